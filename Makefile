@@ -1,0 +1,55 @@
+# Each target does all of its own set-up, in .venv and build/, and only what changed since the last time.
+PYTHON ?= python3
+ARGS ?=
+
+BIN := .venv/bin
+CORE := $(shell find core -name '*.[ch]pp')
+CPP := core tests/core -name '*.[ch]pp'
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s%s\n", $$1, $$2}' Makefile
+
+demo: .venv/run ## several learners over a noisy stream and a drifting one
+	$(BIN)/python examples/demo.py $(ARGS)
+
+test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k name" chooses)
+	. .venv/compiler && $(BIN)/pytest $(ARGS)
+
+bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
+	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
+
+lint: .venv/dev ## ruff, mypy, clang-format, import layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	find $(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
+	$(BIN)/lint-imports
+
+format: .venv/dev ## rewrite Python and C++ in the house style
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	find $(CPP) | xargs $(BIN)/clang-format -i
+
+sanitize: .venv/dev ## C++ and Python tests under ASan and UBSan, the threaded ones under TSan
+	tools/sanitize.sh $(ARGS)
+
+clean: ## remove everything that was built or installed
+	rm -rf .venv build
+
+.PHONY: help demo test bench lint format sanitize clean
+
+# The virtual environment with the build tools in it, and the compiler to use.
+.venv/compiler: tools/setup.sh
+	@tools/setup.sh $(PYTHON)
+
+# The package, editable, with the dependencies that a target needs. The core is compiled here, not at import.
+.venv/run:   EXTRAS :=
+.venv/dev:   EXTRAS := [dev]
+.venv/bench: EXTRAS := [bench]
+.venv/run .venv/dev .venv/bench: .venv/compiler pyproject.toml CMakeLists.txt $(CORE)
+	@echo "Installing yarrow$(EXTRAS) into .venv and building its core (minutes the first time) ..."
+	@. .venv/compiler && $(BIN)/pip install -qq --no-build-isolation \
+	  -C build-dir=build/core --editable '.$(EXTRAS)'
+	@touch $@

@@ -1,0 +1,161 @@
+#pragma once
+#include "rule.hpp"
+#include "state.hpp"
+
+namespace yarrow {
+
+/// The affine loop: w <- a*w + b*z.
+///
+/// Stored is v with w = scale*v, so that `a` costs one multiplication whatever the number of
+/// features; |w|^2 follows by w_new^2 = a^2 ww + 2ab m + b^2 zz. With averaging, a second plane u
+/// makes the sum of all past weights scale_sum*v - u, so that a row costs only its own features.
+template <class W>
+class AffineLoop {
+ public:
+  using Weight = W;
+  static constexpr bool pays = false, calibrated = false, shrinks = true;
+
+  static std::vector<Plane> planes(bool average, double /*initial_variance*/) {
+    std::vector<Plane> planes = {{0, true}};
+    if (average) planes.push_back({0, true});
+    return planes;
+  }
+
+  void set(const std::vector<double>& /*pull_parameters*/, double intercept, bool average) {
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+    average_ = average;
+  }
+
+  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    out.resize(blocks.columns());
+    if (blocks.columns() != 1) return score_columns(state, row, out);
+    const W* first = blocks.first();
+    const std::size_t stride = blocks.stride();
+    const auto [wx, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i];
+      sums[0] += x * static_cast<double>(first[row.index[i] * stride]);
+      sums[1] += x * x;
+    });
+    out.score[0] = state.scale[0] * (wx + intercept_ * blocks.intercept()[0]);
+    out.xx = xx + intercept_ * intercept_;
+  }
+
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[1], step[0], v};
+  }
+  static bool is_still(const double* step) { return step[0] == 1 && step[1] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores,
+             std::vector<Move>& moves) const {
+    for (const Move& m : moves) admit(state, scores, m);
+    for (Move& m : moves) settle(state, scores, m);
+    Blocks<W>& blocks = state.blocks;
+    const std::size_t stride = blocks.stride();
+    W* first = blocks.first();
+    if (average_) {
+      W* sums = first + blocks.capacity();
+      for (const Move& m : moves) {
+        const double add = m.add * state.scale_sum[m.column];
+        for (std::size_t i = 0; i < row.size; ++i)
+          increase(sums[row.index[i] * stride + m.column], add * row.value[i]);
+        increase(blocks.intercept()[blocks.capacity() + m.column], add * intercept_);
+      }
+    }
+    for (const Move& m : moves) {
+      const double add = m.add;
+      if (add == 0) continue;
+      W* cells = first + m.column;
+      for (std::size_t i = 0; i < row.size; ++i)
+        increase(cells[row.index[i] * stride], add * row.value[i]);
+      increase(blocks.intercept()[m.column], add * intercept_);
+    }
+  }
+
+  void finish_row(State<W>& state) const {
+    if (average_)
+      for (int k = 0; k < state.blocks.columns(); ++k) state.scale_sum[k] += state.scale[k];
+  }
+
+  /// The weight of a slot (0: intercept) as predictions use it.
+  double weight(const State<W>& state, std::size_t slot, int column) const {
+    const W* block = state.blocks.data() + slot * state.blocks.stride();
+    if (!average_) return state.scale[column] * block[column];
+    if (state.t == 0) return 0;
+    return (state.scale_sum[column] * block[column] - block[state.blocks.capacity() + column]) /
+           state.t;
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    if (average_)
+      score_by_weight(*this, state, row, out);
+    else
+      score(state, row, out);
+  }
+
+  double intercept() const { return intercept_; }
+
+ private:
+  void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    const W* first = blocks.first();
+    const std::size_t stride = blocks.stride(), columns = blocks.columns();
+    const double* wx =
+        wide_lane_sums(out.lanes, columns + 1, row.size, [&](std::size_t i, double* sums) {
+          const double x = row.value[i];
+          const W* block = first + row.index[i] * stride;
+          for (std::size_t k = 0; k < columns; ++k) sums[k] += x * static_cast<double>(block[k]);
+          sums[columns] += x * x;
+        });
+    for (std::size_t k = 0; k < columns; ++k)
+      out.score[k] = state.scale[k] * (wx[k] + intercept_ * blocks.intercept()[k]);
+    out.xx = wx[columns] + intercept_ * intercept_;
+  }
+
+  static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
+
+  /// Whether the scale has become so small that the stored numbers might overflow.
+  static bool is_tiny(double scale) {
+    return std::abs(scale) < static_cast<double>(std::numeric_limits<float>::epsilon());
+  }
+
+  /// Refuses a move that would overflow, before anything is written.
+  void admit(State<W>& state, const Scores& scores, const Move& m) const {
+    const double scale = state.scale[m.column] * m.other;
+    const double growth = std::abs(is_tiny(scale) ? m.add : m.add / scale) * std::sqrt(scores.xx);
+    state.weights.template admit<W>(growth, [&] { return state.largest(0); });
+    if (average_)
+      state.sums.template admit<W>(growth * std::max(1.0, state.scale_sum[m.column]),
+                                   [&] { return state.largest(1); });
+  }
+
+  /// Does all that a move asks for but the walk, and turns `add` into stored units.
+  void settle(State<W>& state, const Scores& scores, Move& m) const {
+    const int k = m.column;
+    const double a = m.other, b = m.add;
+    state.ww[k] *= a * a;
+    state.scale[k] *= a;
+    if (is_tiny(state.scale[k])) fold_scale(state, k);
+    state.ww[k] = std::max(0.0, state.ww[k] + 2 * a * b * scores.score[k] + b * b * scores.xx);
+    m.add = state.scale[k] == 1 ? b : b / state.scale[k];
+  }
+
+  /// Multiplies the scale into the stored numbers of one column, and its past into the sums.
+  void fold_scale(State<W>& state, int k) const {
+    Blocks<W>& blocks = state.blocks;
+    state.ww[k] = 0;
+    W* block = blocks.data();
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot, block += blocks.stride()) {
+      if (average_) increase(block[blocks.capacity() + k], -state.scale_sum[k] * block[k]);
+      block[k] = static_cast<W>(state.scale[k] * block[k]);
+      state.ww[k] += square(block[k]);
+    }
+    state.scale_sum[k] = 0;
+    state.scale[k] = 1;
+  }
+
+  double intercept_ = 1;
+  bool average_ = false;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,54 @@
+#pragma once
+// What the binding files share. Only this folder knows Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "../classes.hpp"
+#include "../rule.hpp"
+
+namespace yarrow {
+
+namespace nb = nanobind;
+
+/// A rule as Python holds it: where its code is, and what its parameters are called.
+struct RuleObject {
+  std::string name;
+  std::vector<std::string> parameters;
+  Rule function;
+  nb::object owner;            ///< keeps a user's compiled function alive
+  PyObject* callable = nullptr;  ///< a Python function, called through a trampoline
+};
+
+/// Waits for a lock without holding the interpreter's, which its owner may need.
+template <class Lock>
+Lock acquire(typename Lock::mutex_type& mutex) {
+  Lock lock(mutex, std::try_to_lock);
+  if (!lock) {
+    nb::gil_scoped_release release;
+    lock.lock();
+  }
+  return lock;
+}
+
+ClassName to_class_name(nb::handle object);
+nb::object to_python(const ClassName& name);
+
+/// Numbers that Python owns from now on, with the shape given.
+template <class T>
+nb::object to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
+}
+
+void bind_rules(nb::module_& m);
+void bind_models(nb::module_& m);
+void bind_readers(nb::module_& m);
+
+}  // namespace yarrow

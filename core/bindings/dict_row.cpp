@@ -1,0 +1,205 @@
+#include "dict_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "../error.hpp"
+
+namespace yarrow {
+
+namespace nb = nanobind;
+
+namespace {
+
+bool is_text(nb::handle object) { return PyUnicode_Check(object.ptr()); }
+bool is_float(nb::handle object) { return PyFloat_Check(object.ptr()); }
+bool is_integer(nb::handle object) { return PyLong_Check(object.ptr()); }
+bool is_plain_name(nb::handle key) { return is_text(key) || is_integer(key); }
+bool is_plain_value(nb::handle v) { return is_float(v) || is_integer(v) || is_text(v); }
+
+std::string type_of(nb::handle object) { return nb::inst_name(object).c_str(); }
+
+std::string shown(nb::handle object) {
+  const std::string text = nb::repr(object).c_str();
+  return text.size() <= 60 ? text : "a " + type_of(object);
+}
+
+[[noreturn]] void bad_value(const Name& name, const std::string& problem) {
+  throw Error("The value of feature " + name.quoted() + " " + problem + ".");
+}
+
+// The UTF-8 bytes of a str, which keeps them as long as it lives.
+std::string_view bytes_of(nb::handle text) {
+  Py_ssize_t size;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes) return {bytes, static_cast<std::size_t>(size)};
+  if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) throw nb::python_error();
+  PyErr_Clear();
+  throw Error("The text " + shown(text) + " in a row is not valid Unicode.");
+}
+
+std::int64_t integer_of(nb::handle key) {
+  int overflow;
+  const long long integer = PyLong_AsLongLongAndOverflow(key.ptr(), &overflow);
+  if (overflow) throw Error("The feature name " + shown(key) + " does not fit into 64 bits.");
+  return integer;
+}
+
+Name name_of(nb::handle key) { return is_text(key) ? Name(bytes_of(key)) : Name(integer_of(key)); }
+
+// A plain number in W, checked.
+template <class W>
+W number_of(nb::handle key, nb::handle value) {
+  const double number =
+      is_float(value) ? PyFloat_AsDouble(value.ptr()) : PyLong_AsDouble(value.ptr());
+  const bool huge_integer = number == -1 && PyErr_Occurred();
+  const W rounded = static_cast<W>(number);
+  if (std::isfinite(rounded) && !huge_integer) [[likely]]
+    return rounded;
+  PyErr_Clear();
+  if (std::isnan(number)) bad_value(name_of(key), "is NaN");
+  if (std::isinf(number)) bad_value(name_of(key), "is infinite");
+  bad_value(name_of(key), sizeof(W) == 4 ? "is too large for float32" : "is too large");
+}
+
+nb::object plain_name(nb::handle key) {
+  if (is_plain_name(key)) return nb::borrow(key);
+  if (!PyIndex_Check(key.ptr()))
+    throw Error("The feature name " + shown(key) + " is neither a text nor an integer.");
+  PyObject* integer = PyNumber_Index(key.ptr());
+  if (!integer) throw nb::python_error();
+  return nb::steal(integer);
+}
+
+nb::object plain_value(const Name& name, nb::handle value) {
+  if (is_plain_value(value)) return nb::borrow(value);
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number != -1 || !PyErr_Occurred()) return nb::float_(number);
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+  PyErr_Clear();
+  bad_value(name, "is neither a number nor a text: " + shown(value));
+}
+
+}  // namespace
+
+nb::dict plain_copy(nb::handle dict) {
+  if (!PyDict_Check(dict.ptr()))
+    throw Error("A row must be a dict of names and values, not " + shown(dict) + ".");
+  // Conversions may run code that changes the dict, so they read a snapshot.
+  const nb::dict snapshot = nb::steal<nb::dict>(PyDict_Copy(dict.ptr()));
+  if (!snapshot) throw nb::python_error();
+  nb::dict plain;
+  for (const auto [raw_name, raw_value] : snapshot) {
+    const nb::object key = plain_name(raw_name);
+    plain[key] = plain_value(name_of(key), raw_value);
+  }
+  return plain;
+}
+
+template <class W>
+bool DictReader<W>::collect(nb::handle dict) {
+  items_.clear();
+  categories_.clear();
+  names_.clear();
+  value_.clear();
+  may_repeat_ = false;
+  if (!PyDict_Check(dict.ptr())) return false;
+
+  // Keys and values lie anywhere in memory: all are asked for before the first is read. A short
+  // text may continue in the cache line behind its head.
+  PyObject *item_key, *item_value;
+  for (Py_ssize_t i = 0; PyDict_Next(dict.ptr(), &i, &item_key, &item_value);) {
+    __builtin_prefetch(item_key);
+    __builtin_prefetch(reinterpret_cast<const char*>(item_key) + 48);
+    __builtin_prefetch(item_value);
+    items_.emplace_back(item_key, item_value);
+  }
+  for (const auto& [key, value] : items_) {
+    if (!is_plain_name(key) || !is_plain_value(value)) return false;
+    if (is_text(value)) {
+      add_category(key, value);
+      continue;
+    }
+    const W number = number_of<W>(key, value);
+    if (number == 0) continue;
+    if (is_text(key))
+      names_.emplace_back(bytes_of(key));
+    else
+      names_.emplace_back(integer_of(key));
+    value_.push_back(number);
+    // Keys that differ are names that differ, unless a subclass of str has its own equality.
+    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) may_repeat_ = true;
+  }
+  return true;
+}
+
+template <class W>
+void DictReader<W>::add_category(nb::handle key, nb::handle value) {
+  const std::string digits = is_text(key) ? "" : std::to_string(integer_of(key));
+  const std::string_view left = is_text(key) ? bytes_of(key) : digits, right = bytes_of(value);
+  const std::size_t size = left.size() + 1 + right.size();
+  char* text = categories_.take(size);
+  *std::copy(left.begin(), left.end(), text) = '=';
+  std::copy(right.begin(), right.end(), text + left.size() + 1);
+  names_.emplace_back(std::string_view(text, size));
+  value_.push_back(1);
+  may_repeat_ = true;  // "key=value" may also be a key
+}
+
+template <class W>
+Row<W> DictReader<W>::learn(Vocabulary& vocabulary) {
+  const Index before = vocabulary.size();
+  places_.resize(names_.size());
+  vocabulary.resolve(names_.data(), names_.size(), places_.data());
+  try {
+    return settle();
+  } catch (...) {
+    vocabulary.truncate(before);
+    throw;
+  }
+}
+
+template <class W>
+Row<W> DictReader<W>::find(const Vocabulary& vocabulary) {
+  places_.resize(names_.size());
+  vocabulary.find(names_.data(), names_.size(), places_.data());
+  return settle();
+}
+
+template <class W>
+Row<W> DictReader<W>::hash(Index mask) {
+  places_.resize(names_.size());
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    places_[i] = static_cast<Index>(names_[i].hash & static_cast<std::uint64_t>(mask));
+  may_repeat_ = true;
+  return settle();
+}
+
+// Makes the row canonical: without names that have no place, one value for each index.
+template <class W>
+Row<W> DictReader<W>::settle() {
+  index_.resize(names_.size());
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    index_[size] = places_[i];
+    value_[size] = value_[i];
+    size += places_[i] >= 0;
+  }
+  if (may_repeat_) {
+    size = merger_.merge(index_.data(), value_.data(), size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (std::isfinite(value_[i])) continue;
+      const auto place = std::find(places_.begin(), places_.end(), index_[i]);
+      bad_value(names_[static_cast<std::size_t>(place - places_.begin())],
+                "and that of another at the same index have too large a sum");
+    }
+  }
+  return {index_.data(), value_.data(), size};
+}
+
+template class DictReader<float>;
+template class DictReader<double>;
+
+}  // namespace yarrow

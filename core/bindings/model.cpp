@@ -1,0 +1,339 @@
+#include "../model.hpp"
+
+#include "common.hpp"
+#include "dict_row.hpp"
+#include "model.hpp"
+
+namespace yarrow {
+
+using AnyArray = nb::ndarray<nb::ro>;
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
+using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
+
+static NumberType number_type(const nb::dlpack::dtype& type) {
+  const auto is = [&](nb::dlpack::dtype other) { return type == other; };
+  if (is(nb::dtype<float>())) return NumberType::f32;
+  if (is(nb::dtype<double>())) return NumberType::f64;
+  if (is(nb::dtype<std::int8_t>())) return NumberType::i8;
+  if (is(nb::dtype<std::int16_t>())) return NumberType::i16;
+  if (is(nb::dtype<std::int32_t>())) return NumberType::i32;
+  if (is(nb::dtype<std::int64_t>())) return NumberType::i64;
+  if (is(nb::dtype<std::uint8_t>())) return NumberType::u8;
+  if (is(nb::dtype<std::uint16_t>())) return NumberType::u16;
+  if (is(nb::dtype<std::uint32_t>())) return NumberType::u32;
+  if (is(nb::dtype<std::uint64_t>())) return NumberType::u64;
+  if (is(nb::dtype<bool>())) return NumberType::boolean;
+  throw nb::type_error("The values must be float32, float64, integers or booleans.");
+}
+
+static Numbers numbers(const AnyArray& array, int axis) {
+  const auto bytes = static_cast<std::ptrdiff_t>(array.itemsize());
+  return {static_cast<const char*>(array.data()), number_type(array.dtype()),
+          static_cast<std::ptrdiff_t>(array.stride(axis)) * bytes};
+}
+
+/// An array from Python as rows: dense (one array) or CSR (three).
+template <class W>
+struct ArrayRows {
+  AnyArray values;
+  std::optional<AnyArray> indices, begins;
+  std::unique_ptr<RowSource<W>> rows;
+  std::size_t columns;
+
+  ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n)
+      : values(std::move(given)), indices(std::move(i)), begins(std::move(b)), columns(n) {
+    if (indices && begins) {
+      const auto count = static_cast<std::int64_t>(begins->shape(0)) - 1;
+      auto sparse = std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
+                                                    numbers(values, 0), count,
+                                                    static_cast<std::int64_t>(n));
+      if (sparse->values() > indices->shape(0) || sparse->values() > values.shape(0))
+        throw nb::value_error("Input X is damaged: its rows need more values than there are.");
+      rows = std::move(sparse);
+    } else {
+      const auto row_step = static_cast<std::ptrdiff_t>(values.stride(0)) *
+                            static_cast<std::ptrdiff_t>(values.itemsize());
+      rows = std::make_unique<DenseRows<W>>(numbers(values, 1),
+                                            static_cast<std::int64_t>(values.shape(0)),
+                                            static_cast<std::int64_t>(n), row_step);
+    }
+  }
+};
+
+/// Borrows the names in a Python list of strings and integers.
+static std::vector<Name> borrow_names(const nb::list& list) {
+  std::vector<Name> names;
+  for (nb::handle item : list) {
+    if (PyUnicode_Check(item.ptr())) {
+      Py_ssize_t size = 0;
+      const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+      if (!text) throw nb::python_error();
+      names.push_back(Name(std::string_view(text, static_cast<std::size_t>(size))));
+    } else {
+      names.push_back(Name(nb::cast<std::int64_t>(item)));
+    }
+  }
+  return names;
+}
+
+static nb::object to_python(const Name& name) {
+  if (name.is_text()) return nb::str(name.text, static_cast<std::size_t>(name.number));
+  return nb::cast(name.number);
+}
+
+template <class W>
+static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
+                       const nb::list& label_names, std::optional<Doubles> weights,
+                       const nb::list& names, std::optional<Integers> order, bool undo) {
+  Labels given;
+  given.numbers.assign(labels.data(), labels.data() + labels.shape(0));
+  for (nb::handle name : label_names) given.names.push_back(to_class_name(name));
+  const std::vector<Name> column_names = borrow_names(names);
+  const double* weight = weights ? weights->data() : nullptr;
+  const std::int64_t* places = order ? order->data() : nullptr;
+  const auto count = order ? static_cast<std::int64_t>(order->shape(0)) : x.rows->rows();
+  nb::gil_scoped_release release;
+  std::unique_lock lock(self.mutex);
+  self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo);
+}
+
+template <class W>
+static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names) {
+  const std::vector<Name> column_names = borrow_names(names);
+  std::vector<double> scores, variances;
+  const auto rows = static_cast<std::size_t>(x.rows->rows());
+  std::size_t width = 0;
+  {
+    nb::gil_scoped_release release;
+    std::shared_lock lock(self.mutex);
+    width = self.is_regression() ? 1 : self.state().classes;
+    scores.resize(rows * width);
+    variances.resize(rows * width);
+    self.predict_rows(*x.rows, x.columns, column_names, scores.data(), variances.data());
+  }
+  return nb::make_tuple(to_array(std::move(scores), {rows, width}),
+                        to_array(std::move(variances), {rows, width}));
+}
+
+template <class W>
+static void learn_one(PythonModel<W>& self, nb::dict x, nb::handle label, double weight) {
+  ClassName name;
+  double value = 0;
+  const bool regression = self.is_regression();
+  if (regression)
+    value = nb::cast<double>(label);
+  else
+    name = to_class_name(label);
+  if (!std::isfinite(value)) throw nb::value_error("The target is not a finite number.");
+  if (weight == 0) return;
+  auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
+  nb::dict plain = x;
+  if (!self.reader.collect(plain)) {
+    plain = plain_copy(x);
+    self.reader.collect(plain);
+  }
+  const Index before = self.vocabulary.size();
+  const Row<W> row = self.hash_mask ? self.reader.hash(self.hash_mask)
+                                    : self.reader.learn(self.vocabulary);
+  self.learn_row(row, regression ? nullptr : &name, value, weight, before);
+}
+
+/// Scores and variances of one dict: two lists, in the order of the classes' appearance.
+template <class W>
+static void score_one(PythonModel<W>& self, nb::dict x, Scores& out) {
+  DictReader<W> reader;
+  nb::dict plain = x;
+  if (!reader.collect(plain)) {
+    plain = plain_copy(x);
+    reader.collect(plain);
+  }
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Row<W> row = self.hash_mask ? reader.hash(self.hash_mask) : reader.find(self.vocabulary);
+  self.learner->predict(row, out);
+}
+
+template <class W>
+static nb::object predict_one(PythonModel<W>& self, nb::dict x) {
+  Scores scores;
+  score_one(self, x, scores);
+  if (self.is_regression()) return nb::cast(scores.score[0]);
+  if (scores.score.empty()) return nb::none();
+  const auto best = std::max_element(scores.score.begin(), scores.score.end());
+  return to_python(self.classes.names()[static_cast<std::size_t>(best - scores.score.begin())]);
+}
+
+template <class W>
+static nb::object plane(PythonModel<W>& self, std::size_t which) {
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Blocks<W>& blocks = self.state().blocks;
+  const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
+  std::vector<W> values(slots * columns);
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    for (std::size_t k = 0; k < columns; ++k)
+      values[slot * columns + k] =
+          which == 0 ? static_cast<W>(self.learner->weight(slot, static_cast<int>(k)))
+                     : blocks.data()[slot * blocks.stride() + which * blocks.capacity() + k];
+  return to_array(std::move(values), {slots, columns});
+}
+
+template <class W>
+static void bind_model(nb::module_& m, const char* name) {
+  using M = PythonModel<W>;
+  nb::class_<M> type(m, name, "A learner with its names, classes and lock.");
+  type.def(
+      "__init__",
+      [](M* self, LoopKind loop, Strategy strategy, const RuleObject& rule,
+         std::vector<double> rule_parameters, std::vector<double> pull_parameters,
+         double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
+         Index max_features, WhenFull when_full, const nb::list& declared,
+         const nb::list& class_weights) {
+        Recipe recipe{loop, strategy, rule.function, std::move(rule_parameters),
+                      reinterpret_cast<const double*>(rule.callable), std::move(pull_parameters),
+                      initial_variance, intercept, epsilon, average};
+        std::vector<ClassName> names;
+        for (nb::handle item : declared) names.push_back(to_class_name(item));
+        new (self) M(recipe, {hash_bits, max_features, when_full}, std::move(names));
+        for (nb::handle item : class_weights)
+          self->classes.set_weight(to_class_name(item[0]), nb::cast<double>(item[1]));
+        self->rule_owner = rule.owner;
+      },
+      nb::kw_only(), nb::arg("loop"), nb::arg("strategy"), nb::arg("rule"),
+      nb::arg("rule_parameters"), nb::arg("pull_parameters"), nb::arg("initial_variance"),
+      nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"), nb::arg("hash_bits"),
+      nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"),
+      nb::arg("class_weights"));
+
+  type.def(
+      "learn_dense",
+      [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
+         std::optional<Doubles> weights, const nb::list& names, std::optional<Integers> order,
+         bool undo) {
+        const std::size_t n = x.shape(1);
+        learn_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names, weights,
+                      names, order, undo);
+      },
+      nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
+      nb::arg("names"), nb::arg("order").none(), nb::arg("undo"));
+  type.def(
+      "learn_sparse",
+      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+         const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
+         const nb::list& names, std::optional<Integers> order, bool undo) {
+        learn_rows<W>(self,
+                      ArrayRows<W>(std::move(values), std::move(indices), std::move(begins),
+                                   columns),
+                      labels, label_names, weights, names, order, undo);
+      },
+      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
+      nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
+      nb::arg("order").none(), nb::arg("undo"));
+  type.def("learn_one", &learn_one<W>, nb::arg("x"), nb::arg("label"), nb::arg("weight"));
+
+  type.def(
+      "predict_dense",
+      [](M& self, AnyArray x, const nb::list& names) {
+        const std::size_t n = x.shape(1);
+        return predict_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), names);
+      },
+      nb::arg("x"), nb::arg("names"));
+  type.def(
+      "predict_sparse",
+      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+         const nb::list& names) {
+        return predict_rows<W>(
+            self,
+            ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns), names);
+      },
+      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
+      nb::arg("names"));
+  type.def("predict_one", &predict_one<W>, nb::arg("x"));
+  type.def(
+      "score_one",
+      [](M& self, nb::dict x) {
+        Scores scores;
+        score_one(self, x, scores);
+        return nb::make_tuple(scores.score, scores.variance);
+      },
+      nb::arg("x"));
+
+  type.def("plane", &plane<W>, nb::arg("which"),
+           "Numbers per slot (0: intercept) and column; plane 0 is the weights, settled.");
+  type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
+  type.def_prop_ro("t", [](M& self) { return self.state().t; });
+  type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
+  type.def_prop_ro("mistakes", [](M& self) { return self.state().mistakes; });
+  type.def_prop_ro("calibration", [](M& self) { return self.state().calibration.c; });
+  type.def_prop_ro("n_features", [](M& self) { return self.state().blocks.features(); });
+  type.def_prop_ro("last_prediction", [](M& self) { return self.learner->last_prediction; });
+  type.def_prop_ro("classes", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    nb::list names;
+    for (const ClassName& name : self.classes.names()) names.append(to_python(name));
+    return names;
+  });
+  type.def_prop_ro("declared", [](M& self) {
+    nb::list names;
+    for (const ClassName& name : self.classes.declared()) names.append(to_python(name));
+    return names;
+  });
+  type.def_prop_ro("class_weights", [](M& self) {
+    nb::list pairs;
+    for (const auto& [key, weight] : self.classes.weights())
+      pairs.append(nb::make_tuple(to_python(weight.first), weight.second));
+    return pairs;
+  });
+  type.def_prop_ro("memory", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    return self.state().blocks.bytes() + self.state().paid.size() * sizeof(double) +
+           self.vocabulary.memory();
+  });
+  type.def_prop_ro("positive_classes", [](M& self) {
+    std::vector<int> classes;
+    for (int k = 0; k < self.state().blocks.columns(); ++k)
+      classes.push_back(self.learner->positive_class(k));
+    return classes;
+  });
+  type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
+  type.def_prop_ro("feature_names", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    nb::list names;
+    for (Index i = 0; i < self.vocabulary.size(); ++i) names.append(to_python(self.vocabulary.name(i)));
+    return names;
+  });
+  type.def(
+      "place",
+      [](M& self, const nb::list& names) {
+        auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+        std::vector<Index> places;
+        for (const Name& name : borrow_names(names))
+          places.push_back(self.hash_mask ? static_cast<Index>(name.hash & self.hash_mask)
+                                          : self.vocabulary.find(name));
+        return places;
+      },
+      nb::arg("names"));
+  bind_state(type);
+  bind_streams(type);
+}
+
+void bind_models(nb::module_& m) {
+  nb::enum_<LoopKind>(m, "Loop", "The loop that a learner runs.")
+      .value("affine", LoopKind::affine)
+      .value("diagonal", LoopKind::diagonal)
+      .value("projected", LoopKind::projected)
+      .value("whitened", LoopKind::whitened)
+      .value("soft_pull", LoopKind::soft_pull)
+      .value("dual_pull", LoopKind::dual_pull);
+  nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
+      .value("regression", Strategy::regression)
+      .value("binary", Strategy::binary)
+      .value("one_versus_rest", Strategy::one_versus_rest)
+      .value("top1", Strategy::top1);
+  nb::enum_<WhenFull>(m, "WhenFull", "What happens to one feature too many.")
+      .value("refuse", WhenFull::Refuse)
+      .value("drop", WhenFull::Drop)
+      .value("prune", WhenFull::Prune);
+  bind_model<float>(m, "ModelF32");
+  bind_model<double>(m, "ModelF64");
+}
+
+}  // namespace yarrow

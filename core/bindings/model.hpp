@@ -1,0 +1,30 @@
+#pragma once
+#include "../model.hpp"
+#include "common.hpp"
+#include "dict_row.hpp"
+
+namespace yarrow {
+
+/// A model as Python holds it: with the memory for dicts, and its rule's owner kept alive.
+template <class W>
+class PythonModel : public Model<W> {
+ public:
+  using Model<W>::Model;
+  DictReader<W> reader;
+  nb::object rule_owner;
+};
+
+/// The training state as named arrays and back: what `save` keeps.
+template <class W>
+void bind_state(nb::class_<PythonModel<W>>& type);
+
+/// Learning from and predicting for streams of text.
+template <class W>
+void bind_streams(nb::class_<PythonModel<W>>& type);
+
+extern template void bind_state(nb::class_<PythonModel<float>>&);
+extern template void bind_state(nb::class_<PythonModel<double>>&);
+extern template void bind_streams(nb::class_<PythonModel<float>>&);
+extern template void bind_streams(nb::class_<PythonModel<double>>&);
+
+}  // namespace yarrow

@@ -1,0 +1,84 @@
+#include "../rules/arow.hpp"
+#include "../rules/confidence_weighted.hpp"
+#include "../rules/gradient.hpp"
+#include "../rules/passive_aggressive.hpp"
+#include "../rules/perceptron.hpp"
+#include "../rules/second_order_perceptron.hpp"
+#include "common.hpp"
+
+namespace yarrow {
+
+/// Stands for a Python function: `context` is the function itself.
+static void call_python(const Situation* situation, const double* context, double* step) {
+  nb::gil_scoped_acquire hold;
+  nb::handle function(reinterpret_cast<PyObject*>(const_cast<double*>(context)));
+  const nb::object answer = function(nb::cast(*situation));
+  if (!nb::isinstance<nb::tuple>(answer) || nb::len(answer) != 2)
+    throw nb::type_error("A rule must return a tuple of two numbers.");
+  step[0] = nb::cast<double>(answer[0]);
+  step[1] = nb::cast<double>(answer[1]);
+}
+
+template <auto F>
+static void add(nb::module_& m, const char* name, std::vector<std::string> parameters = {}) {
+  m.attr(name) = RuleObject{name, std::move(parameters), as_rule<F>, {}};
+}
+
+void bind_rules(nb::module_& m) {
+  nb::class_<Situation>(m, "Situation", "What a loop tells a rule about one row.")
+      .def_ro("margin", &Situation::margin, "z.w before the update")
+      .def_ro("target", &Situation::target, "the margin asked for")
+      .def_ro("zz", &Situation::zz, "|z|^2, intercept included")
+      .def_ro("ww", &Situation::ww, "|w|^2 (affine family)")
+      .def_ro("v", &Situation::v, "z' Sigma z (confidence family)")
+      .def_ro("weight", &Situation::weight, "sample weight times class weight")
+      .def_ro("t", &Situation::t, "rows learned so far, this one included")
+      .def_ro("updates", &Situation::updates, "updates made before this row");
+
+  nb::class_<RuleObject>(m, "Rule", "A pure function of scalars: one row in, two numbers out.")
+      .def_ro("name", &RuleObject::name)
+      .def_ro("parameters", &RuleObject::parameters)
+      .def_static(
+          "from_address",
+          [](std::uintptr_t address, std::vector<std::string> parameters, nb::object owner) {
+            if (!address) throw nb::value_error("The address of a rule must not be 0.");
+            return RuleObject{"compiled", std::move(parameters), reinterpret_cast<Rule>(address),
+                              std::move(owner)};
+          },
+          nb::arg("address"), nb::arg("parameters"), nb::arg("owner"),
+          "A compiled function void(double *situation, double *parameters, double *step).")
+      .def_static(
+          "from_callable",
+          [](nb::callable function) {
+            PyObject* callable = function.ptr();
+            return RuleObject{"python", {}, call_python, std::move(function), callable};
+          },
+          nb::arg("function"), "A Python function of a Situation that returns two numbers.");
+
+  nb::module_ rules = m.def_submodule("rules", "The built-in rules.");
+  add<perceptron>(rules, "perceptron", {"margin"});
+  add<pa>(rules, "pa");
+  add<pa1>(rules, "pa1", {"C"});
+  add<pa2>(rules, "pa2", {"C"});
+  add<ogd<hinge_slope>>(rules, "ogd_hinge", {"eta0", "power"});
+  add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", {"eta0", "power"});
+  add<ogd<logistic_slope>>(rules, "ogd_logistic", {"eta0", "power"});
+  add<ogd<squared_slope>>(rules, "ogd_squared", {"eta0", "power"});
+  add<second_order_perceptron>(rules, "second_order_perceptron");
+  add<cw_variance>(rules, "cw_variance", {"phi"});
+  add<cw_deviation>(rules, "cw_deviation", {"phi"});
+  add<arow>(rules, "arow", {"r"});
+  add<arow_hinge>(rules, "arow_hinge", {"r"});
+  add<scw1>(rules, "scw1", {"phi", "C"});
+  add<scw2>(rules, "scw2", {"phi", "C"});
+  add<descent<hinge_slope>>(rules, "descent_hinge", {"eta0", "power"});
+  add<descent<squared_hinge_slope>>(rules, "descent_squared_hinge", {"eta0", "power"});
+  add<descent<logistic_slope>>(rules, "descent_logistic", {"eta0", "power"});
+  add<descent<squared_slope>>(rules, "descent_squared", {"eta0", "power"});
+  add<dual_descent<hinge_slope>>(rules, "dual_hinge");
+  add<dual_descent<squared_hinge_slope>>(rules, "dual_squared_hinge");
+  add<dual_descent<logistic_slope>>(rules, "dual_logistic");
+  add<dual_descent<squared_slope>>(rules, "dual_squared");
+}
+
+}  // namespace yarrow

@@ -1,0 +1,111 @@
+#include "model.hpp"
+
+namespace yarrow {
+
+template <class W>
+static nb::dict get_state(PythonModel<W>& self) {
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const State<W>& state = self.state();
+  const Blocks<W>& blocks = state.blocks;
+  const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
+  nb::dict out;
+  // Planes one behind the other, without the spare columns: [slot, plane, column].
+  std::vector<W> cells;
+  cells.reserve(slots * blocks.planes().size() * columns);
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    for (std::size_t p = 0; p < blocks.planes().size(); ++p) {
+      const W* plane = blocks.data() + slot * blocks.stride() + p * blocks.capacity();
+      cells.insert(cells.end(), plane, plane + columns);
+    }
+  out["blocks"] = to_array(std::move(cells), {slots, blocks.planes().size(), columns});
+  const auto add = [&](const char* name, const std::vector<double>& values) {
+    out[name] = to_array(std::vector<double>(values), {values.size()});
+  };
+  add("paid", state.paid);
+  add("scale", state.scale);
+  add("ww", state.ww);
+  add("scale_sum", state.scale_sum);
+  add("column_updates", state.column_updates);
+  add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
+                  state.weights.value, state.sums.value, state.precisions.value,
+                  state.calibration.c, state.calibration.next_fit});
+  add("calibration", {state.calibration.count.begin(), state.calibration.count.end()});
+  if (!self.hash_mask) {
+    FlatNames names = self.vocabulary.flatten();
+    const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
+    out["name_columns"] = to_array(std::vector<std::int64_t>{names.columns}, {1});
+    out["name_kinds"] = to_array(std::move(names.kinds), {n});
+    out["name_offsets"] = to_array(std::move(names.offsets), {n + 1});
+    out["name_bytes"] =
+        to_array(std::vector<std::uint8_t>(names.bytes.begin(), names.bytes.end()), {bytes});
+  }
+  return out;
+}
+
+template <class T>
+static std::vector<T> values(const nb::dict& from, const char* name, std::size_t expected) {
+  if (!from.contains(name)) throw Error(std::string("the state has no '") + name + "'");
+  const auto array = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig>>(from[name]);
+  if (expected != SIZE_MAX && array.shape(0) != expected)
+    throw Error(std::string("the state's '") + name + "' has the wrong length");
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+template <class W>
+static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
+  using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
+  const Cells cells = nb::cast<Cells>(from["blocks"]);
+  auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
+  State<W>& state = self.state();
+  const std::size_t slots = cells.shape(0), planes = cells.shape(1), columns = cells.shape(2);
+  if (slots == 0 || planes != state.blocks.planes().size())
+    throw Error("the state's 'blocks' have the wrong shape");
+
+  const auto scalars = values<double>(from, "scalars", 10);
+  for (nb::handle name : class_names) self.classes.find_or_add(to_class_name(name));
+  if (self.classes.size() != static_cast<int>(scalars[3]))
+    throw Error("the state knows another number of classes than it names");
+  if (!self.hash_mask) {
+    const auto bytes = values<std::uint8_t>(from, "name_bytes", SIZE_MAX);
+    self.vocabulary.assign(
+        static_cast<Index>(values<std::int64_t>(from, "name_columns", 1)[0]),
+        values<std::uint8_t>(from, "name_kinds", SIZE_MAX),
+        values<std::uint64_t>(from, "name_offsets", SIZE_MAX),
+        std::span(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    if (static_cast<std::size_t>(self.vocabulary.size()) != slots - 1)
+      throw Error("the state has another number of features than it names");
+  } else if (slots - 1 != static_cast<std::size_t>(self.hash_mask) + 1) {
+    throw Error("the state's 'blocks' do not fit the number of hash bits");
+  }
+
+  state.blocks.restore(cells.data(), slots - 1, static_cast<int>(columns));
+  state.scale = values<double>(from, "scale", columns);
+  state.ww = values<double>(from, "ww", columns);
+  state.scale_sum = values<double>(from, "scale_sum", columns);
+  state.column_updates = values<double>(from, "column_updates", columns);
+  state.paid = values<double>(from, "paid", state.paid.empty() ? 0 : slots);
+  state.t = scalars[0];
+  state.updates = scalars[1];
+  state.mistakes = scalars[2];
+  state.classes = static_cast<int>(scalars[3]);
+  state.penalty = scalars[4];
+  state.weights.value = scalars[5];
+  state.sums.value = scalars[6];
+  state.precisions.value = scalars[7];
+  state.calibration.c = scalars[8];
+  state.calibration.next_fit = scalars[9];
+  const auto counts = values<double>(from, "calibration", Calibration::bins);
+  std::copy(counts.begin(), counts.end(), state.calibration.count.begin());
+}
+
+template <class W>
+void bind_state(nb::class_<PythonModel<W>>& type) {
+  type.def("get_state", &get_state<W>, "The exact training state as named arrays.");
+  type.def("set_state", &set_state<W>, nb::arg("state"), nb::arg("classes"),
+           "Go on from a state that get_state gave.");
+}
+
+template void bind_state(nb::class_<PythonModel<float>>&);
+template void bind_state(nb::class_<PythonModel<double>>&);
+
+}  // namespace yarrow

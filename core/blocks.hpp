@@ -1,0 +1,148 @@
+#pragma once
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "row.hpp"
+
+namespace yarrow {
+
+/// Memory for `n` numbers: on huge pages when large, because rows touch it at random.
+template <class W>
+std::shared_ptr<W[]> allocate(std::size_t n) {
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  const std::size_t align = n * sizeof(W) >= huge ? huge : 64;
+  const std::size_t bytes = std::max(align, (n * sizeof(W) + align - 1) / align * align);
+  void* memory = std::aligned_alloc(align, bytes);
+  if (!memory) throw std::bad_alloc();
+  if (align == huge) madvise(memory, bytes, MADV_HUGEPAGE);
+  return std::shared_ptr<W[]>(static_cast<W*>(memory), std::free);
+}
+
+/// What one plane of the blocks means when columns are copied, mirrored or born.
+struct Plane {
+  double initial;  ///< the value of a feature never seen
+  bool is_signed;  ///< changes its sign in the mirror column (weights do, variances do not)
+};
+
+/// The learned numbers: one contiguous block per feature, `planes` x `columns` numbers each (for
+/// AROW with three classes: mu mu mu s s s), so that one visit of a feature touches one place.
+/// Slot 0 is the intercept's block; feature i stands in slot i + 1. Columns have spare capacity.
+template <class W>
+class Blocks {
+ public:
+  Blocks(std::vector<Plane> planes, int columns) : planes_(std::move(planes)), columns_(columns) {
+    set_capacity(columns);
+    reserve(0);
+    fill(0, 1);
+  }
+  Blocks(const Blocks& other) { *this = other; }
+  Blocks(Blocks&&) noexcept = default;
+  Blocks& operator=(Blocks&&) noexcept = default;
+  Blocks& operator=(const Blocks& other) {
+    planes_ = other.planes_;
+    columns_ = other.columns_;
+    set_capacity(other.capacity_);
+    features_ = reserved_ = other.features_;
+    memory_ = allocate<W>((features_ + 1) * stride());
+    std::memcpy(memory_.get(), other.memory_.get(), (features_ + 1) * stride() * sizeof(W));
+    return *this;
+  }
+
+  int columns() const { return columns_; }
+  int capacity() const { return capacity_; }  ///< distance from one plane to the next
+  const std::vector<Plane>& planes() const { return planes_; }
+  std::size_t features() const { return features_; }
+  std::size_t stride() const { return stride_; }  ///< distance from one block to the next
+  std::size_t bytes() const { return (features_ + 1) * stride() * sizeof(W); }
+
+  W* data() { return memory_.get(); }
+  const W* data() const { return memory_.get(); }
+  W* intercept() { return memory_.get(); }
+  const W* intercept() const { return memory_.get(); }
+  W* first() { return memory_.get() + stride(); }  ///< the block of feature 0
+  const W* first() const { return memory_.get() + stride(); }
+
+  void grow_features(std::size_t features) {
+    if (features <= features_) return;
+    if (features > reserved_) reserve(std::max(features, reserved_ + reserved_ / 2 + 16));
+    const std::size_t before = features_;
+    features_ = features;
+    fill(before + 1, features + 1);
+  }
+
+  void truncate_features(std::size_t features) { features_ = std::min(features, features_); }
+
+  /// Keep the listed features only, renumbered in that order (`keep` ascends).
+  void keep_features(const std::vector<Index>& keep) {
+    for (std::size_t to = 0; to < keep.size(); ++to)
+      std::memmove(first() + to * stride(), first() + keep[to] * stride(), stride() * sizeof(W));
+    features_ = keep.size();
+  }
+
+  /// A new list of columns, each made from an old one: `from[k]` is its number, or -1 for a fresh
+  /// column; `mirrored[k]` turns the sign.
+  void rearrange_columns(const std::vector<int>& from, const std::vector<bool>& mirrored) {
+    const Blocks old = std::move(*this);
+    planes_ = old.planes_;
+    columns_ = static_cast<int>(from.size());
+    int capacity = columns_ <= 2 ? columns_ : std::max(old.capacity_, 4);
+    while (capacity < columns_) capacity += std::max(4, capacity / 8 * 4);
+    set_capacity(capacity);
+    features_ = reserved_ = old.features_;
+    memory_ = allocate<W>((features_ + 1) * stride());
+    fill(0, features_ + 1);
+    for (std::size_t slot = 0; slot <= features_; ++slot)
+      for (std::size_t p = 0; p < planes_.size(); ++p)
+        for (int k = 0; k < columns_; ++k) {
+          if (from[k] < 0) continue;
+          const W value = old.data()[slot * old.stride() + p * old.capacity_ + from[k]];
+          data()[slot * stride() + p * capacity_ + k] =
+              mirrored[k] && planes_[p].is_signed ? -value : value;
+        }
+  }
+
+  /// Numbers as a model file keeps them: per slot its planes, without the spare columns.
+  void restore(const W* cells, std::size_t features, int columns) {
+    columns_ = columns;
+    set_capacity(columns);
+    features_ = reserved_ = features;
+    memory_ = allocate<W>((features + 1) * stride());
+    std::memcpy(memory_.get(), cells, bytes());
+  }
+
+ private:
+  void set_capacity(int capacity) {
+    capacity_ = capacity;
+    stride_ = planes_.size() * capacity;
+  }
+
+  void reserve(std::size_t features) {
+    auto memory = allocate<W>((features + 1) * stride());
+    if (memory_)
+      std::memcpy(memory.get(), memory_.get(), (features_ + 1) * stride() * sizeof(W));
+    memory_ = std::move(memory);
+    reserved_ = features;
+  }
+
+  void fill(std::size_t from_slot, std::size_t to_slot) {
+    for (std::size_t slot = from_slot; slot < to_slot; ++slot)
+      for (std::size_t p = 0; p < planes_.size(); ++p) {
+        W* cells = data() + slot * stride() + p * capacity_;
+        std::fill(cells, cells + capacity_, static_cast<W>(planes_[p].initial));
+      }
+  }
+
+  std::vector<Plane> planes_;
+  int columns_ = 0, capacity_ = 0;
+  std::size_t stride_ = 0, features_ = 0, reserved_ = 0;
+  std::shared_ptr<W[]> memory_;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,64 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace yarrow {
+
+/// Makes the Gaussian margin q = m/sqrt(v) of the confidence family an honest probability:
+/// p(right) = Phi(c*q), with c fitted by maximum likelihood to the signed margins that the model
+/// showed before it learned each row. They are kept as a histogram, so a row costs one count; c is
+/// fitted again each time the number of rows has grown by half, while learning and never while
+/// predicting, so that every route gives the same c.
+struct Calibration {
+  static constexpr int bins = 129;
+  static constexpr double width = 0.125;
+  std::array<double, bins> count{};
+  double c = 1;
+  double next_fit = 32;
+
+  void record(double q, double weight) {
+    const double place = std::clamp(q / width + bins / 2 + 0.5, 0.0, bins - 0.5);
+    if (place == place) count[static_cast<int>(place)] += weight;  // no bin for 0/0
+  }
+
+  void refit_when_due(double t) {
+    if (t < next_fit) return;
+    next_fit = t + std::floor(t / 2);
+    c = fitted();
+  }
+
+  double probability(double q) const { return normal_cdf(c * q); }
+
+  static double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+ private:
+  /// Newton's steps on the concave likelihood, from the last c; one imagined right and one imagined
+  /// wrong row at q = 1 keep c finite when the data are separable, and positive.
+  double fitted() const {
+    double best = c;
+    for (int i = 0; i < 5; ++i) {
+      double slope = 0, bend = 0;
+      const auto add = [&](double q, double n) {
+        const double ratio = mills(best * q);
+        slope += n * q * ratio;
+        bend -= n * q * q * ratio * (ratio + best * q);
+      };
+      add(1, 1);
+      add(-1, 1);
+      for (int b = 0; b < bins; ++b)
+        if (count[b] > 0) add((b - bins / 2) * width, count[b]);
+      best = std::clamp(bend < 0 ? best - slope / bend : best, best / 4, best * 4);
+    }
+    return std::clamp(best, 1e-3, 1e3);
+  }
+
+  /// phi(x)/Phi(x), by its asymptote where Phi vanishes
+  static double mills(double x) {
+    if (x < -30) return -x;
+    return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi) / normal_cdf(x);
+  }
+};
+
+}  // namespace yarrow

@@ -1,0 +1,122 @@
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "error.hpp"
+
+namespace yarrow {
+
+/// The name of a class as the user gave it. 1, 1.0 and true are one class, "1" is another.
+struct ClassName {
+  enum class Kind { integer, real, boolean, text };
+  Kind kind = Kind::integer;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string text;
+
+  static ClassName of(std::int64_t value) { return {Kind::integer, value, 0, {}}; }
+  static ClassName of(bool value) { return {Kind::boolean, value, 0, {}}; }
+  static ClassName of(std::string value) { return {Kind::text, 0, 0, std::move(value)}; }
+  static ClassName of(double value) {
+    constexpr double exact = 9007199254740992.0;  // 2^53
+    if (value == std::floor(value) && std::abs(value) <= exact)
+      return of(static_cast<std::int64_t>(value));
+    return {Kind::real, 0, value, {}};
+  }
+
+  /// The same for equal names, different for others.
+  std::string key() const {
+    if (kind == Kind::text) return "t" + text;
+    if (kind == Kind::real) return "r" + std::to_string(std::bit_cast<std::uint64_t>(real));
+    return "i" + std::to_string(integer);
+  }
+
+  std::string quoted() const {
+    if (kind == Kind::text) return "'" + text + "'";
+    if (kind == Kind::real) return std::to_string(real);
+    if (kind == Kind::boolean) return integer ? "True" : "False";
+    return std::to_string(integer);
+  }
+};
+
+/// Classes in the order of their first appearance. If a set was declared, no other may appear.
+class Classes {
+ public:
+  explicit Classes(std::vector<ClassName> declared = {}) : declared_(std::move(declared)) {}
+
+  /// How much rows of a class count; 1 unless said otherwise.
+  void set_weight(const ClassName& name, double weight) { weights_[name.key()] = {name, weight}; }
+  const auto& weights() const { return weights_; }
+  double weight(int number) const { return weight_of_number_[number]; }
+
+  int size() const { return static_cast<int>(names_.size()); }
+  const std::vector<ClassName>& names() const { return names_; }
+  const std::vector<ClassName>& declared() const { return declared_; }
+
+  /// The number of a class, -1 if it has not appeared.
+  int find(const ClassName& name) const {
+    const auto found = numbers_.find(name.key());
+    return found == numbers_.end() ? -1 : found->second;
+  }
+
+  int find_or_add(const ClassName& name) {
+    const int known = find(name);
+    return known >= 0 ? known : add(name);
+  }
+
+  /// The same for a number read from a text or an array; most rows repeat a class seen just now.
+  int find_or_add(double value) {
+    for (const Recent& recent : recent_)
+      if (recent.value == value && recent.number < size()) return recent.number;
+    const int number = find_or_add(ClassName::of(value));
+    recent_[next_recent_++ % 8] = {value, number};
+    return number;
+  }
+
+  /// Forgets the newest classes, so that a failed call leaves no trace.
+  void truncate(int size) {
+    for (; this->size() > size; names_.pop_back()) numbers_.erase(names_.back().key());
+    weight_of_number_.resize(size);
+    for (Recent& recent : recent_) recent = {};
+  }
+
+ private:
+  struct Recent {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    int number = 0;
+  };
+
+  int add(const ClassName& name) {
+    if (!declared_.empty()) {
+      bool known = false;
+      for (const ClassName& d : declared_) known |= d.key() == name.key();
+      if (!known) {
+        std::string listed;
+        for (std::size_t i = 0; i < declared_.size() && i < 10; ++i)
+          listed += (i ? ", " : "") + declared_[i].quoted();
+        if (declared_.size() > 10) listed += ", ...";
+        throw Error("the class " + name.quoted() + " is not one of the declared classes " + listed);
+      }
+    }
+    numbers_.emplace(name.key(), size());
+    names_.push_back(name);
+    const auto weight = weights_.find(name.key());
+    weight_of_number_.push_back(weight == weights_.end() ? 1 : weight->second.second);
+    return size() - 1;
+  }
+
+  std::vector<ClassName> declared_, names_;
+  std::unordered_map<std::string, int> numbers_;
+  std::map<std::string, std::pair<ClassName, double>> weights_;
+  std::vector<double> weight_of_number_;
+  Recent recent_[8];
+  unsigned next_recent_ = 0;
+};
+
+}  // namespace yarrow

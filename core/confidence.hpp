@@ -1,0 +1,175 @@
+#pragma once
+#include "rule.hpp"
+#include "state.hpp"
+
+namespace yarrow {
+
+// How the confidence family keeps the covariance: what a feature adds to the margin, and what a
+// step (alpha, kappa) does to its mean and variance. `v` is z'Sigma z.
+
+/// Diagonal of the precision: 1/s grows by kappa*x^2, written so that s can never become 0.
+struct Diagonal {
+  static constexpr bool has_mean = true;
+  static double margin(double mean, double /*s*/, double x) { return x * mean; }
+  static double step(double s, double x, double alpha) { return alpha * s * x; }
+  static double variance(double s, double x, double kappa, double /*v*/) {
+    return s / (1 + kappa * s * x * x);
+  }
+};
+
+/// Diagonal of the covariance: s - beta*s^2*x^2 with beta = kappa/(1 + kappa*v), written as a
+/// quotient of sums of positive terms, because the difference would round to 0.
+struct Projected {
+  static constexpr bool has_mean = true;
+  static double margin(double mean, double /*s*/, double x) { return x * mean; }
+  static double step(double s, double x, double alpha) { return alpha * s * x; }
+  static double variance(double s, double x, double kappa, double v) {
+    return s * (1 + kappa * std::max(0.0, v - s * x * x)) / (1 + kappa * v);
+  }
+};
+
+/// Keeps sum(y*x) in place of the mean and whitens when it predicts, with the row itself inside:
+/// the second-order Perceptron, whose diagonal form is no common multiple of Sigma*x.
+struct Whitened {
+  static constexpr bool has_mean = false;
+  static double margin(double sum, double s, double x) { return x * sum * s / (1 + s * x * x); }
+  static double step(double /*s*/, double x, double alpha) { return alpha * x; }
+  static double variance(double s, double x, double kappa, double /*v*/) {
+    return s / (1 + kappa * s * x * x);
+  }
+};
+
+/// The confidence loop: mu += alpha*Sigma*z, precision grows by kappa*z*z'. Mean and variance of a
+/// feature stand side by side. With averaging, a third plane u makes the sum of all past means
+/// t*mu - u.
+template <class W, class Covariance>
+class ConfidenceLoop {
+ public:
+  using Weight = W;
+  static constexpr bool pays = false, calibrated = true, shrinks = false;
+
+  static std::vector<Plane> planes(bool average, double initial_variance) {
+    std::vector<Plane> planes = {{0, true}, {initial_variance, false}};
+    if (average) planes.push_back({0, true});
+    return planes;
+  }
+
+  void set(const std::vector<double>& /*pull_parameters*/, double intercept, bool average) {
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+    average_ = average;
+  }
+
+  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    out.resize(blocks.columns());
+    if (blocks.columns() != 1) return score_columns(state, row, out);
+    const W* first = blocks.first();
+    const std::size_t stride = blocks.stride();
+    const auto add = [](const W* cell, double x, double* sums) {
+      sums[0] += Covariance::margin(cell[0], cell[1], x);
+      sums[1] += x * x * static_cast<double>(cell[1]);
+      sums[2] += x * x;
+    };
+    auto sums = lane_sums<3>(row.size, [&](std::size_t i, double* lane) {
+      add(first + row.index[i] * stride, row.value[i], lane);
+    });
+    add(blocks.intercept(), intercept_, sums.data());
+    out.score[0] = sums[0];
+    out.variance[0] = sums[1];
+    out.xx = sums[2];
+  }
+
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[0], step[1], v};
+  }
+  static bool is_still(const double* step) { return step[0] == 0 && step[1] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores,
+             std::vector<Move>& moves) const {
+    for (const Move& m : moves) admit(state, scores, m);
+    Blocks<W>& blocks = state.blocks;
+    const std::size_t stride = blocks.stride(), capacity = blocks.capacity();
+    const auto walk = [&](auto visit) {
+      for (const Move& m : moves) {
+        W* cells = blocks.first() + m.column;
+        for (std::size_t i = 0; i < row.size; ++i)
+          visit(m, cells + row.index[i] * stride, row.value[i]);
+        visit(m, blocks.intercept() + m.column, intercept_);
+      }
+    };
+    if (average_)
+      walk([&](const Move& m, W* cell, double x) {
+        increase(cell[2 * capacity], state.t * Covariance::step(cell[capacity], x, m.add));
+      });
+    walk([&](const Move& m, W* cell, double x) {
+      const double s = cell[capacity];
+      increase(cell[0], Covariance::step(s, x, m.add));
+      cell[capacity] = static_cast<W>(Covariance::variance(s, x, m.other, m.v));
+    });
+  }
+
+  void finish_row(State<W>&) const {}
+
+  double weight(const State<W>& state, std::size_t slot, int column) const {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    if (!Covariance::has_mean) return cell[0] * static_cast<double>(cell[capacity]);
+    if (!average_) return cell[0];
+    return state.t == 0 ? 0 : cell[0] - cell[2 * capacity] / state.t;
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    score(state, row, out);
+    if (!average_) return;
+    Scores averaged;
+    score_by_weight(*this, state, row, averaged);
+    out.score = averaged.score;
+  }
+
+  double intercept() const { return intercept_; }
+
+ private:
+  void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    const W* first = blocks.first();
+    const std::size_t stride = blocks.stride(), capacity = blocks.capacity();
+    const std::size_t columns = blocks.columns();
+    const auto add = [&](const W* block, double x, double* sums) {
+      const W* s = block + capacity;
+      double* variances = sums + columns;
+      const double x2 = x * x;
+      for (std::size_t k = 0; k < columns; ++k) {
+        sums[k] += Covariance::margin(block[k], s[k], x);
+        variances[k] += x2 * static_cast<double>(s[k]);
+      }
+      sums[2 * columns] += x2;
+    };
+    double* sums =
+        wide_lane_sums(out.lanes, 2 * columns + 1, row.size, [&](std::size_t i, double* lane) {
+          add(first + row.index[i] * stride, row.value[i], lane);
+        });
+    add(blocks.intercept(), intercept_, sums);
+    std::copy(sums, sums + columns, out.score.begin());
+    std::copy(sums + columns, sums + 2 * columns, out.variance.begin());
+    out.xx = sums[2 * columns];
+  }
+
+  static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
+
+  /// Refuses a move that would overflow, before anything is written.
+  void admit(State<W>& state, const Scores& scores, const Move& m) const {
+    const double largest = std::max(1.0, state.blocks.planes()[1].initial);
+    const double growth = std::abs(m.add) * largest * std::sqrt(scores.xx);
+    state.weights.template admit<W>(growth, [&] { return state.largest(0); });
+    if (average_)
+      state.sums.template admit<W>(growth * std::max(1.0, state.t),
+                                   [&] { return state.largest(2); });
+    state.precisions.template admit<W>(m.other * scores.xx,
+                                       [&] { return state.precisions.value; });
+  }
+
+  double intercept_ = 1;
+  bool average_ = false;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,318 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "affine.hpp"
+#include "confidence.hpp"
+#include "proximal.hpp"
+
+namespace yarrow {
+
+/// How classes become columns of weights and a row becomes signed examples.
+///   regression       one column; z = sign(y - w.x) * x
+///   binary           one column; z = +x for the second class seen, -x for the first
+///   one_versus_rest  a binary problem per class, side by side; as many results as classes
+///   top1             one column a class; z = x on the true class, -x on its best rival
+enum class Strategy { regression, binary, one_versus_rest, top1 };
+
+/// The loop that a learner runs.
+enum class LoopKind { affine, diagonal, projected, whitened, soft_pull, dual_pull };
+
+/// Everything that fixes how a learner learns; none of it changes afterwards.
+struct Recipe {
+  LoopKind loop = LoopKind::affine;
+  Strategy strategy = Strategy::one_versus_rest;
+  Rule rule = nullptr;
+  std::vector<double> rule_parameters;
+  const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
+  std::vector<double> pull_parameters;   ///< proximal family
+  double initial_variance = 1;           ///< confidence family
+  double intercept = 1;                  ///< value of the constant feature; 0: none
+  double epsilon = 0;                    ///< regression: errors up to this are no errors
+  bool average = false;
+};
+
+/// One learner: a loop, a rule and a strategy over a state. It knows rows, class numbers in the
+/// order of their first appearance, and nothing of names, files or threads.
+template <class W>
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  State<W> state;
+
+  /// Learn one row; on an exception nothing has changed. `label` is a class number, at most one
+  /// above those seen, or for regression any real number. Indices must be below
+  /// `state.blocks.features()`.
+  virtual void learn(const Row<W>& row, double label, double weight) = 0;
+
+  /// What was predicted for the last row before it was learned: a class number (-1: none was
+  /// seen), or a value.
+  double last_prediction = -1;
+
+  /// Scores per seen class (regression: one), and per class the variance of the margin.
+  virtual void predict(const Row<W>& row, Scores& out) const = 0;
+
+  virtual double weight(std::size_t slot, int column) const = 0;
+  virtual void grow_features(std::size_t features) = 0;
+  virtual double intercept() const = 0;
+
+  Strategy strategy() const { return recipe_.strategy; }
+  const Recipe& recipe() const { return recipe_; }
+
+  /// The class for which a column is the positive one; -1: the column "none of the seen".
+  int positive_class(int column) const {
+    if (recipe_.strategy == Strategy::binary) return 1;
+    if (recipe_.strategy == Strategy::top1) return column;
+    if (column == state.blocks.columns() - 1) return -1;
+    return state.classes == 2 ? 1 : column;
+  }
+
+ protected:
+  Learner(State<W> s, Recipe recipe) : state(std::move(s)), recipe_(std::move(recipe)) {}
+
+  Recipe recipe_;
+};
+
+template <class Loop>
+class LearnerWith final : public Learner<typename Loop::Weight> {
+ public:
+  using W = typename Loop::Weight;
+  using Base = Learner<W>;
+  using Base::recipe_;
+  using Base::state;
+
+  explicit LearnerWith(const Recipe& recipe)
+      : Base(State<W>(Blocks<W>(Loop::planes(recipe.average, recipe.initial_variance),
+                                recipe.strategy == Strategy::top1 ? 0 : 1)),
+             recipe) {
+    loop_.set(recipe.pull_parameters, recipe.intercept, recipe.average);
+    grow_features(0);
+  }
+
+  void grow_features(std::size_t features) override { state.grow_features(features, Loop::pays); }
+  double intercept() const override { return loop_.intercept(); }
+  double weight(std::size_t slot, int column) const override {
+    return loop_.weight(state, slot, column);
+  }
+
+  void learn(const Row<W>& row, double label, double weight) override {
+    moves_.clear();
+    if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
+    const int c = static_cast<int>(label);
+    const bool is_new = c == state.classes;
+    if (is_new) add_class();
+    try {
+      learn_class(row, c, weight, is_new);
+    } catch (...) {
+      if (is_new) remove_class();
+      throw;
+    }
+  }
+
+  void predict(const Row<W>& row, Scores& out) const override {
+    loop_.predict(state, row, out);
+    if (recipe_.strategy == Strategy::regression) return;
+    if (state.classes == 0) return out.resize(0);
+    to_classes(out.score, -1);
+    to_classes(out.variance, 1);
+  }
+
+ private:
+  void learn_value(const Row<W>& row, double value, double weight) {
+    loop_.score(state, row, scores_);
+    this->last_prediction = scores_.score[0];
+    const double sign = value >= scores_.score[0] ? 1 : -1;
+    const bool moved = ask(0, sign, weight, sign * value - recipe_.epsilon);
+    finish(row, moved, 0, weight);
+  }
+
+  void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
+    loop_.score(state, row, scores_);
+    const int predicted = predicted_class(state.classes - is_new);
+    this->last_prediction = predicted;
+    const bool moved = recipe_.strategy == Strategy::top1 ? ask_top1(c, weight)
+                                                          : ask_each_column(c, weight);
+    finish(row, moved, predicted != c, weight);
+  }
+
+  /// Writes: the moves, then the counters. Up to here nothing has changed.
+  void finish(const Row<W>& row, bool moved, bool wrong, double weight) {
+    if (!moves_.empty()) {
+      loop_.apply(state, row, scores_, moves_);
+      for (const Move& m : moves_) ++state.column_updates[m.column];
+    }
+    loop_.finish_row(state);
+    if constexpr (Loop::calibrated) {
+      for (double q : margins_) state.calibration.record(q, weight);
+      margins_.clear();
+      state.calibration.refit_when_due(state.t + 1);
+    }
+    state.updates += moved;
+    state.mistakes += wrong;
+    ++state.t;
+  }
+
+  bool ask_each_column(int c, double weight) {
+    bool moved = false;
+    double deviation = 0;
+    if constexpr (Loop::calibrated) deviation = common_deviation();
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      const int positive = this->positive_class(k);
+      const double sign = c == positive ? 1 : -1;
+      const bool column_moved = ask(k, sign, weight, 1);
+      if (positive < 0) continue;
+      moved |= column_moved;
+      if constexpr (Loop::calibrated) margins_.push_back(sign * scores_.score[k] / deviation);
+    }
+    return moved;
+  }
+
+  /// Asks the rule about one column, and notes its move.
+  bool ask(int k, double sign, double weight, double target) {
+    const Situation situation{sign * scores_.score[k], target, scores_.xx, state.ww[k],
+                              scores_.variance[k],     weight, state.t + 1, state.column_updates[k]};
+    double step[2];
+    consult(situation, step);
+    if (Loop::is_still(step)) return false;
+    moves_.push_back(Loop::move(k, sign, 1, step, scores_.variance[k]));
+    return true;
+  }
+
+  bool ask_top1(int c, double weight) {
+    const int rival = best_class(c, state.classes);
+    if (rival < 0) return false;
+    double ww = 0;
+    for (double w : state.ww) ww += w;
+    const double v = scores_.variance[c] + scores_.variance[rival];
+    const Situation situation{scores_.score[c] - scores_.score[rival], 1, 2 * scores_.xx, ww, v,
+                              weight, state.t + 1, state.updates};
+    if constexpr (Loop::calibrated) margins_.push_back(situation.margin / std::sqrt(v));
+    double step[2];
+    consult(situation, step);
+    if (Loop::is_still(step)) return false;
+    moves_.push_back(Loop::move(c, 1, 1, step, v));
+    moves_.push_back(Loop::move(rival, -1, 1, step, v));
+    if (Loop::shrinks && step[0] != 1)
+      for (int k = 0; k < state.classes; ++k)
+        if (k != c && k != rival) moves_.push_back(Loop::move(k, 1, 0, step, v));
+    return true;
+  }
+
+  void consult(const Situation& situation, double* step) const {
+    const double* parameters =
+        recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
+    recipe_.rule(&situation, parameters, step);
+    if (!std::isfinite(step[0]) || !std::isfinite(step[1]))
+      throw Error("this row's update is not finite; scale the features or the step down");
+  }
+
+  /// Of the first `classes` the one with the highest score, but not `except`; -1 if there is none.
+  /// Ties go to the class seen first.
+  int best_class(int except, int classes) const {
+    int best = -1;
+    for (int k = 0; k < classes; ++k)
+      if (k != except && (best < 0 || scores_.score[k] > scores_.score[best])) best = k;
+    return best;
+  }
+
+  /// The class that the scores speak for, of the first `classes`.
+  int predicted_class(int classes) const {
+    if (classes <= 1) return classes - 1;
+    if (recipe_.strategy == Strategy::top1 || state.classes > 2) return best_class(-1, classes);
+    return scores_.score[0] > 0 ? 1 : 0;
+  }
+
+  /// One deviation for all columns, so that the largest margin is also the most probable class.
+  double common_deviation() const {
+    double sum = 0;
+    const int n = std::max(1, static_cast<int>(scores_.variance.size()) - has_none());
+    for (int k = 0; k < n; ++k) sum += scores_.variance[k];
+    return std::sqrt(sum / n);
+  }
+
+  int has_none() const { return recipe_.strategy == Strategy::one_versus_rest; }
+
+  /// From columns to classes. With up to two classes seen, one column (the second class's) serves
+  /// both: the first class's would be its mirror image to the bit.
+  void to_classes(std::vector<double>& values, int mirror) const {
+    if (recipe_.strategy == Strategy::top1) return;
+    if (state.classes == 1)
+      values = {mirror * values[0]};
+    else if (state.classes == 2)
+      values = {mirror * values[0], values[0]};
+    else
+      values.resize(state.classes);
+  }
+
+  /// Gives a new class its column. In one_versus_rest it copies the column "none of the seen",
+  /// which has taken every row as negative, so that growing classes equals knowing them
+  /// beforehand; the first class gets its own column, mirrored from the second's, with the third.
+  void add_class() {
+    const int known = state.classes++;
+    if (recipe_.strategy == Strategy::binary) return;
+    std::vector<int> from;
+    std::vector<bool> mirrored;
+    if (recipe_.strategy == Strategy::top1) {
+      for (int k = 0; k < known; ++k) from.push_back(k);
+      from.push_back(-1);
+      mirrored.assign(from.size(), false);
+    } else if (known == 0) {
+      return;
+    } else if (known == 2) {
+      from = {0, 0, 1, 1};
+      mirrored = {true, false, false, false};
+    } else {
+      const int none = state.blocks.columns() - 1;
+      for (int k = 0; k < none; ++k) from.push_back(k);
+      from.insert(from.end(), {none, none});
+      mirrored.assign(from.size(), false);
+    }
+    state.rearrange_columns(from, mirrored);
+  }
+
+  /// Takes back the newest class, whose column nothing has moved yet.
+  void remove_class() {
+    const int left = --state.classes;
+    if (recipe_.strategy == Strategy::binary) return;
+    std::vector<int> from;
+    if (recipe_.strategy == Strategy::top1) {
+      for (int k = 0; k < left; ++k) from.push_back(k);
+    } else if (left == 0) {
+      return;
+    } else if (left == 2) {
+      from = {1, 3};
+    } else {
+      for (int k = 0; k < state.blocks.columns(); ++k)
+        if (k != left) from.push_back(k);
+      if (left == 1) from = {1};
+    }
+    state.rearrange_columns(from, std::vector<bool>(from.size(), false));
+  }
+
+  Loop loop_;
+  Scores scores_;
+  std::vector<Move> moves_;
+  std::vector<double> margins_;  ///< of this row, for the calibration
+};
+
+template <class W>
+std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
+  switch (recipe.loop) {
+    case LoopKind::affine:
+      return std::make_unique<LearnerWith<AffineLoop<W>>>(recipe);
+    case LoopKind::diagonal:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Diagonal>>>(recipe);
+    case LoopKind::projected:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Projected>>>(recipe);
+    case LoopKind::whitened:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Whitened>>>(recipe);
+    case LoopKind::soft_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
+    case LoopKind::dual_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, DualPull>>>(recipe);
+  }
+  throw Error("unknown loop");
+}
+
+}  // namespace yarrow

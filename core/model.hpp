@@ -1,0 +1,219 @@
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include "arrays.hpp"
+#include "classes.hpp"
+#include "learner.hpp"
+#include "undo.hpp"
+#include "vocabulary.hpp"
+
+namespace yarrow {
+
+/// How features get their numbers.
+struct Naming {
+  int hash_bits = 0;  ///< > 0: by hash, into 2^bits places; names are not kept
+  Index limit = Vocabulary::kNoLimit;
+  WhenFull when_full = WhenFull::Refuse;
+};
+
+/// Labels of the rows of one call: numbers, or places in a list of names.
+struct Labels {
+  std::vector<double> numbers;
+  std::vector<ClassName> names;
+};
+
+/// A learner that knows its users: names of features and classes, class weights, calls that either
+/// succeed or leave no trace, and one lock. Learning excludes predicting, because memory may move;
+/// whoever calls a method holds `mutex` accordingly.
+template <class W>
+class Model {
+ public:
+  Model(const Recipe& recipe, Naming naming, std::vector<ClassName> declared)
+      : learner(make_learner<W>(recipe)),
+        classes(std::move(declared)),
+        vocabulary(naming.limit, naming.when_full),
+        hash_mask(naming.hash_bits ? (Index{1} << naming.hash_bits) - 1 : 0) {
+    grow(0);
+  }
+
+  std::unique_ptr<Learner<W>> learner;
+  Classes classes;
+  Vocabulary vocabulary;
+  const Index hash_mask;  ///< 0: names are kept in the vocabulary
+  mutable std::shared_mutex mutex;
+
+  bool is_regression() const { return learner->strategy() == Strategy::regression; }
+  State<W>& state() { return learner->state; }
+  const State<W>& state() const { return learner->state; }
+
+  /// Where the columns of an array go, by their names; without names they are called 0, 1, 2...
+  /// -1: the feature is unknown and may not be added. Nothing: column j is feature j.
+  std::optional<std::vector<Index>> place_columns(std::size_t columns, std::vector<Name> names,
+                                                  bool add) {
+    if (names.empty()) {
+      if (!hash_mask && vocabulary.identity()) {
+        if (add) grow(columns);
+        if (static_cast<std::size_t>(vocabulary.size()) >= columns) return std::nullopt;
+      }
+      for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
+    }
+    std::vector<Index> places(columns);
+    if (hash_mask)
+      std::transform(names.begin(), names.end(), places.begin(), [&](const Name& name) {
+        return static_cast<Index>(name.hash & static_cast<std::uint64_t>(hash_mask));
+      });
+    else if (add)
+      vocabulary.resolve(names.data(), columns, places.data());
+    else
+      vocabulary.find(names.data(), columns, places.data());
+    grow(0);
+    for (std::size_t j = 0; j < columns; ++j)
+      if (places[j] != static_cast<Index>(j)) return places;
+    return std::nullopt;
+  }
+
+  /// Learns rows in the order given (in their own if `order` is null), all or nothing; without
+  /// `undo` a failure leaves the model unusable, and the caller throws it away. Columns are the
+  /// features of these names, or, without names, the features 0, 1, 2...
+  void learn_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
+                  const Labels& labels, const double* weights, const std::int64_t* order,
+                  std::int64_t count, bool undo) {
+    rows.validate();
+    const int classes_before = classes.size();
+    const Index names_before = vocabulary.size();
+    std::optional<Undo<W>> before;
+    try {
+      const std::vector<double> numbers = number_labels(labels, weights, order, count);
+      if (undo) before.emplace(state(), rows.values(), classes.size() > classes_before);
+      if (const auto places = place_columns(columns, names, true)) {
+        MappedRows<W> mapped(rows, *places, hash_mask != 0);
+        learn_in_order(mapped, numbers, weights, order, count, before);
+      } else {
+        learn_in_order(rows, numbers, weights, order, count, before);
+      }
+    } catch (...) {
+      if (before) before->roll_back(state());
+      classes.truncate(classes_before);
+      vocabulary.truncate(names_before);
+      throw;
+    }
+    if (vocabulary.crowded()) prune();
+  }
+
+  /// Learns one row, all or nothing. `label` is the class, or null for the number `value`;
+  /// `names_before` is the vocabulary's size before the row's names entered it.
+  void learn_row(const Row<W>& row, const ClassName* label, double value, double weight,
+                 Index names_before) {
+    const int classes_before = classes.size();
+    try {
+      if (!is_regression()) {
+        value = label ? classes.find_or_add(*label) : number_label(value);
+        weight *= classes.weight(static_cast<int>(value));
+      }
+      grow(vocabulary.size());
+      learner->learn(row, value, weight);
+    } catch (...) {
+      classes.truncate(classes_before);
+      if (!hash_mask) state().truncate_features(names_before);
+      vocabulary.truncate(names_before);
+      throw;
+    }
+    if (vocabulary.crowded()) prune();
+  }
+
+  /// Makes room for the vocabulary, and for features numbered 0..n-1 if that is their name.
+  void grow(std::size_t n) {
+    if (hash_mask) return learner->grow_features(static_cast<std::size_t>(hash_mask) + 1);
+    if (vocabulary.identity() && n > static_cast<std::size_t>(vocabulary.size()))
+      vocabulary.extend(static_cast<Index>(n));
+    learner->grow_features(vocabulary.size());
+  }
+
+  /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
+  void predict_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
+                    double* scores, double* variances) {
+    rows.validate();
+    const auto places = place_columns(columns, names, false);
+    MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
+    RowSource<W>& source = places ? static_cast<RowSource<W>&>(mapped) : rows;
+    Scores found;
+    for (std::int64_t i = 0; i < rows.rows(); ++i) {
+      learner->predict(source.row(i), found);
+      scores = std::copy(found.score.begin(), found.score.end(), scores);
+      variances = std::copy(found.variance.begin(), found.variance.end(), variances);
+    }
+  }
+
+  double number_label(double value) {
+    if (!std::isfinite(value)) throw Error("the label is not a finite number");
+    return classes.find_or_add(value);
+  }
+
+ private:
+  void learn_in_order(RowSource<W>& rows, const std::vector<double>& numbers, const double* weights,
+                      const std::int64_t* order, std::int64_t count,
+                      std::optional<Undo<W>>& before) {
+    const bool regression = is_regression();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = order ? order[i] : i;
+      double weight = weights ? weights[at] : 1;
+      if (weight == 0) continue;
+      if (!regression) weight *= classes.weight(static_cast<int>(numbers[i]));
+      const Row<W> row = rows.row(at);
+      if (before) before->remember(state(), row);
+      try {
+        learner->learn(row, numbers[i], weight);
+      } catch (const Error& error) {
+        throw Error("Row " + std::to_string(at) + ": " + error.what() + ".");
+      }
+    }
+  }
+
+  /// Class numbers, or real targets, of rows in the order in which they are learned.
+  std::vector<double> number_labels(const Labels& labels, const double* weights,
+                                    const std::int64_t* order, std::int64_t count) {
+    std::vector<double> numbers(count);
+    std::vector<int> number_of_name(labels.names.size(), -1);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = order ? order[i] : i;
+      const double value = labels.numbers[at];
+      if (weights && weights[at] == 0) continue;
+      if (is_regression()) {
+        numbers[i] = value;
+      } else if (labels.names.empty()) {
+        numbers[i] = number_label(value);
+      } else {
+        const auto place = static_cast<std::size_t>(value);
+        int& number = number_of_name[place];
+        if (number < 0) number = classes.find_or_add(labels.names[place]);
+        numbers[i] = number;
+      }
+    }
+    return numbers;
+  }
+
+  /// Forgets the quarter of the features with the smallest weights.
+  void prune() {
+    const auto n = static_cast<std::size_t>(vocabulary.size());
+    std::vector<std::pair<double, Index>> size_of(n);
+    for (std::size_t f = 0; f < n; ++f) {
+      double most = 0;
+      for (int k = 0; k < state().blocks.columns(); ++k)
+        most = std::max(most, std::abs(learner->weight(f + 1, k)));
+      size_of[f] = {-most, static_cast<Index>(f)};
+    }
+    const std::size_t kept = static_cast<std::size_t>(vocabulary.limit()) * 3 / 4;
+    std::nth_element(size_of.begin(), size_of.begin() + kept, size_of.end());
+    std::vector<Index> keep;
+    for (std::size_t i = 0; i < kept; ++i) keep.push_back(size_of[i].second);
+    std::sort(keep.begin(), keep.end());
+    vocabulary.remap(keep);
+    state().keep_features(keep);
+  }
+};
+
+}  // namespace yarrow

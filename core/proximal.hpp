@@ -1,0 +1,160 @@
+#pragma once
+#include <algorithm>
+
+#include "rule.hpp"
+#include "rules/gradient.hpp"
+#include "state.hpp"
+
+namespace yarrow {
+
+/// Without a branch: which weights are zero is what nobody can predict.
+inline double soft_threshold(double w, double by) {
+  return std::copysign(std::max(std::abs(w) - by, 0.0), w);
+}
+
+// How the proximal family pulls weights towards zero. A pull is made once a row from the clock of
+// the model; it tells what weight a stored number stands for, and what to store before a step.
+
+/// SG-L1 / FOBOS (Duchi & Singer 2009): after the gradient step of row t,
+///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|w|_1,   eta_t = eta0 / t^power.
+/// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid).
+struct SoftPull {
+  static constexpr bool pays = true;
+  double total, rate, l1;
+
+  template <class W>
+  SoftPull(const State<W>& state, const std::vector<double>& p)
+      : total(state.penalty), rate(learning_rate(p[1], p[2], state.t + 1)), l1(p[0]) {}
+
+  double weight(double stored, double paid) const { return soft_threshold(stored, total - paid); }
+  double free_weight(double stored) const { return stored; }  ///< the intercept is not pulled
+  double settled(double stored, double paid) const { return weight(stored, paid); }
+  double penalty_after() const { return total + rate * l1; }
+};
+
+/// Regularised dual averaging with L1 (Xiao 2010): stored is the sum g of all negative gradients,
+///   w <- argmin -g.w/n + l1*|w|_1 + gamma/(2 sqrt(n)) |w|^2 = soft(g, l1*n) / (gamma*sqrt(n))
+/// after n rows; nothing is owed, because the weight is made anew at each visit.
+struct DualPull {
+  static constexpr bool pays = false;
+  double threshold, factor;
+
+  template <class W>
+  DualPull(const State<W>& state, const std::vector<double>& p)
+      : threshold(p[0] * state.t), factor(state.t == 0 ? 0 : 1 / (p[1] * std::sqrt(state.t))) {}
+
+  double weight(double stored, double) const { return factor * soft_threshold(stored, threshold); }
+  double free_weight(double stored) const { return factor * stored; }
+  double settled(double stored, double) const { return stored; }
+  double penalty_after() const { return 0; }
+};
+
+/// The proximal loop: a gradient step on the row's features, then the pull, paid lazily.
+template <class W, class Pull>
+class ProximalLoop {
+ public:
+  using Weight = W;
+  static constexpr bool pays = Pull::pays, calibrated = false, shrinks = false;
+
+  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+    return {{0, true}};
+  }
+
+  void set(const std::vector<double>& pull_parameters, double intercept, bool /*average*/) {
+    parameters_ = pull_parameters;
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+  }
+
+  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    out.resize(blocks.columns());
+    if (blocks.columns() != 1) return score_columns(state, row, out);
+    const W* first = blocks.first();
+    const std::size_t stride = blocks.stride();
+    const double* paid = state.paid.data() + 1;
+    const Pull pull(state, parameters_);
+    const auto [wx, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i];
+      const Index f = row.index[i];
+      sums[0] += x * pull.weight(first[f * stride], Pull::pays ? paid[f] : 0);
+      sums[1] += x * x;
+    });
+    out.score[0] = wx + intercept_ * pull.free_weight(blocks.intercept()[0]);
+    out.xx = xx + intercept_ * intercept_;
+  }
+
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[0], 0, v};
+  }
+  static bool is_still(const double* step) { return step[0] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores,
+             std::vector<Move>& moves) const {
+    for (const Move& m : moves)
+      state.weights.template admit<W>(std::abs(m.add) * std::sqrt(scores.xx),
+                                      [&] { return state.largest(0); });
+    Blocks<W>& blocks = state.blocks;
+    const std::size_t stride = blocks.stride();
+    const int columns = blocks.columns();
+    const Pull pull(state, parameters_);
+    double* paid = state.paid.data() + 1;
+    for (std::size_t i = 0; i < row.size; ++i) {
+      const Index f = row.index[i];
+      W* block = blocks.first() + f * stride;
+      if constexpr (Pull::pays) {
+        for (int k = 0; k < columns; ++k)
+          block[k] = static_cast<W>(pull.settled(block[k], paid[f]));
+        paid[f] = pull.total;
+      }
+      for (const Move& m : moves)
+        block[m.column] = static_cast<W>(block[m.column] + m.add * row.value[i]);
+    }
+    for (const Move& m : moves) {
+      W& cell = blocks.intercept()[m.column];
+      cell = static_cast<W>(cell + m.add * intercept_);
+    }
+  }
+
+  void finish_row(State<W>& state) const {
+    if constexpr (Pull::pays) state.penalty = Pull(state, parameters_).penalty_after();
+  }
+
+  double weight(const State<W>& state, std::size_t slot, int column) const {
+    const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
+    const Pull pull(state, parameters_);
+    if (slot == 0) return pull.free_weight(stored);
+    return pull.weight(stored, Pull::pays ? state.paid[slot] : 0);
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    score(state, row, out);
+  }
+
+  double intercept() const { return intercept_; }
+
+ private:
+  void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    const W* first = blocks.first();
+    const std::size_t stride = blocks.stride(), columns = blocks.columns();
+    const double* paid = state.paid.data() + 1;
+    const Pull pull(state, parameters_);
+    const double* wx =
+        wide_lane_sums(out.lanes, columns + 1, row.size, [&](std::size_t i, double* sums) {
+          const double x = row.value[i];
+          const Index f = row.index[i];
+          const W* block = first + f * stride;
+          const double owed = Pull::pays ? paid[f] : 0;
+          for (std::size_t k = 0; k < columns; ++k) sums[k] += x * pull.weight(block[k], owed);
+          sums[columns] += x * x;
+        });
+    for (std::size_t k = 0; k < columns; ++k)
+      out.score[k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[k]);
+    out.xx = wx[columns] + intercept_ * intercept_;
+  }
+
+  std::vector<double> parameters_;
+  double intercept_ = 1;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,55 @@
+#pragma once
+// A rule is a pure function of scalars: it is told about one row and answers with two numbers.
+// Loops own everything else (walking the row, classes, growth, averaging, saving).
+
+namespace yarrow {
+
+/// What a loop tells a rule about one row. `z` is the signed example: `y*x` for two classes or a
+/// regression residual of sign y, `x` on the true class and `-x` on the rival for many classes.
+struct Situation {
+  double margin;   ///< z.w before the update
+  double target;   ///< the margin asked for: 1, a cost, or (regression) |y| side minus epsilon
+  double zz;       ///< |z|^2, intercept included
+  double ww;       ///< |w|^2, intercept included (affine family)
+  double v;        ///< z' Sigma z (confidence family)
+  double weight;   ///< sample weight times class weight; never 0
+  double t;        ///< rows learned so far, this one included
+  double updates;  ///< updates made before this row
+};
+
+/// affine family: w <- a*w + b*z
+struct Affine {
+  double a, b;
+};
+
+/// confidence family: mu += alpha*Sigma*z, and the precision grows by kappa*z*z'
+struct Confidence {
+  double alpha, kappa;
+};
+
+/// proximal family: the dual or primal weights move by b*z; the pull towards zero follows lazily
+struct Gradient {
+  double b;
+};
+
+/// The plain C signature behind which every rule stands, built-in or a user's: three pointers to
+/// doubles. `parameters` holds the hyper-parameters in the order in which the rule names them.
+using Rule = void (*)(const Situation* situation, const double* parameters, double* step);
+
+/// The C form of a rule written as a C++ function that returns its step by value.
+template <auto F>
+void as_rule(const Situation* situation, const double* parameters, double* step) {
+  const auto result = F(*situation, parameters);
+  if constexpr (requires { result.a; }) {
+    step[0] = result.a;
+    step[1] = result.b;
+  } else if constexpr (requires { result.alpha; }) {
+    step[0] = result.alpha;
+    step[1] = result.kappa;
+  } else {
+    step[0] = result.b;
+    step[1] = 0;
+  }
+}
+
+}  // namespace yarrow

@@ -1,0 +1,29 @@
+#pragma once
+#include <algorithm>
+
+#include "../rule.hpp"
+
+// AROW (Crammer, Kulesza & Dredze 2013): minimises, for a Gaussian over weights,
+//   KL(N(mu, Sigma) || N(mu_t, Sigma_t)) + loss(z.mu)/(2r) + z'Sigma z/(2r),
+// first over mu, then, if mu moved, over Sigma (equations 4 to 8). Sigma^-1 grows by z z'/r (14).
+//   squared hinge  alpha = loss / (v + r)           (12)
+//   hinge          alpha = min(1/(2r), loss / v)    (23)
+// A sample weight divides r. Rows of zeros are left alone.
+
+namespace yarrow {
+
+inline Confidence arow(const Situation& s, const double* p) {
+  const double r = p[0] / s.weight;
+  const double loss = s.target - s.margin;
+  if (loss <= 0 || s.v <= 0) return {0, 0};
+  return {loss / (s.v + r), 1 / r};
+}
+
+inline Confidence arow_hinge(const Situation& s, const double* p) {
+  const double r = p[0] / s.weight;
+  const double loss = s.target - s.margin;
+  if (loss <= 0 || s.v <= 0) return {0, 0};
+  return {std::min(1 / (2 * r), loss / s.v), 1 / r};
+}
+
+}  // namespace yarrow

@@ -1,0 +1,49 @@
+#pragma once
+#include <cmath>
+
+#include "../rule.hpp"
+
+// Online (sub)gradient descent (Zinkevich 2003): w <- w - eta_t * loss'(margin) * z, with
+// eta_t = eta0 / t^power. Losses are functions of u = z.w and the margin asked for; `*_slope` is
+// minus the derivative in u, so that a step is slope * z. Sample weights scale the step.
+// The proximal family takes the same slopes, with or without the rate.
+
+namespace yarrow {
+
+inline double hinge_slope(double u, double target) { return u < target ? 1 : 0; }
+
+/// 1/2 max(0, target - u)^2
+inline double squared_hinge_slope(double u, double target) { return u < target ? target - u : 0; }
+
+/// log(1 + exp(-u))
+inline double logistic_slope(double u, double) { return 1 / (1 + std::exp(u)); }
+
+/// 1/2 (target - u)^2
+inline double squared_slope(double u, double target) { return target - u; }
+
+inline double learning_rate(double eta0, double power, double t) {
+  if (power == 0) return eta0;
+  return power == 0.5 ? eta0 / std::sqrt(t) : eta0 * std::pow(t, -power);
+}
+
+using Slope = double (*)(double margin, double target);
+
+template <Slope slope>
+Affine ogd(const Situation& s, const double* p) {
+  const double eta0 = p[0], power = p[1];
+  return {1, s.weight * learning_rate(eta0, power, s.t) * slope(s.margin, s.target)};
+}
+
+/// One step along the negative gradient, scaled by the rate: the step of SG-L1/FOBOS.
+template <Slope slope>
+Gradient descent(const Situation& s, const double* p) {
+  return {ogd<slope>(s, p).b};
+}
+
+/// The negative gradient itself: what dual averaging sums up.
+template <Slope slope>
+Gradient dual_descent(const Situation& s, const double*) {
+  return {s.weight * slope(s.margin, s.target)};
+}
+
+}  // namespace yarrow

@@ -1,0 +1,168 @@
+#pragma once
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "blocks.hpp"
+#include "calibration.hpp"
+#include "row.hpp"
+
+namespace yarrow {
+
+/// An upper bound on the size of stored numbers. It lets a loop refuse, before it writes anything,
+/// the update that would make a weight infinite, at the price of one addition a row.
+struct Bound {
+  double value = 0;
+
+  template <class W, class ExactMaximum>
+  void admit(double growth, ExactMaximum exact_maximum) {
+    constexpr double limit = static_cast<double>(std::numeric_limits<W>::max()) / 16;
+    if (!(value + growth < limit)) {
+      value = exact_maximum();
+      if (!(value + growth < limit))
+        throw Error("this row's update overflows the weights; scale the features or the step down");
+    }
+    value += growth;
+  }
+};
+
+/// The numbers of a state that are not per feature.
+struct Scalars {
+  // per column
+  std::vector<double> scale;           ///< affine: the weight is scale * stored
+  std::vector<double> ww;              ///< affine: |w|^2, intercept included
+  std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
+  std::vector<double> column_updates;  ///< how often the column moved
+
+  double t = 0;         ///< rows learned
+  double updates = 0;   ///< rows that changed a class's weights
+  double mistakes = 0;  ///< rows that were predicted wrongly before they were learned
+  int classes = 0;      ///< classes seen
+  double penalty = 0;   ///< proximal: the cumulative penalty after row t
+  Bound weights, sums, precisions;
+  Calibration calibration;
+};
+
+/// Everything a model has learned, and all that saving must keep. Copying it is a checkpoint.
+template <class W>
+struct State : Scalars {
+  explicit State(Blocks<W> b) : blocks(std::move(b)) {
+    scale.assign(blocks.columns(), 1);
+    ww.assign(blocks.columns(), 0);
+    scale_sum.assign(blocks.columns(), 0);
+    column_updates.assign(blocks.columns(), 0);
+  }
+
+  Blocks<W> blocks;
+  std::vector<double> paid;  ///< proximal: per slot, the cumulative penalty at the last visit
+
+  void rearrange_columns(const std::vector<int>& from, const std::vector<bool>& mirrored) {
+    blocks.rearrange_columns(from, mirrored);
+    rearrange(scale, from, 1);
+    rearrange(ww, from, 0);
+    rearrange(scale_sum, from, t);  // a fresh column had scale 1 in every row so far
+    rearrange(column_updates, from, 0);
+  }
+
+  /// A feature never seen is 0, and so owes nothing whatever it has paid.
+  void grow_features(std::size_t features, bool pays) {
+    blocks.grow_features(features);
+    if (pays) paid.resize(blocks.features() + 1, 0);
+  }
+
+  void truncate_features(std::size_t features) {
+    blocks.truncate_features(features);
+    if (!paid.empty()) paid.resize(blocks.features() + 1);
+  }
+
+  /// Keep the listed features only, renumbered in that (ascending) order.
+  void keep_features(const std::vector<Index>& keep) {
+    blocks.keep_features(keep);
+    if (paid.empty()) return;
+    for (std::size_t to = 0; to < keep.size(); ++to) paid[to + 1] = paid[keep[to] + 1];
+    paid.resize(keep.size() + 1);
+  }
+
+  double largest(std::size_t plane) const {
+    double most = 0;
+    const W* cells = blocks.data() + plane * blocks.capacity();
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot, cells += blocks.stride())
+      for (int k = 0; k < blocks.columns(); ++k)
+        most = std::max(most, std::abs(static_cast<double>(cells[k])));
+    return most;
+  }
+
+ private:
+  static void rearrange(std::vector<double>& values, const std::vector<int>& from, double fresh) {
+    const std::vector<double> old = values;
+    values.clear();
+    for (int k : from) values.push_back(k < 0 ? fresh : old[k]);
+  }
+};
+
+/// What one walk over a row finds out: per column z.w and z'Sigma z for z = x, and |x|^2.
+struct Scores {
+  std::vector<double> score, variance;
+  double xx = 0;
+  std::vector<double> lanes;  // scratch
+
+  void resize(std::size_t columns) {
+    if (score.size() == columns) return;
+    score.assign(columns, 0);
+    variance.assign(columns, 0);
+  }
+};
+
+/// Scores with the weights as `loop` settles them: the slow and general way.
+template <class Loop, class W>
+void score_by_weight(const Loop& loop, const State<W>& state, const Row<W>& row, Scores& out) {
+  out.resize(state.blocks.columns());
+  for (int k = 0; k < state.blocks.columns(); ++k) {
+    out.score[k] = out.variance[k] = 0;
+    for (std::size_t i = 0; i < row.size; ++i)
+      out.score[k] += row.value[i] * loop.weight(state, row.index[i] + std::size_t{1}, k);
+    out.score[k] += loop.intercept() * loop.weight(state, 0, k);
+  }
+}
+
+/// How one column moves: by `add` times the (whitened) row; `other` is a, kappa or nothing.
+struct Move {
+  int column;
+  double add, other;
+  double v;  ///< z'Sigma z of the whole signed example
+};
+
+inline double square(double x) { return x * x; }
+
+/// N sums over n places at once, in two lanes so that additions overlap. The order of additions is
+/// fixed by the places alone, so that every route to the same row gives the same bits.
+template <int N, class Term>
+inline std::array<double, N> lane_sums(std::size_t n, Term term) {
+  double even[N] = {}, odd[N] = {};
+  std::size_t i = 0;
+  for (; i + 2 <= n; i += 2) {
+    term(i, even);
+    term(i + 1, odd);
+  }
+  if (i < n) term(i, even);
+  std::array<double, N> sums;
+  for (int j = 0; j < N; ++j) sums[j] = even[j] + odd[j];
+  return sums;
+}
+
+/// The same for `sums` many sums whose number is known late: term(i, lane) adds to lane[0..sums).
+/// Afterwards lanes[0..sums) holds the sums; the additions are those of lane_sums.
+template <class Term>
+inline double* wide_lane_sums(std::vector<double>& lanes, std::size_t sums, std::size_t n,
+                              Term term) {
+  lanes.assign(2 * sums, 0);
+  double* even = lanes.data();
+  double* odd = even + sums;
+  for (std::size_t i = 0; i < n; ++i) term(i, i % 2 ? odd : even);
+  for (std::size_t j = 0; j < sums; ++j) even[j] += odd[j];
+  return even;
+}
+
+}  // namespace yarrow

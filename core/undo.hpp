@@ -1,0 +1,66 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "state.hpp"
+
+namespace yarrow {
+
+/// What a call with many rows needs to leave no trace when one of them fails: a copy of the state,
+/// or, when the call can touch only a small part of it, of the blocks that its rows touch.
+template <class W>
+class Undo {
+ public:
+  /// `values`: an upper bound on the values of all rows; `columns_change`: a class is new.
+  Undo(const State<W>& state, std::size_t values, bool columns_change) {
+    const std::size_t block_bytes = state.blocks.stride() * sizeof(W);
+    if (columns_change || values * block_bytes >= state.blocks.bytes()) {
+      whole_.emplace(state);
+    } else {
+      scalars_.emplace(state);
+      features_ = state.blocks.features();
+      intercept_.assign(state.blocks.intercept(), state.blocks.first());
+    }
+  }
+
+  /// To be called before a row is learned.
+  void remember(const State<W>& state, const Row<W>& row) {
+    if (whole_) return;
+    const std::size_t stride = state.blocks.stride();
+    for (std::size_t i = 0; i < row.size; ++i) {
+      const W* block = state.blocks.first() + row.index[i] * stride;
+      blocks_.insert(blocks_.end(), block, block + stride);
+      places_.push_back({row.index[i], state.paid.empty() ? 0 : state.paid[row.index[i] + 1]});
+    }
+  }
+
+  void roll_back(State<W>& state) {
+    if (whole_) {
+      state = std::move(*whole_);
+      return;
+    }
+    const std::size_t stride = state.blocks.stride();
+    for (std::size_t i = places_.size(); i-- > 0;) {
+      const auto [feature, paid] = places_[i];
+      std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + feature * stride);
+      if (!state.paid.empty()) state.paid[feature + 1] = paid;
+    }
+    std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
+    state.truncate_features(features_);
+    static_cast<Scalars&>(state) = std::move(*scalars_);
+  }
+
+ private:
+  struct Place {
+    Index feature;
+    double paid;
+  };
+
+  std::optional<State<W>> whole_;
+  std::optional<Scalars> scalars_;
+  std::size_t features_ = 0;
+  std::vector<W> blocks_, intercept_;
+  std::vector<Place> places_;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,97 @@
+"""Every error Yarrow raises on purpose.
+
+All of them are `YarrowError`, hence `ValueError`, and their text is one sentence that names the
+place: catch `YarrowError` to catch whatever a user's input can cause.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import NoReturn
+
+
+class YarrowError(ValueError):
+    """The base of all errors of this package."""
+
+
+class ParameterError(YarrowError, TypeError):
+    """A parameter has a value or a type that is not allowed."""
+
+
+class DataError(YarrowError):
+    """Input that cannot be learned from: broken, missing, not finite, or of the wrong shape.
+
+    Parameters
+    ----------
+    problem : what is wrong, as a sentence without its place
+    source : the file or stream, as the user named it
+    line, row : counted from 1; a line of a text file, or a row of an array or a Parquet file
+    field : the column, feature or field
+
+    Examples
+    --------
+    >>> raise DataError("'ten' is not a number", source="a.csv", line=7, field="age")
+    Traceback (most recent call last):
+    yarrow.errors.DataError: a.csv, line 7, field 'age': 'ten' is not a number
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        row: int | None = None,
+        field: str | int | None = None,
+    ) -> None:
+        place = (
+            source,
+            None if line is None else f"line {line}",
+            None if row is None else f"row {row}",
+            None if field is None else f"field {field!r}",
+        )
+        where = ", ".join(part for part in place if part is not None)
+        super().__init__(f"{where}: {problem}" if where else problem)
+        self.problem, self.source, self.line = problem, source, line
+        self.row, self.field = row, field
+
+
+class ModelFileError(YarrowError):
+    """A model file that is not one, is damaged, or is newer than this version of Yarrow."""
+
+
+class NotFittedError(YarrowError, AttributeError):
+    """A model that has learned nothing yet was asked for a result."""
+
+
+class MissingDependencyError(YarrowError, ImportError):
+    """An optional package is needed and is not installed."""
+
+
+def not_fitted(estimator: object) -> NoReturn:
+    """Raise `NotFittedError` for `estimator`.
+
+    Where scikit-learn is in use the error is also an instance of its own `NotFittedError`, which
+    its tools catch; scikit-learn is never imported for that.
+    """
+    name = type(estimator).__name__
+    raise _not_fitted_class("sklearn.exceptions" in sys.modules)(
+        f"This {name} instance is not fitted yet: call 'fit', 'partial_fit' or 'learn_one' first."
+    )
+
+
+@functools.cache
+def _not_fitted_class(with_sklearn: bool) -> type[NotFittedError]:
+    if not with_sklearn:
+        return NotFittedError
+    from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+    return type("NotFittedError", (NotFittedError, SklearnNotFittedError), {})
+
+
+def missing_dependency(package: str, purpose: str, extra: str = "formats") -> NoReturn:
+    """Raise `MissingDependencyError` with the command that installs what is missing."""
+    raise MissingDependencyError(
+        f"{purpose} needs the package {package}: pip install 'yarrow-learn[{extra}]'"
+    )

@@ -1,0 +1,172 @@
+"""What every estimator shares: parameters, cloning, and the manners of scikit-learn and river.
+
+Both libraries are met by duck typing. Inheriting from either would make `import yarrow` import it,
+and each library's base class fails the other's checks.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import inspect
+import sys
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
+
+T = TypeVar("T", bound="type[Estimator]")
+
+
+@dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
+def estimator(cls: T) -> T:
+    """Make a class with declared parameters an estimator: its `__init__` only stores them."""
+    return dataclasses.dataclass(eq=False, repr=False)(cls)
+
+
+class Estimator:
+    """Base of all estimators."""
+
+    #: names of river's base classes that instances count as
+    river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+    #: checks of scikit-learn that cannot hold, with the reason
+    expected_failed_checks: ClassVar[dict[str, str]] = {}
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters and their values."""
+        return {name: getattr(self, name) for name in parameters(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; they are checked when learning starts."""
+        known = parameters(self)
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
+                    f"Valid parameters are: {sorted(known)}."
+                )
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if field.name in parameters(self)
+            and repr(getattr(self, field.name)) != repr(field.default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    # -- scikit-learn --------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(sparse=True),
+        )
+
+    def _get_doc_link(self) -> str:
+        return ""  # scikit-learn's HTML display asks for it
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self!r}</pre>"
+
+    # -- river ---------------------------------------------------------------------------------
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # noqa: D105
+        """The class; isinstance() asks for it, and then river's base classes must know ours.
+
+        river may be imported after this package, so there is no better moment to register.
+        """
+        cls = type(self)
+        if "river.base" in sys.modules:
+            _register_with_river(cls)
+        return cls
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {}
+
+    @classmethod
+    def _unit_test_skips(cls) -> set[str]:
+        return set()
+
+    def _get_params(self) -> dict[str, Any]:
+        return self.get_params()
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """A fresh estimator with the same parameters, which has learned nothing."""
+        if include_attributes:
+            twin = copy.deepcopy(self)
+            return twin.set_params(**(new_params or {}))
+        return type(self)(**(copy.deepcopy(self.get_params()) | (new_params or {})))
+
+    def mutate(self, new_attrs: dict[str, Any]) -> None:
+        """Refused: what has been learned belongs to the parameters it was learned with."""
+        for name in new_attrs:
+            raise ValueError(f"{name!r} is not a mutable attribute of {type(self).__name__}")
+
+    @property
+    def _mutable_attributes(self) -> set[str]:
+        return set()
+
+    @property
+    def _is_stochastic(self) -> bool:
+        return False
+
+    @property
+    def _tags(self) -> set[str]:
+        return set()
+
+    @property
+    def _supervised(self) -> bool:
+        return True
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        return sys.getsizeof(self)
+
+    @property
+    def _memory_usage(self) -> str:
+        size = float(self._raw_memory_usage)
+        for unit in ("B", "KiB", "MiB"):
+            if size < 1024:
+                return f"{size:.2f} {unit}"
+            size /= 1024
+        return f"{size:.2f} GiB"
+
+    def __or__(self, other: Any) -> Any:
+        from river import compose
+
+        return compose.Pipeline(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        from river import compose
+
+        return compose.Pipeline(other, self)
+
+
+@functools.cache
+def _register_with_river(cls: type[Estimator]) -> None:
+    from river import base
+
+    for name in cls.river_bases:
+        getattr(base, name).register(cls)
+
+
+def signature(cls: type[Estimator]) -> inspect.Signature:
+    """The signature of the constructor."""
+    return inspect.signature(cls)

@@ -1,0 +1,283 @@
+"""What all linear learners share: the core model behind them, both interfaces, saving and reading.
+
+A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares its parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from yarrow import _core
+from yarrow.errors import DataError, ParameterError, not_fitted
+from yarrow.estimator import Estimator, estimator
+from yarrow.linear_model import persistence
+from yarrow.parameters import choice, flag, integer, number
+from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights
+
+NO_LIMIT = 2**31 - 1
+CoreModel = _core.ModelF32 | _core.ModelF64
+
+
+@estimator
+class LinearModel(Estimator):
+    """Base of the linear learners."""
+
+    _: dataclasses.KW_ONLY
+    fit_intercept: bool = flag(True, "Learn a constant term as one more feature.")
+    intercept_scaling: float = number(
+        1.0,
+        "Value of the constant feature; it counts in norms like any other feature.",
+        above=0,
+    )
+    max_iter: int = integer(5, "Passes over the data in `fit`; `partial_fit` makes one.", at_least=1)
+    shuffle: bool = flag(True, "Visit the rows in a new random order in each pass of `fit`.")
+    random_state: int = integer(0, "Seed of the shuffling in `fit`.", at_least=0)
+    dtype: Literal["float32", "float64"] = choice(
+        "float32", ("float32", "float64"), "Type of the learned numbers."
+    )
+    hash_bits: int | None = integer(
+        None,
+        "Hash feature names into 2**hash_bits places instead of keeping them.",
+        at_least=1,
+        at_most=30,
+    )
+    max_features: int | None = integer(
+        None, "The most features that are kept, to bound memory on endless streams.", at_least=1
+    )
+    when_full: Literal["error", "drop", "prune"] = choice(
+        "error",
+        ("error", "drop", "prune"),
+        "Beyond max_features: refuse the row, ignore new features, or forget small weights.",
+    )
+
+    #: family of the learner, for the docs and the table of learners
+    family: ClassVar[str] = ""
+    #: a loop that can keep the average of all past weights
+    can_average: ClassVar[bool] = False
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    def _loop(self) -> _core.Loop:
+        raise NotImplementedError
+
+    def _rule(self) -> _core.Rule:
+        raise NotImplementedError
+
+    def _rule_parameters(self) -> list[float]:
+        return [float(getattr(self, name)) for name in self._rule().parameters]
+
+    def _pull_parameters(self) -> list[float]:
+        return []
+
+    def _initial_variance(self) -> float:
+        return 1.0
+
+    def _epsilon(self) -> float:
+        return 0.0
+
+    def _strategy(self, declared: list[Any]) -> _core.Strategy:
+        raise NotImplementedError
+
+    def _class_weights(self) -> list[tuple[Any, float]]:
+        return []
+
+    # -- the core model --------------------------------------------------------------------------
+
+    def _new_model(
+        self, declared: list[Any], class_weights: list[tuple[Any, float]] | None = None
+    ) -> CoreModel:
+        self._check_parameters()
+        model_type = _core.ModelF32 if self.dtype == "float32" else _core.ModelF64
+        return model_type(
+            loop=self._loop(),
+            strategy=self._strategy(declared),
+            rule=self._rule(),
+            rule_parameters=self._rule_parameters(),
+            pull_parameters=self._pull_parameters(),
+            initial_variance=self._initial_variance(),
+            intercept=self.intercept_scaling if self.fit_intercept else 0.0,
+            epsilon=self._epsilon(),
+            average=bool(getattr(self, "average", False)),
+            hash_bits=self.hash_bits or 0,
+            max_features=NO_LIMIT if self.max_features is None else self.max_features,
+            when_full={
+                "error": _core.WhenFull.refuse,
+                "drop": _core.WhenFull.drop,
+                "prune": _core.WhenFull.prune,
+            }[self.when_full],
+            declared=declared,
+            class_weights=self._class_weights() if class_weights is None else class_weights,
+        )
+
+    @property
+    def _fitted(self) -> CoreModel:
+        try:
+            model: CoreModel = self.__dict__["_model"]
+        except KeyError:
+            not_fitted(self)
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    # -- arrays ----------------------------------------------------------------------------------
+
+    def _read(self, X: Any, reset: bool) -> tuple[Rows, list[Any]]:
+        """The rows of `X` and the names of its columns, checked against those seen before."""
+        rows = read_rows(X)
+        known = None if reset else self.__dict__.get("_n_features_in")
+        if known is None:
+            return rows, rows.names or []
+        fitted_names = self.__dict__.get("_feature_names_in")
+        check_names(type(self).__name__, fitted_names, rows.names)
+        if rows.n_columns != known:
+            raise DataError(
+                f"X has {rows.n_columns} features, but {type(self).__name__} is expecting {known} "
+                "features as input."
+            )
+        return rows, fitted_names or []
+
+    def _remember_columns(self, rows: Rows) -> None:
+        if "_n_features_in" not in self.__dict__:
+            self._n_features_in = rows.n_columns
+            self._feature_names_in = rows.names
+
+    def _learn(
+        self,
+        model: CoreModel,
+        rows: Rows,
+        names: list[Any],
+        labels: tuple[Array, list[Any]],
+        sample_weight: Any,
+        order: Array | None = None,
+        undo: bool = True,
+    ) -> None:
+        numbers, label_names = labels
+        weights = read_weights(sample_weight, rows.n_rows)
+        rest = (numbers, label_names, weights, names, order, undo)
+        if rows.begins is None:
+            model.learn_dense(rows.values, *rest)
+        else:
+            model.learn_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
+
+    def _fit_passes(
+        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], sample_weight: Any
+    ) -> None:
+        """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
+        random = np.random.default_rng(self.random_state)
+        for _ in range(self.max_iter):
+            order = random.permutation(rows.n_rows) if self.shuffle else None
+            self._learn(model, rows, rows.names or [], labels, sample_weight, order, undo=False)
+        self.__dict__.pop("_n_features_in", None)
+        self._model = model
+        self._remember_columns(rows)
+
+    def _scores(self, X: Any) -> tuple[Array, Array]:
+        """Scores and variances, a column a class in the order of their appearance."""
+        model = self._fitted
+        rows, names = self._read(X, reset=False)
+        return self._score_rows(model, rows, names)
+
+    def _score_rows(self, model: CoreModel, rows: Rows, names: list[Any]) -> tuple[Array, Array]:
+        if rows.begins is None:
+            return model.predict_dense(rows.values, names)
+        return model.predict_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, names)
+
+    # -- what was learned ------------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the arrays that were learned; not set by dict rows."""
+        if "_n_features_in" not in self.__dict__:
+            raise AttributeError("n_features_in_ is set by the first array that is learned")
+        return int(self._n_features_in)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Column names of the data frames that were learned."""
+        if self.__dict__.get("_feature_names_in") is None:
+            raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
+        return np.asarray(self._feature_names_in, dtype=object)
+
+    @property
+    def feature_names_(self) -> list[Any]:
+        """Names of all features in the order of the columns of `coef_`."""
+        if self.hash_bits is not None:
+            return list(range(self._fitted.n_features))
+        return self._fitted.feature_names
+
+    @property
+    def t_(self) -> int:
+        """Rows learned."""
+        return int(self._fitted.t)
+
+    @property
+    def n_updates_(self) -> int:
+        """Rows that changed the weights."""
+        return int(self._fitted.updates)
+
+    @property
+    def n_nonzero_(self) -> int:
+        """Weights that are not zero, without the intercept."""
+        return int(np.count_nonzero(self.coef_))
+
+    @property
+    def sparsity_(self) -> float:
+        """Share of zeros among the weights of the features seen."""
+        size = self.coef_.size
+        return 1.0 - self.n_nonzero_ / size if size else 1.0
+
+    @property
+    def coef_(self) -> Array:
+        """Weights, a row a class (one row for two classes or a regression)."""
+        return np.ascontiguousarray(self._weights()[:, 1:])
+
+    @property
+    def intercept_(self) -> Array:
+        """What is added to the scores: the constant feature's weight times its value."""
+        value = self.intercept_scaling if self.fit_intercept else 0.0
+        return self._weights()[:, 0] * value
+
+    def _weights(self) -> Array:
+        """A row a score, the intercept's weight first."""
+        raise NotImplementedError
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the exact training state: a loaded model goes on as if nothing had happened."""
+        persistence.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
+        """Read what `save` wrote. `objects` gives parameters that a file cannot hold."""
+        model = persistence.load(path, **objects)
+        if not isinstance(model, cls):
+            raise ParameterError(f"{os.fspath(path)} holds a {type(model).__name__}, not a {cls.__name__}.")
+        return model
+
+    def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
+        persistence.export(self, path, format)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k != "_model"}
+        if "_model" in self.__dict__:
+            state["_core_state"] = persistence.core_state(self)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        core_state = state.pop("_core_state", None)
+        self.__dict__.update(state)
+        if core_state is not None:
+            persistence.restore_core(self, core_state)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        if "_model" not in self.__dict__:
+            return super()._raw_memory_usage
+        return int(super()._raw_memory_usage + self._model.memory)

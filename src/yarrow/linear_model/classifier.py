@@ -1,0 +1,310 @@
+"""Classification: labels, classes, decision values and probabilities."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from yarrow import _core
+from yarrow.errors import DataError, ParameterError
+from yarrow.estimator import estimator
+from yarrow.linear_model import inspection
+from yarrow.linear_model.base import LinearModel
+from yarrow.parameters import anything, choice
+from yarrow.stream.arrays import Array, read_labels, read_rows
+
+
+def _is_class_weight(value: Any) -> bool:
+    if value is None or value == "balanced":
+        return True
+    return isinstance(value, Mapping) and all(
+        isinstance(w, (int, float)) and math.isfinite(w) and w > 0 for w in value.values()
+    )
+
+
+@estimator
+class LinearClassifier(LinearModel):
+    """Base of the linear classifiers."""
+
+    _: dataclasses.KW_ONLY
+    multiclass: Literal["ovr", "top1"] = choice(
+        "ovr",
+        ("ovr", "top1"),
+        "Many classes: one-versus-rest, or the true class against its best rival.",
+    )
+    classes: Any = anything(
+        None,
+        "None or a list of classes",
+        lambda v: v is None or (np.ndim(v) == 1 and len(v) > 0),
+        "The classes that may appear; others are refused. Two classes then share one weight vector.",
+    )
+    class_weight: Any = anything(
+        None,
+        "None, 'balanced' or a dict of positive numbers",
+        _is_class_weight,
+        "How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
+    )
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        ),
+        "check_sample_weight_equivalence_on_sparse_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        ),
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+    # -- classes ---------------------------------------------------------------------------------
+
+    def _strategy(self, declared: list[Any]) -> _core.Strategy:
+        if self.multiclass == "top1":
+            return _core.Strategy.top1
+        # One-versus-rest over two classes is one binary problem and its mirror image.
+        if len(declared) == 2:
+            return _core.Strategy.binary
+        return _core.Strategy.one_versus_rest
+
+    def _class_weights(self) -> list[tuple[Any, float]]:
+        if self.class_weight is None:
+            return []
+        if self.class_weight == "balanced":
+            raise ParameterError(
+                "class_weight='balanced' needs all labels at once: use `fit`, or give a dict."
+            )
+        return [(label, float(weight)) for label, weight in self.class_weight.items()]
+
+    def _balanced(self, numbers: Array, names: list[Any]) -> list[tuple[Any, float]]:
+        labels, counts = np.unique(numbers, return_counts=True)
+        return [
+            (names[int(label)] if names else float(label), len(numbers) / (len(labels) * count))
+            for label, count in zip(labels, counts, strict=True)
+        ]
+
+    def _declared(self, classes: Any = None) -> list[Any]:
+        declared = self.classes if self.classes is not None else classes
+        if declared is None:
+            return []
+        names = list(np.unique(np.asarray(declared)).tolist())
+        if classes is not None and set(np.asarray(classes).tolist()) - set(names):
+            raise ParameterError(f"classes={classes!r} are not all among the declared {names!r}.")
+        return names
+
+    @property
+    def classes_(self) -> Array:
+        """The classes seen (or declared), sorted."""
+        return self._class_table()[0]
+
+    def _class_table(self) -> tuple[Array, Array]:
+        """The classes sorted, and the place of each in the order of appearance."""
+        seen = self._fitted.classes
+        cached = self.__dict__.get("_cached_classes")
+        if cached is not None and len(cached[1]) == len(seen):
+            table: tuple[Array, Array] = cached
+            return table
+        order = sorted(range(len(seen)), key=lambda i: _sort_key(seen[i]))
+        names = [seen[i] for i in order]
+        kinds = {type(name) for name in names}
+        array = np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
+        self._cached_classes = (array, np.array(order, dtype=np.int64))
+        return self._cached_classes
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rows that were predicted wrongly before they were learned."""
+        return int(self._fitted.mistakes)
+
+    # -- scikit-learn ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn `max_iter` shuffled passes over the rows."""
+        rows = read_rows(X)
+        labels = read_labels(y, rows.n_rows)
+        balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
+        numbers, names = labels
+        present = np.unique(numbers)
+        known = [names[int(n)] for n in present] if names else present.tolist()
+        declared = self._declared() or (known if len(known) == 2 else [])
+        self._fit_passes(self._new_model(declared, balanced), rows, labels, sample_weight)
+        self.__dict__.pop("_cached_classes", None)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
+        rows, names = self._read(X, reset=False)
+        labels = read_labels(y, rows.n_rows)
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._new_model(self._declared(classes))
+        self._learn(model, rows, names, labels, sample_weight)
+        self._model = model
+        self._remember_columns(rows)
+        return self
+
+    def _in_class_order(self, scores: Array) -> Array:
+        return scores[:, self._class_table()[1]]
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: of the second class where there are two, else a column a class."""
+        scores = self._in_class_order(self._scores(X)[0])
+        if scores.shape[1] > 2:
+            return scores
+        return self._two_class_decision(scores)
+
+    def _two_class_decision(self, scores: Array) -> Array:
+        if scores.shape[1] == 1:
+            return -np.abs(scores[:, 0])  # only one class is known
+        if self.multiclass == "top1":
+            return scores[:, 1] - scores[:, 0]
+        return scores[:, 1]
+
+    def predict(self, X: Any) -> Array:
+        """The class with the highest score; ties go to the class seen first."""
+        scores = self._scores(X)[0]
+        return self._names_by_appearance()[np.argmax(scores, axis=1)]
+
+    def _names_by_appearance(self) -> Array:
+        names, order = self._class_table()
+        by_appearance = np.empty_like(names)
+        by_appearance[order] = names
+        return by_appearance
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy."""
+        right = np.asarray(self.predict(X)) == np.asarray(y)
+        return float(np.average(right, weights=sample_weight))
+
+    def _weights(self) -> Array:
+        model = self._fitted
+        columns = model.plane(0).T
+        order = self._class_table()[1]
+        if self.multiclass == "top1":
+            return columns[order] if len(order) != 2 else columns[order[1:]] - columns[order[:1]]
+        if len(order) > 2:
+            return columns[order]
+        return columns[:1] if list(order) == [0, 1] else -columns[:1]
+
+    # -- river -----------------------------------------------------------------------------------
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._new_model(self._declared())
+            model.learn_one(x, y, w)
+            if w != 0:
+                self._model = model
+        else:
+            model.learn_one(x, y, w)
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The class of one row; None before any row was learned."""
+        model = self.__dict__.get("_model")
+        return None if model is None else model.predict_one(x)
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn the rows of a data frame in order; its columns may differ from call to call."""
+        rows = read_rows(X)
+        labels = read_labels(y, rows.n_rows)
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._new_model(self._declared())
+        self._learn(model, rows, rows.names or list(range(rows.n_columns)), labels, w)
+        self._model = model
+
+    def predict_many(self, X: Any) -> Any:
+        """The classes of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return pd.Series([None] * len(X), index=X.index, dtype=object)
+        rows = read_rows(X)
+        scores = self._score_rows(model, rows, rows.names or list(range(rows.n_columns)))[0]
+        return pd.Series(self._names_by_appearance()[np.argmax(scores, axis=1)], index=X.index)
+
+    # -- looking inside --------------------------------------------------------------------------
+
+    def top_features(self, n: int = 20, label: Any = None) -> list[tuple[Any, float]]:
+        """The features with the largest weights by size, for one class where there are many."""
+        return inspection.top_features(self, n, label)
+
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
+        """What each feature of a row adds to the score of a class (the predicted one)."""
+        return inspection.explain_one(self, x, label)
+
+    def _row_of(self, label: Any) -> tuple[int, float]:
+        """The row of `coef_` that speaks for a class, and with which sign."""
+        classes = self.classes_.tolist()
+        if label is None:
+            if len(classes) > 2:
+                raise ParameterError("With more than two classes, say which one by label=...")
+            label = classes[-1]
+        if label not in classes:
+            raise DataError(f"The class {label!r} has not been seen; seen are {classes}.")
+        place = classes.index(label)
+        if len(classes) > 2:
+            return place, 1.0
+        return 0, 1.0 if place == len(classes) - 1 else -1.0
+
+
+def _sort_key(name: Any) -> tuple[int, Any]:
+    return (1, name) if isinstance(name, str) else (0, name)
+
+
+class CalibratedProbabilities:
+    """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
+
+    def _probabilities(self, scores: Array, variances: Array) -> Array:
+        raise NotImplementedError
+
+    def predict_proba(self: Any, X: Any) -> Array:
+        """Probabilities, a column a class in the order of `classes_`."""
+        return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
+
+    def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
+        """The probability of each class seen."""
+        model = self.__dict__.get("_model")
+        if model is None:
+            return {}
+        scores, variances = model.score_one(x)
+        row = self._probabilities(np.array([scores]), np.array([variances]))[0]
+        return dict(zip(model.classes, row.tolist(), strict=True))
+
+    def predict_proba_many(self: Any, X: Any) -> Any:
+        """Probabilities as a data frame, a column a class."""
+        import pandas as pd
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return pd.DataFrame(index=X.index)
+        rows = read_rows(X)
+        names = rows.names or list(range(rows.n_columns))
+        table = self._probabilities(*self._score_rows(model, rows, names))
+        return pd.DataFrame(table, columns=model.classes, index=X.index)
+
+
+def normalised(probabilities: Array) -> Array:
+    """Rows that sum to one; where all are 0, all are equal."""
+    sums = probabilities.sum(axis=1, keepdims=True)
+    equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
+    return np.divide(probabilities, sums, out=equal, where=sums > 0)

@@ -1,0 +1,193 @@
+"""Second-order learners, which know how sure they are of each weight: SOP, CW, AROW, SCW."""
+
+from __future__ import annotations
+
+import dataclasses
+from statistics import NormalDist
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.estimator import estimator
+from yarrow.linear_model.affine import AVERAGE
+from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.parameters import choice, flag, number
+from yarrow.stream.arrays import Array
+
+COVARIANCE = "Diagonal of the precision, or of the covariance."
+
+
+@estimator
+class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
+    """Base of the confidence family."""
+
+    family: ClassVar[str] = "confidence"
+    can_average: ClassVar[bool] = True
+
+    def _loop(self) -> _core.Loop:
+        covariance = getattr(self, "covariance", "diagonal")
+        return {"diagonal": _core.Loop.diagonal, "projected": _core.Loop.projected}[covariance]
+
+    @property
+    def variance_(self) -> Array:
+        """The variance of each weight, in the shape of `coef_`."""
+        columns = self._fitted.plane(1).T[:, 1:]
+        order = self._class_table()[1]
+        if self.multiclass == "top1":
+            return columns[order] if len(order) != 2 else columns[order].sum(axis=0, keepdims=True)
+        return columns[order] if len(order) > 2 else columns[:1]
+
+    def _probabilities(self, scores: Array, variances: Array) -> Array:
+        """Phi(c * m/sqrt(v)), with c fitted online to the margins shown before learning.
+
+        With many classes one variance serves all, so that the highest score stays the most
+        probable class.
+        """
+        n_classes = scores.shape[1]
+        if n_classes == 1:
+            return np.ones_like(scores)
+        common = variances.mean(axis=1, keepdims=True)
+        margins = scores
+        if self.multiclass == "top1":
+            best_two = np.sort(scores, axis=1)[:, -2:]
+            rival = np.where(scores == best_two[:, 1:], best_two[:, :1], best_two[:, 1:])
+            margins, common = scores - rival, 2 * common
+        q = np.divide(margins, np.sqrt(common), out=np.zeros_like(margins), where=common > 0)
+        return normalised(_normal_cdf(self._fitted.calibration * q))
+
+
+def _normal_cdf(x: Array) -> Array:
+    if x.size <= 16:  # one row: SciPy would cost more to import than it saves
+        cdf = NormalDist().cdf
+        return np.array([cdf(value) for value in x.ravel().tolist()]).reshape(x.shape)
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(x))
+
+
+@estimator
+class SOPClassifier(ConfidenceClassifier):
+    """The second-order Perceptron (Cesa-Bianchi, Conconi & Gentile 2005): a Perceptron on rows
+    whitened by the correlations of past mistakes, the row itself included.
+
+    Use it to study the step from first to second order. Instead: `AROWClassifier`.
+
+    >>> model = SOPClassifier()
+    >>> model.learn_one({"cheap": 1}, "spam")
+    >>> model.learn_one({"lunch": 1}, "ham")
+    >>> model.predict_one({"lunch": 1})
+    'ham'
+    """
+
+    a: float = number(1.0, "Weight of the identity in the correlation matrix.", above=0)
+
+    can_average: ClassVar[bool] = False  # its weights are made anew for each row
+
+    def _loop(self) -> _core.Loop:
+        return _core.Loop.whitened
+
+    def _rule(self) -> _core.Rule:
+        return rules.second_order_perceptron
+
+    def _initial_variance(self) -> float:
+        return 1.0 / self.a
+
+
+@estimator
+class CWClassifier(ConfidenceClassifier):
+    """Confidence-weighted learning (Dredze et al. 2008; Crammer et al. 2008): the smallest change
+    of a Gaussian over weights that classifies the row right with probability `eta`.
+
+    Use it on clean, high-dimensional text, and on fast drift. Instead: `AROWClassifier` where
+    labels are noisy, since every row is fitted whatever it costs.
+
+    >>> model = CWClassifier()
+    >>> model.learn_one({"cheap": 1}, "spam")
+    >>> model.learn_one({"lunch": 1}, "ham")
+    >>> model.predict_one({"lunch": 1})
+    'ham'
+    """
+
+    eta: float = number(0.9, "Confidence asked for.", above=0.5, below=1)
+    variant: Literal["variance", "stdev"] = choice(
+        "stdev",
+        ("variance", "stdev"),
+        "The margin is measured against its variance (2008a) or standard deviation (2008b).",
+    )
+    covariance: Literal["diagonal", "projected"] = choice(
+        "diagonal", ("diagonal", "projected"), COVARIANCE
+    )
+    _: dataclasses.KW_ONLY
+    average: bool = flag(False, AVERAGE)
+
+    @property
+    def phi(self) -> float:
+        """The normal quantile of `eta`."""
+        return NormalDist().inv_cdf(self.eta)
+
+    def _rule(self) -> _core.Rule:
+        return {"variance": rules.cw_variance, "stdev": rules.cw_deviation}[self.variant]
+
+
+@estimator
+class AROWClassifier(ConfidenceClassifier):
+    """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
+
+    The first choice: second-order speed of learning, and one mislabelled row cannot spoil it.
+    Instead: `CWClassifier` on clean or fast drifting data, `RDAClassifier` for few weights.
+    A sample weight divides r.
+
+    >>> model = AROWClassifier()
+    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1})
+    'spam'
+    """
+
+    r: float = number(1.0, "How little one row may change; larger for noisier labels.", above=0)
+    covariance: Literal["diagonal", "projected"] = choice(
+        "diagonal", ("diagonal", "projected"), COVARIANCE
+    )
+    loss: Literal["squared_hinge", "hinge"] = choice(
+        "squared_hinge", ("squared_hinge", "hinge"), "What a margin below 1 costs."
+    )
+    _: dataclasses.KW_ONLY
+    average: bool = flag(False, AVERAGE)
+
+    def _rule(self) -> _core.Rule:
+        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
+
+
+@estimator
+class SCWClassifier(ConfidenceClassifier):
+    """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012): CW that may leave a row unfitted.
+
+    Use it where CW is too eager and AROW too slow. A sample weight multiplies C.
+
+    >>> model = SCWClassifier()
+    >>> model.learn_one({"cheap": 1}, "spam")
+    >>> model.learn_one({"lunch": 1}, "ham")
+    >>> model.predict_one({"lunch": 1})
+    'ham'
+    """
+
+    C: float = number(1.0, "Price of a row that keeps a loss; small is cautious.", above=0)
+    eta: float = number(0.9, "Confidence asked for.", above=0.5, below=1)
+    variant: Literal["scw1", "scw2"] = choice(
+        "scw1", ("scw1", "scw2"), "Slack priced C*xi or C*xi**2."
+    )
+    covariance: Literal["diagonal", "projected"] = choice(
+        "diagonal", ("diagonal", "projected"), COVARIANCE
+    )
+    _: dataclasses.KW_ONLY
+    average: bool = flag(False, AVERAGE)
+
+    @property
+    def phi(self) -> float:
+        """The normal quantile of `eta`."""
+        return NormalDist().inv_cdf(self.eta)
+
+    def _rule(self) -> _core.Rule:
+        return {"scw1": rules.scw1, "scw2": rules.scw2}[self.variant]

@@ -1,0 +1,89 @@
+"""A user's own rule in the built-in loops."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from typing import Any, ClassVar, Literal
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.errors import ParameterError
+from yarrow.estimator import estimator
+from yarrow.linear_model.affine import AVERAGE
+from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.parameters import anything, choice, flag
+
+SIGNATURE = "void (double *, double *, double *)"
+
+
+def _is_rule(value: Any) -> bool:
+    return value is None or callable(value) or hasattr(value, "signature")
+
+
+@estimator
+class CustomClassifier(LinearClassifier):
+    """A linear learner with a rule of your own, at the speed of the built-in ones if compiled.
+
+    A rule sees one row as a few scalars (`yarrow.Situation`: margin, target, zz, ww, v, weight, t,
+    updates) and answers with two numbers: (a, b) of `w <- a*w + b*z` in the affine family,
+    (alpha, kappa) of `mu += alpha*Sigma*z`, precision `+= kappa*z*z'`, in the confidence family.
+    It may be
+
+    - a Python function of a Situation that returns a tuple: easy, slow;
+    - a `numba.cfunc` or `scipy.LowLevelCallable` with the signature
+      ``void (double *situation, double *parameters, double *step)``: the eight scalars in the order
+      above, your `parameters`, and room for the answer. It runs without the interpreter.
+
+    >>> def pa(s):  # Passive-Aggressive
+    ...     return 1.0, max(0.0, s.target - s.margin) / s.zz
+    >>> model = CustomClassifier(pa)
+    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1})
+    'spam'
+    """
+
+    rule: Any = anything(
+        None, "None, a function or a LowLevelCallable", _is_rule, "Your rule; None: the Perceptron's."
+    )
+    loop: Literal["affine", "confidence"] = choice(
+        "affine", ("affine", "confidence"), "The family whose loop calls the rule."
+    )
+    parameters: Any = anything(
+        (),
+        "a tuple of numbers",
+        lambda v: isinstance(v, (tuple, list)) and all(isinstance(x, (int, float)) for x in v),
+        "Numbers handed to a compiled rule with every row.",
+    )
+    _: dataclasses.KW_ONLY
+    average: bool = flag(False, AVERAGE)
+
+    family: ClassVar[str] = "custom"
+    can_average: ClassVar[bool] = True
+
+    def _loop(self) -> _core.Loop:
+        return {"affine": _core.Loop.affine, "confidence": _core.Loop.diagonal}[self.loop]
+
+    def _rule(self) -> _core.Rule:
+        if self.rule is None:
+            return rules.perceptron
+        names = [f"parameters[{i}]" for i in range(len(self.parameters))]
+        if hasattr(self.rule, "address"):  # numba.cfunc
+            return _core.Rule.from_address(int(self.rule.address), names, self.rule)
+        if hasattr(self.rule, "signature"):  # scipy.LowLevelCallable
+            return _core.Rule.from_address(_address(self.rule), names, self.rule)
+        return _core.Rule.from_callable(self.rule)
+
+    def _rule_parameters(self) -> list[float]:
+        return [0.0] if self.rule is None else [float(value) for value in self.parameters]
+
+
+def _address(callable_: Any) -> int:
+    if callable_.signature.replace("const ", "") != SIGNATURE:
+        raise ParameterError(
+            f"The 'rule' must have the signature {SIGNATURE!r}. Got {callable_.signature!r} instead."
+        )
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(get(tuple.__getitem__(callable_, 0), callable_.signature.encode()))

@@ -1,0 +1,196 @@
+"""Model files: `save` keeps the exact training state, `export` the nonzero weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import yarrow
+from yarrow import model_file
+from yarrow.errors import ModelFileError, ParameterError, YarrowError
+
+if TYPE_CHECKING:
+    from yarrow.linear_model.base import LinearModel
+
+
+def core_state(model: LinearModel) -> dict[str, Any]:
+    """All that the core has learned, as plain objects and arrays."""
+    core = model._fitted
+    return {
+        "tensors": core.get_state(),
+        "classes": core.classes,
+        "declared": core.declared,
+        "class_weights": [list(pair) for pair in core.class_weights],
+    }
+
+
+def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
+    """Give a model the core state that `core_state` took from another."""
+    weights = [(label, weight) for label, weight in state["class_weights"]]
+    core = model._new_model(list(state["declared"]), weights)
+    core.set_state(dict(state["tensors"]), list(state["classes"]))
+    model._model = core
+
+
+def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write the exact training state."""
+    state = core_state(model)
+    metadata = {
+        "kind": "model",
+        "yarrow": yarrow.__version__,
+        "estimator": type(model).__name__,
+        "rule": model._rule().name,
+        "parameters": {name: _to_json(value) for name, value in model.get_params().items()},
+        "classes": state["classes"],
+        "declared": state["declared"],
+        "class_weights": state["class_weights"],
+        "n_features_in": model.__dict__.get("_n_features_in"),
+        "feature_names_in": model.__dict__.get("_feature_names_in"),
+        "rows": model.t_,
+        "updates": model.n_updates_,
+        "stream": model.__dict__.get("_stream"),
+    }
+    model_file.write(path, state["tensors"], metadata)
+
+
+def load(path: str | os.PathLike[str], **objects: Any) -> Any:
+    """Read a model that `save` or `export` wrote.
+
+    A parameter that no file can hold, such as a rule of your own, is given by name.
+    """
+    from yarrow import linear_model
+
+    tensors, metadata = model_file.read(path)
+    if metadata.get("kind") == "export":
+        return linear_model.ExportedModel(tensors, metadata)
+    name = metadata.get("estimator", "")
+    if metadata.get("kind") != "model" or name not in linear_model.__all__:
+        raise ModelFileError(f"{os.fspath(path)}: holds no model that this version knows ({name!r}).")
+    parameters = {key: _from_json(key, value) for key, value in metadata["parameters"].items()}
+    for key, value in parameters.items():
+        if value is _Unstorable and key not in objects:
+            raise ModelFileError(
+                f"{os.fspath(path)}: the parameter {key!r} is not in the file: pass {key}=... to load."
+            )
+    model = getattr(linear_model, name)(**(parameters | objects))
+    try:
+        restore_core(model, metadata | {"tensors": tensors})
+    except (YarrowError, KeyError, TypeError, IndexError) as error:
+        raise ModelFileError(f"{os.fspath(path)}: does not fit its own settings: {error}") from error
+    if metadata["n_features_in"] is not None:
+        model._n_features_in = metadata["n_features_in"]
+        model._feature_names_in = metadata["feature_names_in"]
+    if metadata.get("stream") is not None:
+        model._stream = metadata["stream"]
+    return model
+
+
+def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
+    """Write the nonzero weights, settled, for prediction."""
+    if not getattr(model, "is_exportable", True):
+        raise ParameterError(
+            f"{type(model).__name__} does not predict by a fixed weight a feature: use save."
+        )
+    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
+    chosen = format or {"json": "json", "txt": "text", "tsv": "text"}.get(suffix, "safetensors")
+    if chosen not in ("safetensors", "json", "text"):
+        raise ParameterError(f"The 'format' must be safetensors, json or text. Got {format!r} instead.")
+    weights = model._weights()
+    feature, score = np.nonzero(weights[:, 1:].T)
+    names = model.feature_names_
+    metadata = {
+        "kind": "export",
+        "yarrow": yarrow.__version__,
+        "estimator": type(model).__name__,
+        "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
+        "hash_bits": model.hash_bits,
+        "n_features_in": model.__dict__.get("_n_features_in"),
+        "stream": model.__dict__.get("_stream"),
+    }
+    kept, place = np.unique(feature, return_inverse=True)
+    kept_names = [names[i] for i in kept.tolist()]
+    values = weights[score, feature + 1]
+    if chosen == "safetensors":
+        tensors = {
+            "intercept": np.ascontiguousarray(model.intercept_, dtype=np.float64),
+            "feature": place.astype(np.int64).reshape(-1),
+            "score": score.astype(np.int64),
+            "weight": values,
+            **_pack_names(kept_names),
+        }
+        model_file.write(path, tensors, metadata)
+        return
+    with model_file.replacing(path) as file:
+        if chosen == "json":
+            document = metadata | {
+                "intercept": model.intercept_.tolist(),
+                "weights": [
+                    [name, row, float(value)]
+                    for name, row, value in zip(
+                        (kept_names[i] for i in place.reshape(-1).tolist()),
+                        score.tolist(),
+                        values.tolist(),
+                        strict=True,
+                    )
+                ],
+            }
+            file.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
+            return
+        file.write(f"# {json.dumps(metadata, ensure_ascii=False)}\n".encode())
+        file.write(b"# score\tfeature\tweight\n")
+        for row, value in enumerate(model.intercept_.tolist()):
+            file.write(f"{row}\t(intercept)\t{value!r}\n".encode())
+        for i, row, value in zip(place.reshape(-1).tolist(), score.tolist(), values.tolist(), strict=True):
+            file.write(f"{row}\t{json.dumps(kept_names[i], ensure_ascii=False)}\t{value!r}\n".encode())
+
+
+def _pack_names(names: list[Any]) -> dict[str, Any]:
+    """Names as bytes: JSON of each, one behind the other."""
+    packed = [json.dumps(name, ensure_ascii=False).encode() for name in names]
+    ends = np.cumsum([len(text) for text in packed], dtype=np.int64)
+    return {
+        "name_bytes": np.frombuffer(b"".join(packed), dtype=np.uint8),
+        "name_ends": np.asarray(ends, dtype=np.int64),
+    }
+
+
+def unpack_names(tensors: Mapping[str, Any]) -> list[Any]:
+    """The names that an export holds."""
+    data = tensors["name_bytes"].tobytes()
+    ends = tensors["name_ends"].tolist()
+    return [
+        json.loads(data[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)
+    ] if ends else []
+
+
+class _Unstorable:
+    """Marks a parameter that a file cannot hold."""
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return {"list": [_plain(item) for item in value]}
+    plain = _plain(value)
+    if plain is None or isinstance(plain, (bool, int, float, str)):
+        return plain
+    return {"unstorable": repr(value)}
+
+
+def _from_json(name: str, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    if "pairs" in value:
+        return {key: item for key, item in value["pairs"]}
+    if "list" in value:
+        return tuple(value["list"])
+    return _Unstorable
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

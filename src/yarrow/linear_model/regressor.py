@@ -1,0 +1,133 @@
+"""Regression: real targets, one weight vector."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from yarrow import _core
+from yarrow.estimator import estimator
+from yarrow.linear_model import inspection
+from yarrow.linear_model.base import LinearModel
+from yarrow.stream.arrays import Array, read_rows, read_values
+
+
+@estimator
+class LinearRegressor(LinearModel):
+    """Base of the linear regressors."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        ),
+        "check_sample_weight_equivalence_on_sparse_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        ),
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+    def _strategy(self, declared: list[Any]) -> _core.Strategy:
+        return _core.Strategy.regression
+
+    def _weights(self) -> Array:
+        return self._fitted.plane(0).T
+
+    @property
+    def coef_(self) -> Array:
+        """Weights."""
+        return super().coef_[0]
+
+    # -- scikit-learn ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn `max_iter` shuffled passes over the rows."""
+        rows = read_rows(X)
+        values = read_values(y, rows.n_rows)
+        self._fit_passes(self._new_model([]), rows, (values, []), sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the rows of `X` in order, once."""
+        rows, names = self._read(X, reset=False)
+        values = read_values(y, rows.n_rows)
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._new_model([])
+        self._learn(model, rows, names, (values, []), sample_weight)
+        self._model = model
+        self._remember_columns(rows)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The predicted values."""
+        return self._scores(X)[0][:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, R²."""
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
+        residual = np.sum(weights * (y - self.predict(X)) ** 2)
+        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+        return float(1 - residual / total) if total > 0 else float(residual == 0)
+
+    # -- river -----------------------------------------------------------------------------------
+
+    def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
+        """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._new_model([])
+            model.learn_one(x, y, w)
+            if w != 0:
+                self._model = model
+        else:
+            model.learn_one(x, y, w)
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        """The predicted value; 0 before any row was learned."""
+        model = self.__dict__.get("_model")
+        return 0.0 if model is None else model.predict_one(x)
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn the rows of a data frame in order; its columns may differ from call to call."""
+        rows = read_rows(X)
+        values = read_values(y, rows.n_rows)
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._new_model([])
+        self._learn(model, rows, rows.names or list(range(rows.n_columns)), (values, []), w)
+        self._model = model
+
+    def predict_many(self, X: Any) -> Any:
+        """The predicted values of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return pd.Series(0.0, index=X.index)
+        rows = read_rows(X)
+        scores = self._score_rows(model, rows, rows.names or list(range(rows.n_columns)))[0]
+        return pd.Series(scores[:, 0], index=X.index)
+
+    # -- looking inside --------------------------------------------------------------------------
+
+    def top_features(self, n: int = 20) -> list[tuple[Any, float]]:
+        """The features with the largest weights by size."""
+        return inspection.top_features(self, n, None)
+
+    def explain_one(self, x: dict[Any, Any]) -> inspection.Explanation:
+        """What each feature of a row adds to the prediction."""
+        return inspection.explain_one(self, x, None)
+
+    def _row_of(self, label: Any) -> tuple[int, float]:
+        return 0, 1.0

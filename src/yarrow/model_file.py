@@ -1,0 +1,221 @@
+"""Model files: arrays and JSON metadata in the safetensors format, written whole or not at all.
+
+A file is data, never code: nothing in it is ever executed, and what was damaged on the way is
+refused. The safetensors header (https://github.com/huggingface/safetensors, "Format") holds one
+metadata entry, `yarrow`: the JSON text
+
+    {"version": 1, "metadata": {...}, "tensors": {name: sha256, ...}, "sha256": ...}
+
+The last digest covers the text without itself, the others cover each tensor's type, shape and
+bytes. Equal models have equal files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import mmap
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yarrow.errors import ModelFileError
+
+VERSION = 1
+"""The newest format this version reads, and the one it writes."""
+
+Tensors = dict[str, NDArray[Any]]
+
+_LONGEST_HEADER = 100_000_000  # the limit of the safetensors library
+_DTYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BOOL": "|b1",
+    "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1",
+}  # fmt: skip
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+def write(
+    path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
+) -> None:
+    """Write `tensors` and JSON `metadata` to `path`; a crash at any moment leaves the old file.
+
+    Metadata comes back as JSON gives it back: tuples as lists, keys as text. Infinity is allowed.
+    """
+    ready = {name: _little_endian(path, name, array) for name, array in tensors.items()}
+    document = _document(
+        {
+            "version": VERSION,
+            "metadata": metadata,
+            "tensors": {name: _digest(array) for name, array in ready.items()},
+        }
+    )
+    widest_first = sorted(ready.items(), key=lambda item: -item[1].itemsize)  # keeps all aligned
+    header: dict[str, Any] = {"__metadata__": {"yarrow": document}}
+    end = 0
+    for name, array in widest_first:
+        begin, end = end, end + array.nbytes
+        dtype = _NAMES[array.dtype.str]
+        header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    if len(text) > _LONGEST_HEADER:
+        raise ModelFileError(f"{path}: the metadata is too long; keep names in a tensor instead.")
+    with replacing(path) as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for _, array in widest_first:
+            file.write(_bytes(array))
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
+    """Return the tensors and the metadata of a file made by `write`.
+
+    The arrays are memory-mapped copy-on-write: they may be changed in place, which never
+    changes the file, and they stay valid when the file is replaced.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < 8:
+            raise ModelFileError(f"{path}: not a Yarrow model: it has only {size} bytes.")
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = _header(path, content, start)
+    body = _body(path, header.pop("__metadata__"))
+    tensors = _tensors(path, content, start, header)
+    if tensors.keys() != body["tensors"].keys():
+        raise ModelFileError(f"{path}: damaged: its header does not list the tensors saved.")
+    for name, digest in body["tensors"].items():
+        if _digest(tensors[name]) != digest:
+            raise ModelFileError(f"{path}: damaged: tensor {name!r} is not as it was saved.")
+    return {name: tensors[name] for name in body["tensors"]}, body["metadata"]
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that becomes `path`, durably, when the block ends without an error.
+
+    The new file is in the same folder, flushed to the disk and then renamed, so that `path` is
+    at every moment either the old file or the new one, whole. Permissions are kept.
+    """
+    target = Path(os.path.realpath(path))  # the file behind a symbolic link, not the link
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            raise ModelFileError(f"{path}: not a regular file, so it cannot be replaced.")
+        with open(temporary, "xb") as file:
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        if error.filename == str(temporary):  # the user knows `path`, not the temporary name
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return  # Windows has no such thing
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _little_endian(path: object, name: str, array: NDArray[Any]) -> NDArray[Any]:
+    array = np.asarray(array, order="C")
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if array.dtype.str not in _NAMES:
+        raise ModelFileError(f"{path}: tensor {name!r} has the type {array.dtype}; use numbers.")
+    if name == "__metadata__":
+        raise ModelFileError(f"{path}: a tensor cannot be named {name!r}.")
+    return array
+
+
+def _bytes(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _digest(array: NDArray[Any]) -> str:
+    digest = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    digest.update(_bytes(array))
+    return digest.hexdigest()
+
+
+def _document(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body)
+    return json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()})
+
+
+def _header(path: object, content: mmap.mmap, start: int) -> dict[str, Any]:
+    if content[8:9] != b"{" or start > 8 + _LONGEST_HEADER:
+        raise ModelFileError(f"{path}: not a Yarrow model.")
+    if start > len(content):
+        raise ModelFileError(f"{path}: truncated: it ends inside its header.")
+    try:
+        header = json.loads(content[8:start])
+        if "yarrow" in header["__metadata__"]:
+            return dict(header)
+    except (ValueError, RecursionError):  # not UTF-8, or not JSON
+        raise ModelFileError(f"{path}: damaged: its header cannot be read.") from None
+    except (KeyError, TypeError):
+        pass
+    raise ModelFileError(f"{path}: not a Yarrow model, though it is a safetensors file.")
+
+
+def _body(path: object, entries: dict[str, Any]) -> dict[str, Any]:
+    try:
+        body = json.loads(entries["yarrow"])
+        version = int(body["version"])
+        if version > VERSION:
+            raise ModelFileError(
+                f"{path}: written in format {version} by a newer Yarrow; "
+                f"this one reads up to format {VERSION}: pip install --upgrade yarrow-learn"
+            )
+        del body["sha256"]
+        if [_document(body)] == list(entries.values()):  # nothing added, nothing altered
+            return dict(body)
+    except ModelFileError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise ModelFileError(f"{path}: damaged: its metadata is not as it was saved.")
+
+
+def _tensors(path: object, content: mmap.mmap, start: int, header: dict[str, Any]) -> Tensors:
+    """Map the header's tensors, which must fill the rest of the file without gap or overlap."""
+    tensors = {}
+    try:
+        filled = 0
+        for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+            dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(entry["shape"])
+            begin, end = entry["data_offsets"]
+            size = math.prod(shape) * dtype.itemsize
+            if (begin, end) != (filled, filled + size) or min(shape, default=0) < 0:
+                raise ValueError
+            if start + end > len(content):
+                raise ModelFileError(f"{path}: truncated: it ends inside tensor {name!r}.")
+            tensors[name] = np.ndarray(shape, dtype, content, start + begin)
+            filled = end
+        if start + filled != len(content):
+            raise ModelFileError(f"{path}: damaged: data follows its last tensor.")
+    except ModelFileError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ModelFileError(f"{path}: damaged: its header contradicts itself.") from None
+    return tensors

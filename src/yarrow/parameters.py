@@ -1,0 +1,142 @@
+"""Hyper-parameters, declared once: default, allowed values, one sentence.
+
+Validation, `--help`, the docs and the signature all come from the declaration:
+
+>>> import dataclasses
+>>> @dataclasses.dataclass
+... class Learner:
+...     C: float = number(1.0, "How large a step may be.", above=0)
+>>> parameters(Learner)["C"].allowed
+'> 0'
+>>> check_parameters(Learner(C=-1))
+Traceback (most recent call last):
+yarrow.errors.ParameterError: The 'C' parameter must be > 0. Got -1 instead.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from yarrow.errors import ParameterError
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """What a parameter may be, in words and as a test."""
+
+    doc: str
+    allowed: str
+    accepts: Callable[[Any], bool]
+    kind: type | None = None  # what the command line reads; None: not reachable from it
+    choices: tuple[str, ...] = ()
+
+
+def _field(default: Any, parameter: Parameter) -> Any:
+    return dataclasses.field(default=default, metadata={"parameter": parameter})
+
+
+def number(
+    default: float | None,
+    doc: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+) -> Any:
+    """A real number in a range; None is allowed where it is the default."""
+    allowed, accepts = _range(numbers.Real, above, at_least, below, at_most)
+    return _field(default, _or_none(default, Parameter(doc, allowed, accepts, float)))
+
+
+def integer(
+    default: int | None, doc: str, *, at_least: int | None = None, at_most: int | None = None
+) -> Any:
+    """A whole number in a range; None is allowed where it is the default."""
+    allowed, accepts = _range(numbers.Integral, None, at_least, None, at_most)
+    allowed = f"an integer {allowed}" if allowed != "a finite number" else "an integer"
+    return _field(default, _or_none(default, Parameter(doc, allowed, accepts, int)))
+
+
+def flag(default: bool, doc: str) -> Any:
+    """True or False."""
+    return _field(
+        default, Parameter(doc, "True or False", lambda v: v is True or v is False, bool)
+    )
+
+
+def choice(default: str, options: Sequence[str], doc: str) -> Any:
+    """One of a few words."""
+    words = tuple(options)
+    allowed = "one of " + ", ".join(repr(word) for word in words)
+    return _field(
+        default,
+        Parameter(doc, allowed, lambda v: isinstance(v, str) and v in words, str, words),
+    )
+
+
+def anything(default: Any, allowed: str, accepts: Callable[[Any], bool], doc: str) -> Any:
+    """A parameter of its own kind, with its own test."""
+    return _field(default, Parameter(doc, allowed, accepts))
+
+
+def _or_none(default: object, parameter: Parameter) -> Parameter:
+    if default is not None:
+        return parameter
+    return dataclasses.replace(
+        parameter,
+        allowed=f"None or {parameter.allowed}",
+        accepts=lambda value: value is None or parameter.accepts(value),
+    )
+
+
+def _range(
+    kind: type,
+    above: float | None,
+    at_least: float | None,
+    below: float | None,
+    at_most: float | None,
+) -> tuple[str, Callable[[Any], bool]]:
+    limits = [
+        (sign, limit)
+        for sign, limit in ((">", above), (">=", at_least), ("<", below), ("<=", at_most))
+        if limit is not None
+    ]
+
+    def accepts(value: Any) -> bool:
+        if not isinstance(value, kind) or isinstance(value, bool) or not math.isfinite(value):  # type: ignore[arg-type]
+            return False
+        return (
+            (above is None or value > above)
+            and (at_least is None or value >= at_least)
+            and (below is None or value < below)
+            and (at_most is None or value <= at_most)
+        )
+
+    words = " and ".join(f"{sign} {limit:g}" for sign, limit in limits)
+    return words or "a finite number", accepts
+
+
+def parameters(estimator: Any) -> dict[str, Parameter]:
+    """The declared parameters of a class or an instance, in the order of its signature."""
+    found = {
+        field.name: (field.kw_only, field.metadata["parameter"])
+        for field in dataclasses.fields(estimator)
+        if "parameter" in field.metadata
+    }
+    positional = {name: p for name, (kw_only, p) in found.items() if not kw_only}
+    return positional | {name: p for name, (kw_only, p) in found.items() if kw_only}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise ParameterError for the first value that is not allowed."""
+    for name, parameter in parameters(estimator).items():
+        value = getattr(estimator, name)
+        if not parameter.accepts(value):
+            raise ParameterError(
+                f"The {name!r} parameter must be {parameter.allowed}. Got {value!r} instead."
+            )

@@ -1,0 +1,243 @@
+"""Arrays, sparse matrices and data frames as the core wants them; one sentence for what it cannot take."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from yarrow.errors import DataError, ParameterError
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclasses.dataclass
+class Rows:
+    """The rows of one call: dense (`begins` is None) or CSR."""
+
+    values: Array
+    indices: Array | None
+    begins: Array | None
+    n_rows: int
+    n_columns: int
+    names: list[str] | None
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.begins is not None
+
+
+def read_rows(X: Any) -> Rows:
+    """Look at `X`, whatever it is, without copying it if it is an array already."""
+    names = column_names(X)
+    if hasattr(X, "tocsr"):
+        return _read_sparse(X)
+    values = X if isinstance(X, np.ndarray) else _to_numpy(X)
+    if values.dtype.kind == "c":
+        raise DataError(f"Complex data not supported\n{X}\n")
+    if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8 or values.dtype == np.float16:
+        values = _to_float(values)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if values.ndim < 2:
+        raise DataError(
+            f"Expected 2D array, got {values.ndim}D array instead:\narray={values}.\n"
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single "
+            "feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    if values.ndim > 2:
+        raise DataError(f"Found array with dim {values.ndim}, while dim <= 2 is required.")
+    _check_shape(values.shape)
+    return Rows(values, None, None, values.shape[0], values.shape[1], names)
+
+
+def _read_sparse(X: Any) -> Rows:
+    if getattr(X, "ndim", 2) != 2:
+        raise DataError(f"Expected a 2D sparse array, got {X.ndim}D instead.")
+    csr = X.tocsr()
+    if csr.dtype.kind == "c":
+        raise DataError(f"Complex data not supported\n{X}\n")
+    if csr.dtype.kind not in "fiub" or csr.dtype.itemsize > 8:
+        csr = csr.astype(np.float64)
+    _check_shape(csr.shape)
+    return Rows(csr.data, csr.indices, csr.indptr, csr.shape[0], csr.shape[1], None)
+
+
+def _to_numpy(X: Any) -> Array:
+    values = np.asarray(X)
+    return values
+
+
+def _to_float(values: Array) -> Array:
+    if values.dtype.kind in "USV":
+        values = values.astype(object)
+    return values.astype(np.float64)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    for count, axis in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if count == 0:
+            raise DataError(
+                f"Found array with 0 {axis} (shape={tuple(map(int, shape))}) while a minimum of 1 "
+                "is required."
+            )
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The column names of a data frame, if all of them are strings."""
+    columns = getattr(X, "columns", None)
+    if columns is None or isinstance(X, np.ndarray):
+        return None
+    names = list(columns)
+    text = [isinstance(name, str) for name in names]
+    if names and all(text):
+        return names
+    if any(text):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            "input has mixed types of names: convert them to strings with "
+            "X.columns = X.columns.astype(str)."
+        )
+    return None
+
+
+def check_names(estimator: str, fitted: list[str] | None, given: list[str] | None) -> None:
+    """Columns must be called as they were when the model first saw them."""
+    if fitted is None or given is None:
+        if fitted is not None:
+            warnings.warn(
+                f"X does not have valid feature names, but {estimator} was fitted with feature names",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif given is not None:
+            warnings.warn(
+                f"X has feature names, but {estimator} was fitted without feature names",
+                UserWarning,
+                stacklevel=4,
+            )
+        return
+    if fitted == given:
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen = sorted(set(given) - set(fitted))
+    missing = sorted(set(fitted) - set(given))
+    for title, names in (
+        ("Feature names unseen at fit time:\n", unseen),
+        ("Feature names seen at fit time, yet now missing:\n", missing),
+    ):
+        if names:
+            message += title + "".join(f"- {name}\n" for name in names[:5])
+            message += "- ...\n" if len(names) > 5 else ""
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise DataError(message)
+
+
+def read_target(y: Any, n_rows: int) -> Array:
+    """A one-dimensional array with one entry a row."""
+    if y is None:
+        raise DataError("This estimator requires y to be passed, but the target y is None.")
+    if hasattr(y, "tocsr"):
+        raise DataError("Sparse labels are not supported: pass a one-dimensional array.")
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            _conversion_warning(),
+            stacklevel=4,
+        )
+        values = values.ravel()
+    if values.ndim != 1:
+        raise DataError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
+    if values.dtype.kind == "c":
+        raise DataError(f"Complex data not supported\n{y}\n")
+    if len(values) != n_rows:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(values)}]"
+        )
+    return values
+
+
+def read_values(y: Any, n_rows: int) -> Array:
+    """Targets of a regression."""
+    values = read_target(y, n_rows)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        what = (
+            "NaN"
+            if np.isnan(values).any()
+            else "infinity or a value too large for dtype('float64')"
+        )
+        raise DataError(f"Input y contains {what}.")
+    return values
+
+
+def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+    """Class labels as float64 numbers, or as places in a list of names."""
+    values = read_target(y, n_rows)
+    kind = values.dtype.kind
+    if kind == "f":
+        if not np.isfinite(values).all():
+            raise DataError("Input y contains NaN or infinity.")
+        if (values != np.floor(values)).any():
+            raise DataError(
+                "Unknown label type: continuous. Classes must be strings, integers or booleans; "
+                "for real targets use a regressor."
+            )
+        return np.ascontiguousarray(values, dtype=np.float64), []
+    if kind in "iu" and (values.size == 0 or np.abs(values).max() <= 2**53):
+        return np.ascontiguousarray(values, dtype=np.float64), []
+    if kind == "b":
+        return values.astype(np.float64), [False, True]
+    if kind == "O":
+        return _read_objects(values)
+    if kind in "USiu":
+        names, places = np.unique(values, return_inverse=True)
+        return places.reshape(-1).astype(np.float64), names.tolist()
+    raise DataError(f"Unknown label type: {values.dtype}. Classes must be strings or integers.")
+
+
+def _read_objects(values: Array) -> tuple[Array, list[Any]]:
+    names: dict[Any, int] = {}
+    for position, value in enumerate(values):
+        if value is None or (isinstance(value, float) and value != value):
+            raise DataError("Input y contains NaN.", row=position)
+        if isinstance(value, float) and not value.is_integer():
+            raise DataError(
+                "Unknown label type: continuous. Classes must be strings, integers or booleans."
+            )
+        names.setdefault(value, len(names))
+    places = np.fromiter((names[value] for value in values), np.float64, len(values))
+    return places, list(names)
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """One weight a row, all finite and not negative; None where there are none."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
+    if weights.ndim != 1:
+        raise DataError("Sample weights must be 1D array or scalar.")
+    if len(weights) != n_rows:
+        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if not np.isfinite(weights).all():
+        raise DataError("Input sample_weight contains NaN or infinity.")
+    if (weights < 0).any():
+        raise ParameterError("Sample weights must not be negative.")
+    return weights
+
+
+def _conversion_warning() -> type[Warning]:
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import DataConversionWarning
+
+        return DataConversionWarning  # type: ignore[no-any-return]
+    return UserWarning

@@ -1,0 +1,339 @@
+"""From typed columns to named features: the one place that says what becomes what.
+
+| value                     | features                                                          |
+| ------------------------- | ----------------------------------------------------------------- |
+| number                    | `column`, with that value                                         |
+| true, false               | `column`, with 1 or 0                                             |
+| text                      | `column=text`, with 1: a category                                 |
+| text of a text column     | `column=word` for each lowercased word, with its count            |
+| object                    | each member as the column `column.member`                         |
+| list of texts             | `column=text` for each, with its count                            |
+| list of numbers           | `column.0`, `column.1`, ...                                       |
+| missing                   | none, which a linear model cannot tell from 0                     |
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yarrow.errors import DataError
+from yarrow.stream.named_rows import Block, Label, NamedRows, assemble, block_of
+
+WORD = re.compile(r"\w+")
+"""What a word is: letters, digits and underscores of any script."""
+
+_NO_WEIGHT = "the weight is missing"
+_NEGATIVE = "a weight must not be negative"
+
+_TEXT_TYPES = ("string", "large_string", "string_view")
+
+TextFunction = Callable[[str], Mapping[str, float]]
+
+
+def word_counts(text: str) -> Mapping[str, float]:
+    """Count the lowercased words of `text`."""
+    return Counter(WORD.findall(text.lower()))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the user said about the columns. A member of an object is named `object.member`."""
+
+    label: str | None = None
+    weight: str | None = None
+    features: frozenset[str] | None = None
+    drop: frozenset[str] = frozenset()  # the label and the weight among them
+    text: Mapping[str, TextFunction] = field(default_factory=dict)
+    categories: frozenset[str] = frozenset()
+
+    def check(self, names: Iterable[str], source: str) -> None:
+        """Refuse a column that was asked for and is not there."""
+        names = list(names)
+        asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
+        for path in asked:
+            if path is not None and not {path, path.split(".")[0]} & set(names):
+                columns = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+                raise DataError(f"no such column; it has {columns}", source=source, field=path)
+
+    def reads(self, column: str) -> bool:
+        """Whether anything of a whole column is needed."""
+        if column in (self.label, self.weight):
+            return True
+        members = column + "."
+        return column not in self.drop and (
+            self.features is None
+            or any(path == column or path.startswith(members) for path in self.features)
+        )
+
+    def is_plain(self, column: str) -> bool:
+        """Whether a column makes features and nothing special was said about it."""
+        return column not in self._special and (self.features is None or column in self.features)
+
+    @functools.cached_property
+    def _special(self) -> frozenset[str]:
+        return self.drop | self.categories | self.text.keys()
+
+    def keeps(self, path: str, inside_kept: bool) -> bool:
+        """Whether a column makes features if it is not dropped: alone or as a member of one."""
+        return inside_kept or self.features is None or path in self.features
+
+
+class Batch:
+    """The rows of a batch while they are read: where each came from and what is wrong with it."""
+
+    def __init__(self, source: str, unit: str, places: Iterable[int]) -> None:
+        self.source, self.unit = source, unit
+        self.places = np.fromiter(places, np.int64)
+        self.keep = np.ones(len(self.places), np.bool_)
+        self.errors: list[DataError] = []
+
+    def fail(self, row: int, column: str | int | None, problem: str) -> None:
+        """Leave out `row`, for the first problem that it has."""
+        if self.keep[row]:
+            self.keep[row] = False
+            place: dict[str, Any] = {self.unit: int(self.places[row]), "field": column}
+            self.errors.append(DataError(problem, source=self.source, **place))
+
+    def first_error(self) -> DataError:
+        """Return the error that comes first in the file."""
+        return min(self.errors, key=lambda error: error.line or error.row or 0)
+
+    def rows(
+        self,
+        blocks: list[Block],
+        labels: list[Label] | None,
+        weights: NDArray[np.float64] | None,
+    ) -> NamedRows:
+        """Join the features of the rows that did not fail."""
+        return assemble(blocks, self.keep, labels, weights, self.places)
+
+
+# Rows of plain Python values (JSON)
+
+
+def row_features(roles: Roles, record: Mapping[str, Any]) -> dict[str, float]:
+    """Return the features of one record; a value that has none is a `DataError` with its field."""
+    row: dict[str, float] = {}
+    for name, value in record.items():
+        kind = type(value)
+        if (kind is str or kind is float) and roles.is_plain(name):  # most values, in a hurry
+            if kind is str:
+                name, value = f"{name}={value}", 1.0
+            elif not math.isfinite(value):
+                raise DataError(f"{value!r} is not a finite number", field=name)
+            row[name] = row[name] + value if name in row else value
+        else:
+            _add(row, roles, name, value, False)
+    return row
+
+
+def _add(row: dict[str, float], roles: Roles, path: str, value: Any, kept: bool) -> None:
+    kept = roles.keeps(path, kept)
+    if value is None or path in roles.drop:
+        return
+    if isinstance(value, dict):
+        for name, member in value.items():
+            _add(row, roles, f"{path}.{name}", member, kept)
+    elif not kept:
+        return
+    elif path in roles.text:
+        if not isinstance(value, str):
+            raise DataError(f"{value!r} is not text", field=path)
+        for name, count in roles.text[path](value).items():
+            _increase(row, f"{path}={name}", count)
+    elif isinstance(value, list):
+        _add_list(row, path, value)
+    elif isinstance(value, str) or path in roles.categories:
+        _increase(row, category(path, value), 1.0)
+    else:
+        _increase(row, path, as_number(path, value))
+
+
+def _add_list(row: dict[str, float], path: str, items: list[Any]) -> None:
+    stated = [(position, item) for position, item in enumerate(items) if item is not None]
+    if all(isinstance(item, str) for _, item in stated):
+        for _, item in stated:
+            _increase(row, category(path, item), 1.0)
+    elif all(isinstance(item, int | float) for _, item in stated):
+        for position, item in stated:
+            _increase(row, f"{path}.{position}", as_number(path, item))
+    else:
+        raise DataError("a list must hold only texts or only numbers", field=path)
+
+
+def _increase(row: dict[str, float], name: str, value: float) -> None:
+    row[name] = row.get(name, 0.0) + value
+
+
+def category(path: str, value: Any) -> str:
+    """Name the feature of one category; 3 and 3.0 are the same one, as are true and "true"."""
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"{path}={value}"
+
+
+def as_number(path: str | None, value: Any) -> float:
+    """Return `value` as a finite number, or raise a `DataError`."""
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DataError(f"{value!r} is not a finite number", field=path)
+    return number
+
+
+def as_label(path: str, value: Any) -> Label:
+    """Return a label: text, or a number, as an integer where it is one."""
+    if value is None:
+        raise DataError("the label is missing", field=path)
+    if isinstance(value, str):
+        return value
+    number = as_number(path, value)
+    if isinstance(value, int):
+        return int(value)
+    return int(number) if number.is_integer() else number
+
+
+def as_weight(path: str, value: Any) -> float:
+    """Return the weight of a row: a finite number that is not negative."""
+    if value is None:
+        raise DataError(_NO_WEIGHT, field=path)
+    weight = as_number(path, value)
+    if weight < 0:
+        raise DataError(_NEGATIVE, field=path)
+    return weight
+
+
+# Columns (CSV, Parquet)
+
+
+def rows_of(
+    batch: Batch,
+    roles: Roles,
+    columns: Mapping[str, Any],
+    label_values: Callable[[Any], list[Any]],
+) -> NamedRows:
+    """Make rows of Arrow arrays; `label_values` turns one of distinct labels into Python values."""
+    blocks = [
+        block
+        for name, array in columns.items()
+        for block in _column_blocks(batch, roles, name, array)
+    ]
+    label, weight = roles.label, roles.weight
+    labels = None if label is None else _labels(batch, label, columns[label], label_values)
+    weights = None if weight is None else _weights(batch, weight, columns[weight])
+    return batch.rows(blocks, labels, weights)
+
+
+def _column_blocks(
+    batch: Batch, roles: Roles, path: str, array: Any, kept: bool = False
+) -> Iterator[Block]:
+    """Yield the features of an Arrow array, one value per row of `batch`."""
+    import pyarrow as pa
+
+    kept = roles.keeps(path, kept)
+    kind = array.type
+    if path in roles.drop or pa.types.is_null(kind):
+        return
+    if pa.types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    if pa.types.is_struct(kind):
+        for name, member in zip(kind.names, array.flatten(), strict=True):
+            yield from _column_blocks(batch, roles, f"{path}.{name}", member, kept)
+    elif not kept:
+        return
+    elif path in roles.text or pa.types.is_nested(kind):
+        yield _block_by_rows(batch, roles, path, array)
+    elif str(kind) in _TEXT_TYPES or path in roles.categories:
+        encoded = array.dictionary_encode()
+        indices = values_of(encoded.indices).astype(np.int64)
+        names = [category(path, value) for value in encoded.dictionary.to_pylist()]
+        yield Block(names, present(array).astype(np.int64), indices, np.ones(len(indices)))
+    elif _is_number(kind):
+        values, stated = _numbers(batch, path, array)
+        yield Block([path], stated.astype(np.int64), np.zeros(len(values), np.int64), values)
+    else:
+        raise DataError(
+            f"a column of type {kind} makes no features; drop it", source=batch.source, field=path
+        )
+
+
+def _block_by_rows(batch: Batch, roles: Roles, path: str, array: Any) -> Block:
+    import pyarrow as pa
+
+    is_map = pa.types.is_map(array.type)
+    rows = []
+    for number, value in enumerate(array.to_pylist()):
+        row: dict[str, float] = {}
+        try:
+            _add(row, roles, path, dict(value) if is_map and value else value, True)
+        except DataError as error:
+            batch.fail(number, error.field, error.problem)
+        rows.append(row)
+    return block_of(rows)
+
+
+def present(array: Any) -> NDArray[np.bool_]:
+    """Return where an Arrow array is not null."""
+    return np.from_dlpack(array.is_valid().cast("int8")).astype(np.bool_)
+
+
+def values_of(array: Any) -> NDArray[Any]:
+    """Return the values of an Arrow array that are not null (`to_numpy` would import pandas)."""
+    return np.from_dlpack(array.drop_null())
+
+
+def _numbers(batch: Batch, path: str, array: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the stated values, and which rows state one; values that are not finite fail."""
+    stated = present(array)
+    values = values_of(array.cast("float64", safe=False))
+    bad = ~np.isfinite(values)
+    for row, value in zip(np.flatnonzero(stated)[bad].tolist(), values[bad], strict=True):
+        batch.fail(row, path, f"{value} is not a finite number")
+    return np.where(bad, 0.0, values), stated
+
+
+def _labels(batch: Batch, path: str, array: Any, values: Callable[[Any], list[Any]]) -> list[Label]:
+    encoded = array.dictionary_encode()
+    labels: dict[int | None, Label] = {}
+    problems: dict[int | None, str] = {}
+    for index, value in [(None, None), *enumerate(values(encoded.dictionary))]:
+        try:
+            labels[index] = as_label(path, value)
+        except DataError as error:
+            labels[index], problems[index] = 0, error.problem
+    indices = encoded.indices.to_pylist()
+    if problems.keys() & set(indices):
+        for row, index in enumerate(indices):
+            if index in problems:
+                batch.fail(row, path, problems[index])
+    return [labels[index] for index in indices]
+
+
+def _weights(batch: Batch, path: str, array: Any) -> NDArray[np.float64]:
+    values, stated = _numbers(batch, path, array)
+    weights = np.full(len(stated), np.nan)
+    weights[stated] = values
+    for row in np.flatnonzero(~(weights >= 0)).tolist():
+        batch.fail(row, path, _NEGATIVE if stated[row] else _NO_WEIGHT)
+    return weights
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    tests = types.is_boolean, types.is_integer, types.is_floating, types.is_decimal
+    return any(test(kind) for test in tests)

@@ -1,0 +1,145 @@
+"""Bytes from a file or from standard input, decompressed on the way."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from yarrow.errors import DataError, missing_dependency
+
+Source = str | os.PathLike[str] | BinaryIO
+
+_CHUNK = 1 << 18
+
+
+def open_bytes(source: Source) -> BinaryIO:
+    """Open a path, "-" (standard input) or a binary file for reading, in bounded memory.
+
+    gzip, bzip2, xz and zstd are recognised by their first bytes, whatever the file's name.
+    Compressed data that is damaged or ends too early is a `DataError` that names the source.
+    Closing the result closes a file that was opened here, and leaves any other open.
+    """
+    if isinstance(source, str | os.PathLike) and source != "-":
+        file: BinaryIO = open(source, "rb", buffering=_CHUNK)  # noqa: SIM115
+        close = file.close
+    else:
+        file = sys.stdin.buffer if source == "-" else source  # type: ignore[assignment]
+        close = _leave_open
+    name = source_name(source)
+    start = file.read(6)
+    whole = _Chained(start, file)
+    try:
+        for magic, decompressor in _DECOMPRESSORS.items():
+            if start.startswith(magic):
+                inner: Any = decompressor(io.BufferedReader(whole, _CHUNK))
+                return io.BufferedReader(_Reader(inner, name, close), _CHUNK)
+    except BaseException:
+        close()
+        raise
+    return io.BufferedReader(_Reader(whole, name, close), _CHUNK)
+
+
+def source_name(source: Source) -> str:
+    """Return the name by which errors speak of `source`."""
+    if isinstance(source, str | os.PathLike):
+        return "standard input" if source == "-" else os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "the input"
+
+
+def _leave_open() -> None:
+    pass
+
+
+class _Chained(io.RawIOBase):
+    """The bytes `start`, then those of `file`: reading ahead where seeking back is impossible."""
+
+    def __init__(self, start: bytes, file: BinaryIO) -> None:
+        self._start = start
+        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._start[: len(buffer)] or self._read(len(buffer))
+        self._start = self._start[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class _Reader(io.RawIOBase):
+    """`inner`, with what its decompressor raises turned into an error that names the file."""
+
+    def __init__(self, inner: Any, name: str, close: Callable[[], None]) -> None:
+        self._inner, self.name, self._close = inner, name, close
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._inner.readinto(buffer))
+        except EOFError:
+            raise DataError("the compressed data ends too early", source=self.name) from None
+        except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+            raise DataError(f"the compressed data is damaged ({error})", source=self.name) from None
+        except OSError as error:
+            if error.errno is not None:  # the disk's fault; the decompressors' have no number
+                raise
+            raise DataError(f"the compressed data is damaged ({error})", source=self.name) from None
+
+    def close(self) -> None:
+        if not self.closed:
+            self._close()
+        super().close()
+
+
+class _Zstd(io.RawIOBase):
+    """A zstd file: one frame after another, each of which must be whole."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            missing_dependency("zstandard", "Reading zstd")
+        self._file, self._pending = file, b""
+        self._new_frame = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._new_frame()
+        self._error = zstandard.ZstdError
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._pending:
+            chunk = self._frame.unused_data if self._frame.eof else b""
+            chunk = chunk or self._file.read(_CHUNK >> 2)  # a chunk may grow much
+            if not chunk:
+                if self._frame.eof:
+                    return 0
+                raise EOFError
+            if self._frame.eof:
+                self._frame = self._new_frame()
+            try:
+                self._pending = self._frame.decompress(chunk)
+            except self._error as error:
+                raise OSError(str(error)) from None
+        data, self._pending = self._pending[: len(buffer)], self._pending[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+_DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"(\xb5/\xfd": _Zstd,
+}

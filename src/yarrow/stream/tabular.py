@@ -1,0 +1,248 @@
+"""Tables as streams of named rows: CSV, JSON lines and Parquet."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import itertools
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import PurePath
+from typing import Any, Literal
+
+import numpy as np
+
+from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.stream.columns import (
+    Batch,
+    Roles,
+    TextFunction,
+    as_label,
+    as_weight,
+    row_features,
+    rows_of,
+    word_counts,
+)
+from yarrow.stream.compressed import Source, open_bytes, source_name
+from yarrow.stream.csv_table import read_csv
+from yarrow.stream.named_rows import Label, NamedRows, block_of
+
+Format = Literal["csv", "jsonl", "parquet"]
+
+Batches = Generator[tuple[Batch, NamedRows]]
+
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+_JSON_ROWS = 4096
+_PARQUET_ROWS = 16384
+_ERRORS_KEPT = 10
+
+
+def read_table(
+    source: Source,
+    *,
+    format: Format | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    features: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    text: Iterable[str] | Mapping[str, TextFunction] = (),
+    categories: Iterable[str] = (),
+    numeric: Iterable[str] = (),
+    delimiter: str | None = None,
+    columns: Iterable[str] | None = None,
+    missing: Iterable[str] = ("",),
+    on_error: Literal["raise", "skip"] = "raise",
+) -> Table:
+    r"""Read a table as batches of named rows, in bounded memory.
+
+    `yarrow.stream.columns` says which features each type of value makes.
+
+    Parameters
+    ----------
+    source : a path, "-" for standard input, or a binary file; compressed or not
+    format : "csv", "jsonl" (an object per line) or "parquet"; by default from the file's name
+    label, weight : columns that are not features; a row without its label or weight is an error
+    features : only these columns make features; by default all others do
+    drop : columns that make no features; one that does not exist is no error
+    text : columns that are read as words; a mapping gives each its own function from text to
+        a mapping from names to values
+    categories : columns whose values are names, even where they look like numbers (post codes)
+    numeric : columns of a CSV file that hold numbers, whatever the first rows look like
+    delimiter : what separates the cells of a CSV file; "," or, in a file named .tsv, a tab
+    columns : names for the columns of a CSV file that has no header line
+    missing : cells of a CSV file that mean that there is no value
+    on_error : "raise" stops at the first bad row, "skip" leaves bad rows out and counts them
+
+    Notes
+    -----
+    JSON and Parquet state the type of each value. CSV does not: a column that is not declared by
+    one of the options above is numeric, or boolean, if all its cells in the first 2 MiB are, and
+    holds categories otherwise. A later cell that does not fit is an error which names the option
+    to set, so that what a column means never depends on where a batch ends. Labels of a CSV file
+    are numbers where they look like it, one by one. Its lines without any value are ignored.
+
+    Examples
+    --------
+    >>> import io
+    >>> cells = b"label,age,town\nspam,31,Oslo\nham,,Rome\n"
+    >>> for rows in read_table(io.BytesIO(cells), format="csv", label="label"):
+    ...     print(list(zip(rows.dicts(), rows.labels)))
+    [({'age': 31.0, 'town=Oslo': 1.0}, 'spam'), ({'town=Rome': 1.0}, 'ham')]
+    """
+    suffixes = [suffix.lower() for suffix in PurePath(source_name(source)).suffixes]
+    format = format or _format_of(source, suffixes)
+    _check_choice("format", format, ("csv", "jsonl", "parquet"))
+    _check_choice("on_error", on_error, ("raise", "skip"))
+    roles = Roles(
+        label=label,
+        weight=weight,
+        features=None if features is None else frozenset(_names("features", features)),
+        drop=frozenset(name for name in (*_names("drop", drop), label, weight) if name is not None),
+        text=text
+        if isinstance(text, Mapping)
+        else dict.fromkeys(_names("text", text), word_counts),
+        categories=frozenset(_names("categories", categories)),
+    )
+    read: Callable[[], Batches]
+    if format == "csv":
+        read = partial(
+            read_csv,
+            source,
+            roles,
+            delimiter=delimiter or ("\t" if {".tsv", ".tab"} & set(suffixes) else ","),
+            columns=None if columns is None else _names("columns", columns),
+            missing=_names("missing", missing),
+            numeric=_names("numeric", numeric),
+        )
+    else:
+        read = partial(_read_json_lines if format == "jsonl" else _read_parquet, source, roles)
+    return Table(read, on_error == "skip")
+
+
+class Table:
+    """The batches of a table: iterating over it reads it.
+
+    Attributes
+    ----------
+    n_rows, n_skipped : how many rows were given and left out so far
+    first_errors : what was wrong with the first rows left out
+    """
+
+    def __init__(self, read: Callable[[], Batches], skip: bool) -> None:
+        self._read, self._skip = read, skip
+        self.n_rows = self.n_skipped = 0
+        self.first_errors: list[DataError] = []
+
+    def __iter__(self) -> Iterator[NamedRows]:
+        self.n_rows = self.n_skipped = 0
+        self.first_errors = []
+        with contextlib.closing(self._read()) as batches:
+            for batch, rows in batches:
+                if batch.errors and not self._skip:
+                    raise batch.first_error()
+                self.n_rows += len(rows)
+                self.n_skipped += len(batch.errors)
+                self.first_errors += batch.errors[: _ERRORS_KEPT - len(self.first_errors)]
+                if len(rows):
+                    yield rows
+
+
+def _read_json_lines(source: Source, roles: Roles) -> Batches:
+    with open_bytes(source) as file:
+        lines = ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
+        while chunk := list(itertools.islice(lines, _JSON_ROWS)):
+            batch = Batch(source_name(source), "line", [number for number, _ in chunk])
+            rows: list[dict[str, float]] = []
+            labels: list[Label] = []
+            weights: list[float] = []
+            for _, line in chunk:
+                features: dict[str, float] = {}
+                label: Label = 0
+                weight = 0.0
+                try:
+                    record = _parse_record(line)
+                    features = row_features(roles, record)
+                    if roles.label is not None:
+                        label = as_label(roles.label, record.get(roles.label))
+                    if roles.weight is not None:
+                        weight = as_weight(roles.weight, record.get(roles.weight))
+                except DataError as error:
+                    batch.fail(len(rows), error.field, error.problem)
+                rows.append(features)
+                labels.append(label)
+                weights.append(weight)
+            yield (
+                batch,
+                batch.rows(
+                    [block_of(rows)],
+                    None if roles.label is None else labels,
+                    None if roles.weight is None else np.array(weights),
+                ),
+            )
+
+
+def _parse_record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line.removeprefix(codecs.BOM_UTF8))
+    except (ValueError, RecursionError) as error:  # not JSON, or not UTF-8
+        raise DataError(f"not JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise DataError("not a JSON object")
+    return record
+
+
+def _read_parquet(source: Source, roles: Roles) -> Batches:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError:
+        missing_dependency("pyarrow", "Reading Parquet")
+    name = source_name(source)
+    if source == "-":
+        raise DataError("Parquet is read from its end and needs a file", source=name)
+    try:
+        with parquet.ParquetFile(source) as file:
+            names = file.schema_arrow.names
+            roles.check(names, name)
+            wanted = [column for column in names if roles.reads(column)]
+            row = 1
+            for table in file.iter_batches(_PARQUET_ROWS, columns=wanted):
+                batch = Batch(name, "row", range(row, row + len(table)))
+                columns = dict(zip(table.schema.names, table.columns, strict=True))
+                yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
+                row += len(table)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise DataError(f"not readable as Parquet: {error}", source=name) from None
+
+
+def _format_of(source: Source, suffixes: list[str]) -> Format:
+    known = [_SUFFIXES[suffix] for suffix in suffixes if suffix in _SUFFIXES]
+    if not known:
+        raise ParameterError(
+            f"The format of {source_name(source)} cannot be told from its name: "
+            "pass format='csv', 'jsonl' or 'parquet'."
+        )
+    return known[-1]
+
+
+def _check_choice(parameter: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        options = ", ".join(allowed)
+        raise ParameterError(
+            f"The {parameter!r} parameter must be one of {options}. Got {value!r} instead."
+        )
+
+
+def _names(parameter: str, names: Iterable[str]) -> list[str]:
+    if isinstance(names, str):
+        raise ParameterError(
+            f"The {parameter!r} parameter must be a list of names. Got {names!r} instead."
+        )
+    return list(names)
