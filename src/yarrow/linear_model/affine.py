@@ -140,8 +140,11 @@ class OGDClassifier(AffineFamily, CalibratedProbabilities, LinearClassifier):
         }[self.loss]
 
     def __getattribute__(self, name: str) -> Any:
+        # scikit-learn asks for the attribute, river calls the method and waits for its refusal.
         if name.startswith("predict_proba") and self.loss != "logistic":
-            raise AttributeError(f"{name} is there for loss='logistic' only")
+            if name == "predict_proba":
+                raise AttributeError("predict_proba is there for loss='logistic' only")
+            return LinearClassifier.__dict__[name].__get__(self)
         return super().__getattribute__(name)
 
     def _probabilities(self, scores: Array, variances: Array) -> Array:

@@ -168,12 +168,15 @@ class LinearModel(Estimator):
         self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], sample_weight: Any
     ) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
+        if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
+            raise DataError("All sample weights are zero: there is no row to learn.")
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
             order = random.permutation(rows.n_rows) if self.shuffle else None
             self._learn(model, rows, rows.names or [], labels, sample_weight, order, undo=False)
         self.__dict__.pop("_n_features_in", None)
         self._model = model
+        self._n_iter = self.max_iter
         self._remember_columns(rows)
 
     def _scores(self, X: Any) -> tuple[Array, Array]:
@@ -209,6 +212,13 @@ class LinearModel(Estimator):
         if self.hash_bits is not None:
             return list(range(self._fitted.n_features))
         return self._fitted.feature_names
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made by the last `fit`."""
+        if "_n_iter" not in self.__dict__:
+            raise AttributeError("n_iter_ is set by fit")
+        return int(self._n_iter)
 
     @property
     def t_(self) -> int:

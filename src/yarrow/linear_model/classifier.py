@@ -111,16 +111,11 @@ class LinearClassifier(LinearModel):
     def _class_table(self) -> tuple[Array, Array]:
         """The classes sorted, and the place of each in the order of appearance."""
         seen = self._fitted.classes
-        cached = self.__dict__.get("_cached_classes")
-        if cached is not None and len(cached[1]) == len(seen):
-            table: tuple[Array, Array] = cached
-            return table
         order = sorted(range(len(seen)), key=lambda i: _sort_key(seen[i]))
         names = [seen[i] for i in order]
         kinds = {type(name) for name in names}
         array = np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
-        self._cached_classes = (array, np.array(order, dtype=np.int64))
-        return self._cached_classes
+        return array, np.array(order, dtype=np.int64)
 
     @property
     def n_mistakes_(self) -> int:
@@ -139,7 +134,6 @@ class LinearClassifier(LinearModel):
         known = [names[int(n)] for n in present] if names else present.tolist()
         declared = self._declared() or (known if len(known) == 2 else [])
         self._fit_passes(self._new_model(declared, balanced), rows, labels, sample_weight)
-        self.__dict__.pop("_cached_classes", None)
         return self
 
     def partial_fit(
@@ -220,6 +214,14 @@ class LinearClassifier(LinearModel):
         """The class of one row; None before any row was learned."""
         model = self.__dict__.get("_model")
         return None if model is None else model.predict_one(x)
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """Refused, in river's way: these scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Refused, in river's way: these scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""

@@ -51,9 +51,10 @@ class CustomClassifier(LinearClassifier):
         "affine", ("affine", "confidence"), "The family whose loop calls the rule."
     )
     parameters: Any = anything(
-        (),
-        "a tuple of numbers",
-        lambda v: isinstance(v, (tuple, list)) and all(isinstance(x, (int, float)) for x in v),
+        None,
+        "None or a tuple of numbers",
+        lambda v: v is None
+        or (isinstance(v, (tuple, list)) and all(isinstance(x, (int, float)) for x in v)),
         "Numbers handed to a compiled rule with every row.",
     )
     _: dataclasses.KW_ONLY
@@ -68,7 +69,7 @@ class CustomClassifier(LinearClassifier):
     def _rule(self) -> _core.Rule:
         if self.rule is None:
             return rules.perceptron
-        names = [f"parameters[{i}]" for i in range(len(self.parameters))]
+        names = [f"parameters[{i}]" for i in range(len(self.parameters or ()))]
         if hasattr(self.rule, "address"):  # numba.cfunc
             return _core.Rule.from_address(int(self.rule.address), names, self.rule)
         if hasattr(self.rule, "signature"):  # scipy.LowLevelCallable
@@ -76,7 +77,7 @@ class CustomClassifier(LinearClassifier):
         return _core.Rule.from_callable(self.rule)
 
     def _rule_parameters(self) -> list[float]:
-        return [0.0] if self.rule is None else [float(value) for value in self.parameters]
+        return [0.0] if self.rule is None else [float(value) for value in self.parameters or ()]
 
 
 def _address(callable_: Any) -> int:

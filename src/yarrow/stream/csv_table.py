@@ -45,7 +45,7 @@ def read_csv(
         parse = arrow_csv.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=True,
-            ignore_empty_lines=True,  # or the lines after one could not be counted
+            ignore_empty_lines=False,  # or the lines after one could not be counted
             invalid_row_handler=lines.skip,
         )
         convert = arrow_csv.ConvertOptions(
