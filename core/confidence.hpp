@@ -4,14 +4,18 @@
 
 namespace yarrow {
 
-// How the confidence family keeps the covariance: what a feature adds to the margin, and what a
-// step (alpha, kappa) does to its mean and variance. `v` is z'Sigma z.
+// How the confidence family keeps the covariance: what a feature adds to the margin, what a step
+// (alpha, kappa) does to its mean and variance, and how far a step can carry any mean at most.
+// `v` is z'Sigma z.
 
 /// Diagonal of the precision: 1/s grows by kappa*x^2, written so that s can never become 0.
 struct Diagonal {
   static constexpr bool has_mean = true;
   static double margin(double mean, double /*s*/, double x) { return x * mean; }
   static double step(double s, double x, double alpha) { return alpha * s * x; }
+  static double reach(double alpha, double /*xx*/, double v, double largest) {
+    return std::abs(alpha) * std::sqrt(largest * v);  // s*x = sqrt(s) * sqrt(s*x^2)
+  }
   static double variance(double s, double x, double kappa, double /*v*/) {
     return s / (1 + kappa * s * x * x);
   }
@@ -23,6 +27,9 @@ struct Projected {
   static constexpr bool has_mean = true;
   static double margin(double mean, double /*s*/, double x) { return x * mean; }
   static double step(double s, double x, double alpha) { return alpha * s * x; }
+  static double reach(double alpha, double /*xx*/, double v, double largest) {
+    return std::abs(alpha) * std::sqrt(largest * v);  // s*x = sqrt(s) * sqrt(s*x^2)
+  }
   static double variance(double s, double x, double kappa, double v) {
     return s * (1 + kappa * std::max(0.0, v - s * x * x)) / (1 + kappa * v);
   }
@@ -34,6 +41,9 @@ struct Whitened {
   static constexpr bool has_mean = false;
   static double margin(double sum, double s, double x) { return x * sum * s / (1 + s * x * x); }
   static double step(double /*s*/, double x, double alpha) { return alpha * x; }
+  static double reach(double alpha, double xx, double /*v*/, double /*largest*/) {
+    return std::abs(alpha) * std::sqrt(xx);
+  }
   static double variance(double s, double x, double kappa, double /*v*/) {
     return s / (1 + kappa * s * x * x);
   }
@@ -104,7 +114,8 @@ class ConfidenceLoop {
     walk([&](const Move& m, W* cell, double x) {
       const double s = cell[capacity];
       increase(cell[0], Covariance::step(s, x, m.add));
-      cell[capacity] = static_cast<W>(Covariance::variance(s, x, m.other, m.v));
+      const double narrower = Covariance::variance(s, x, m.other, m.v);
+      cell[capacity] = static_cast<W>(std::max(narrower, smallest_variance));
     });
   }
 
@@ -158,15 +169,17 @@ class ConfidenceLoop {
 
   /// Refuses a move that would overflow, before anything is written.
   void admit(State<W>& state, const Scores& scores, const Move& m) const {
-    const double largest = std::max(1.0, state.blocks.planes()[1].initial);
-    const double growth = std::abs(m.add) * largest * std::sqrt(scores.xx);
+    const double largest = state.blocks.planes()[1].initial;
+    const double growth = Covariance::reach(m.add, scores.xx, m.v, largest);
     state.weights.template admit<W>(growth, [&] { return state.largest(0); });
     if (average_)
       state.sums.template admit<W>(growth * std::max(1.0, state.t),
                                    [&] { return state.largest(2); });
-    state.precisions.template admit<W>(m.other * scores.xx,
-                                       [&] { return state.precisions.value; });
   }
+
+  /// Where confidence ends. Rules without slack double the digits of precision with each
+  /// contradiction; below this a variance would soon be 0, and the weight frozen for good.
+  static constexpr double smallest_variance = sizeof(W) == 4 ? 1e-30 : 1e-100;
 
   double intercept_ = 1;
   bool average_ = false;

@@ -118,8 +118,8 @@ class Model {
       learner->learn(row, value, weight);
     } catch (...) {
       classes.truncate(classes_before);
-      if (!hash_mask) state().truncate_features(names_before);
       vocabulary.truncate(names_before);
+      if (!hash_mask) state().truncate_features(names_before);
       throw;
     }
     if (vocabulary.crowded()) prune();

@@ -41,7 +41,7 @@ struct Scalars {
   double mistakes = 0;  ///< rows that were predicted wrongly before they were learned
   int classes = 0;      ///< classes seen
   double penalty = 0;   ///< proximal: the cumulative penalty after row t
-  Bound weights, sums, precisions;
+  Bound weights, sums;
   Calibration calibration;
 };
 

@@ -13,11 +13,13 @@ namespace nb = nanobind;
 
 namespace {
 
-bool is_text(nb::handle object) { return PyUnicode_Check(object.ptr()); }
-bool is_float(nb::handle object) { return PyFloat_Check(object.ptr()); }
-bool is_integer(nb::handle object) { return PyLong_Check(object.ptr()); }
+// The exact types first: that is one comparison, where the stable ABI asks for flags by a call.
+bool is_text(nb::handle h) { return PyUnicode_CheckExact(h.ptr()) || PyUnicode_Check(h.ptr()); }
+bool is_float(nb::handle h) { return PyFloat_CheckExact(h.ptr()) || PyFloat_Check(h.ptr()); }
+bool is_integer(nb::handle h) { return PyLong_CheckExact(h.ptr()) || PyLong_Check(h.ptr()); }
+
 bool is_plain_name(nb::handle key) { return is_text(key) || is_integer(key); }
-bool is_plain_value(nb::handle v) { return is_float(v) || is_integer(v) || is_text(v); }
+bool is_plain_number(nb::handle value) { return is_float(value) || is_integer(value); }
 
 std::string type_of(nb::handle object) { return nb::inst_name(object).c_str(); }
 
@@ -74,7 +76,7 @@ nb::object plain_name(nb::handle key) {
 }
 
 nb::object plain_value(const Name& name, nb::handle value) {
-  if (is_plain_value(value)) return nb::borrow(value);
+  if (is_plain_number(value) || is_text(value)) return nb::borrow(value);
   const double number = PyFloat_AsDouble(value.ptr());
   if (number != -1 || !PyErr_Occurred()) return nb::float_(number);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
@@ -100,25 +102,17 @@ nb::dict plain_copy(nb::handle dict) {
 
 template <class W>
 bool DictReader<W>::collect(nb::handle dict) {
-  items_.clear();
   categories_.clear();
   names_.clear();
   value_.clear();
   may_repeat_ = false;
   if (!PyDict_Check(dict.ptr())) return false;
 
-  // Keys and values lie anywhere in memory: all are asked for before the first is read. A short
-  // text may continue in the cache line behind its head.
-  PyObject *item_key, *item_value;
-  for (Py_ssize_t i = 0; PyDict_Next(dict.ptr(), &i, &item_key, &item_value);) {
-    __builtin_prefetch(item_key);
-    __builtin_prefetch(reinterpret_cast<const char*>(item_key) + 48);
-    __builtin_prefetch(item_value);
-    items_.emplace_back(item_key, item_value);
-  }
-  for (const auto& [key, value] : items_) {
-    if (!is_plain_name(key) || !is_plain_value(value)) return false;
-    if (is_text(value)) {
+  PyObject *key, *value;
+  for (Py_ssize_t i = 0; PyDict_Next(dict.ptr(), &i, &key, &value);) {
+    if (!is_plain_name(key)) return false;
+    if (!is_plain_number(value)) {
+      if (!is_text(value)) return false;
       add_category(key, value);
       continue;
     }

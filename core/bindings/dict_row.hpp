@@ -9,7 +9,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <utility>
 #include <vector>
 
 #include "../duplicates.hpp"
@@ -49,7 +48,6 @@ class DictReader {
   void add_category(nanobind::handle key, nanobind::handle value);
   Row<W> settle();
 
-  std::vector<std::pair<PyObject*, PyObject*>> items_;
   TextArena categories_;  // the texts "key=value"
   std::vector<Name> names_;
   Buffer<Index> places_;     // the index of each name, or -1

@@ -1,9 +1,252 @@
+#include "../reader.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include <chrono>
+
+#include "../parse_svmlight.hpp"
+#include "../parse_vw.hpp"
+#include "../stream.hpp"
 #include "model.hpp"
 
 namespace yarrow {
+
+/// A text stream as Python holds it.
 template <class W>
-void bind_streams(nb::class_<PythonModel<W>>&) {}
+struct PythonReader {
+  std::shared_ptr<SvmlightParser<W>> svmlight;  ///< null for other formats
+  std::unique_ptr<BlockReader<W>> blocks;
+  nb::object source;  ///< kept alive
+  std::size_t bytes = 0;
+};
+
+/// Reads from a Python file object, which needs the interpreter's lock.
+static CallbackSource::Read read_from(nb::handle file, std::size_t& bytes) {
+  return [file, &bytes](char* place, std::size_t size) {
+    nb::gil_scoped_acquire hold;
+    const nb::object view = nb::steal(
+        PyMemoryView_FromMemory(place, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+    const auto count = nb::cast<std::size_t>(file.attr("readinto")(view));
+    bytes += count;
+    return count;
+  };
+}
+
+/// Reads a plain file without the interpreter's lock, and counts.
+class CountingSource : public FileSource {
+ public:
+  CountingSource(int file, std::size_t& bytes)
+      : FileSource(file, false,
+                   [] {
+                     nb::gil_scoped_acquire hold;
+                     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                   }),
+        bytes_(bytes) {}
+  std::size_t read(char* place, std::size_t size) override {
+    const std::size_t count = FileSource::read(place, size);
+    bytes_ += count;
+    return count;
+  }
+
+ private:
+  std::size_t& bytes_;
+};
+
+template <class W>
+static void make_reader(PythonReader<W>* self, nb::object file, const std::string& format,
+                        int threads, int index_base, std::int64_t max_index, bool labels_optional,
+                        bool skip_errors, int hash_bits,
+                        const std::vector<Interaction>& interactions, std::size_t block_bytes) {
+  new (self) PythonReader<W>;
+  self->source = file;
+  std::shared_ptr<TextParser<W>> parser;
+  if (format == "vw") {
+    VwOptions options;
+    options.skip_errors = skip_errors;
+    options.hash_bits = hash_bits;
+    options.interactions = interactions;
+    parser = std::make_shared<VwParser<W>>(options);
+  } else {
+    SvmlightOptions options;
+    options.skip_errors = skip_errors;
+    options.hash_bits = hash_bits;
+    options.labels_optional = labels_optional;
+    options.index_base = index_base;
+    options.max_index = max_index;
+    parser = self->svmlight = std::make_shared<SvmlightParser<W>>(options);
+  }
+  std::unique_ptr<ByteSource> source;
+  if (PyLong_Check(file.ptr()))
+    source = std::make_unique<CountingSource>(nb::cast<int>(file), self->bytes);
+  else
+    source = std::make_unique<CallbackSource>(read_from(file, self->bytes));
+  ReaderOptions options;
+  options.threads = threads;
+  options.block_bytes = block_bytes;
+  self->blocks = std::make_unique<BlockReader<W>>(std::move(source), std::move(parser), options);
+}
+
+/// The next block as arrays (indices or names), or None at the end.
+template <class W>
+static nb::object next_arrays(PythonReader<W>& self) {
+  RowBlock<W>* block;
+  {
+    nb::gil_scoped_release release;
+    block = self.blocks->next();
+  }
+  if (!block) return nb::none();
+  const std::size_t rows = block->rows();
+  nb::dict out;
+  out["begins"] =
+      to_array(std::vector<std::int64_t>(block->begin.begin(), block->begin.end()), {rows + 1});
+  out["values"] =
+      to_array(std::vector<W>(block->value.begin(), block->value.end()), {block->value.size()});
+  if (block->named()) {
+    nb::list names;
+    for (const FeatureName& name : block->name)
+      names.append(nb::str(name.text.data(), name.text.size()));
+    out["names"] = names;
+  } else {
+    out["indices"] =
+        to_array(std::vector<Index>(block->index.begin(), block->index.end()), {block->index.size()});
+  }
+  nb::list labels;
+  std::vector<std::int64_t> lines;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!block->has_label(i))
+      labels.append(nb::none());
+    else if (block->has_text_label(i))
+      labels.append(nb::str(block->label_text[i].data(), block->label_text[i].size()));
+    else
+      labels.append(block->label[i]);
+    lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
+  }
+  out["labels"] = labels;
+  out["weights"] = to_array(std::vector<double>(block->weight), {rows});
+  out["lines"] = to_array(std::move(lines), {rows});
+  return out;
+}
+
+/// Learns blocks for about `seconds`; true when the stream has ended.
+template <class W>
+static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLearner<W>& learner,
+                       Account& account, double seconds) {
+  nb::gil_scoped_release release;
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds) {
+    const RowBlock<W>* block = reader.blocks->next();
+    if (!block) return true;
+    std::unique_lock lock(self.mutex);
+    learner.learn(*block, account);
+  }
+  return false;
+}
+
+/// Predictions for the next block: scores, variances, labels, line numbers; None at the end.
+template <class W>
+static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
+  std::vector<double> scores, variances;
+  std::size_t width = 0;
+  RowBlock<W>* block;
+  {
+    nb::gil_scoped_release release;
+    block = reader.blocks->next();
+    if (block) {
+      std::shared_lock lock(self.mutex);
+      width = self.is_regression() ? 1 : self.state().classes;
+      NumberedRows<W> rows(self, *block);
+      Scores found;
+      for (std::size_t i = 0; i < block->rows(); ++i) {
+        self.learner->predict(rows.find(i), found);
+        scores.insert(scores.end(), found.score.begin(), found.score.end());
+        variances.insert(variances.end(), found.variance.begin(), found.variance.end());
+      }
+    }
+  }
+  if (!block) return nb::none();
+  nb::list labels, tags;
+  for (std::size_t i = 0; i < block->rows(); ++i) {
+    if (!block->has_label(i))
+      labels.append(nb::none());
+    else if (block->has_text_label(i))
+      labels.append(nb::str(block->label_text[i].data(), block->label_text[i].size()));
+    else
+      labels.append(block->label[i]);
+    if (i < block->tag.size())
+      tags.append(nb::str(block->tag[i].data(), block->tag[i].size()));
+  }
+  const std::size_t rows = block->rows();
+  return nb::make_tuple(to_array(std::move(scores), {rows, width}),
+                        to_array(std::move(variances), {rows, width}), labels, tags);
+}
+
+template <class W>
+static void bind_reader(nb::module_& m, const char* reader_name, const char* learner_name) {
+  using R = PythonReader<W>;
+  nb::class_<R>(m, reader_name, "A stream of svmlight or VW text, parsed in blocks.")
+      .def("__init__", &make_reader<W>, nb::arg("file"), nb::arg("format"), nb::kw_only(),
+           nb::arg("threads"), nb::arg("index_base"), nb::arg("max_index"),
+           nb::arg("labels_optional"), nb::arg("skip_errors"), nb::arg("hash_bits"),
+           nb::arg("interactions"), nb::arg("block_bytes"))
+      .def("next_arrays", &next_arrays<W>)
+      .def_ro("bytes", &R::bytes)
+      .def_prop_ro("lines", [](R& self) { return self.blocks->lines(); })
+      .def_prop_ro("skipped", [](R& self) { return self.blocks->skipped(); })
+      .def_prop_ro("complaints",
+                   [](R& self) {
+                     std::vector<std::string> all;
+                     for (const ParseError& e : self.blocks->mistakes()) all.push_back(e.what());
+                     return all;
+                   })
+      .def_prop_ro("index_base",
+                   [](R& self) { return self.svmlight ? self.svmlight->index_base() : 0; });
+  nb::class_<StreamLearner<W>>(m, learner_name, "Learns streams into one model.")
+      .def(
+          "__init__",
+          [](StreamLearner<W>* self, PythonModel<W>& model, bool skip_errors, bool keep_results) {
+            new (self) StreamLearner<W>(model, {skip_errors, keep_results});
+          },
+          nb::arg("model"), nb::arg("skip_errors"), nb::arg("keep_results"),
+          nb::keep_alive<1, 2>());
+}
+
+template <class W>
+void bind_streams(nb::class_<PythonModel<W>>& type) {
+  type.def("learn_from", &learn_from<W>, nb::arg("reader"), nb::arg("learner"),
+           nb::arg("account"), nb::arg("seconds"));
+  type.def("predict_from", &predict_from<W>, nb::arg("reader"));
+}
+
 template void bind_streams(nb::class_<PythonModel<float>>&);
 template void bind_streams(nb::class_<PythonModel<double>>&);
-void bind_readers(nb::module_&) {}
+
+void bind_readers(nb::module_& m) {
+  nb::class_<Account>(m, "Account", "What has happened to a stream so far.")
+      .def(nb::init<>())
+      .def_ro("rows", &Account::rows)
+      .def_ro("mistakes", &Account::mistakes)
+      .def_ro("squared_error", &Account::squared_error)
+      .def_ro("features", &Account::features)
+      .def_ro("skipped", &Account::skipped)
+      .def_ro("complaints", &Account::complaints)
+      .def("take_checkpoints",
+           [](Account& self) {
+             nb::list taken;
+             for (const Checkpoint& c : self.checkpoints)
+               taken.append(nb::make_tuple(c.rows, c.mistakes, c.squared_error, c.label,
+                                           c.prediction, c.features));
+             self.checkpoints.clear();
+             return taken;
+           })
+      .def("take_results", [](Account& self) {
+        const std::size_t n = self.labels.size();
+        nb::object labels = to_array(std::move(self.labels), {n});
+        nb::object predictions = to_array(std::move(self.predictions), {n});
+        self.labels = self.predictions = {};
+        return nb::make_tuple(labels, predictions);
+      });
+  bind_reader<float>(m, "TextReaderF32", "StreamLearnerF32");
+  bind_reader<double>(m, "TextReaderF64", "StreamLearnerF64");
+}
+
 }  // namespace yarrow

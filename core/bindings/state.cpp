@@ -27,7 +27,7 @@ static nb::dict get_state(PythonModel<W>& self) {
   add("scale_sum", state.scale_sum);
   add("column_updates", state.column_updates);
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
-                  state.weights.value, state.sums.value, state.precisions.value,
+                  state.weights.value, state.sums.value,
                   state.calibration.c, state.calibration.next_fit});
   add("calibration", {state.calibration.count.begin(), state.calibration.count.end()});
   if (!self.hash_mask) {
@@ -61,7 +61,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   if (slots == 0 || planes != state.blocks.planes().size())
     throw Error("the state's 'blocks' have the wrong shape");
 
-  const auto scalars = values<double>(from, "scalars", 10);
+  const auto scalars = values<double>(from, "scalars", 9);
   for (nb::handle name : class_names) self.classes.find_or_add(to_class_name(name));
   if (self.classes.size() != static_cast<int>(scalars[3]))
     throw Error("the state knows another number of classes than it names");
@@ -91,9 +91,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.penalty = scalars[4];
   state.weights.value = scalars[5];
   state.sums.value = scalars[6];
-  state.precisions.value = scalars[7];
-  state.calibration.c = scalars[8];
-  state.calibration.next_fit = scalars[9];
+  state.calibration.c = scalars[7];
+  state.calibration.next_fit = scalars[8];
   const auto counts = values<double>(from, "calibration", Calibration::bins);
   std::copy(counts.begin(), counts.end(), state.calibration.count.begin());
 }

@@ -26,7 +26,8 @@ inline Confidence cw_variance(const Situation& s, const double* p) {
 /// kappa = alpha*phi / sqrt(v') with v' the variance of the margin after the update.
 inline double deviation_kappa(double alpha, double phi, double v) {
   const double av = alpha * v * phi;
-  return alpha * phi / (0.5 * (-av + std::sqrt(av * av + 4 * v)));
+  const double deviation = 2 * v / (av + std::sqrt(av * av + 4 * v));  // no difference to cancel
+  return alpha * phi / deviation;
 }
 
 /// The step that meets the constraint of the deviation form with equality.

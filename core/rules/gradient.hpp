@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "../rule.hpp"
@@ -10,16 +11,21 @@
 
 namespace yarrow {
 
+/// Keeps a diverging run finite, so that it can be seen to diverge. Peers clip here, too.
+inline double clipped(double slope) { return std::clamp(slope, -1e12, 1e12); }
+
 inline double hinge_slope(double u, double target) { return u < target ? 1 : 0; }
 
 /// 1/2 max(0, target - u)^2
-inline double squared_hinge_slope(double u, double target) { return u < target ? target - u : 0; }
+inline double squared_hinge_slope(double u, double target) {
+  return u < target ? clipped(target - u) : 0;
+}
 
 /// log(1 + exp(-u))
 inline double logistic_slope(double u, double) { return 1 / (1 + std::exp(u)); }
 
 /// 1/2 (target - u)^2
-inline double squared_slope(double u, double target) { return target - u; }
+inline double squared_slope(double u, double target) { return clipped(target - u); }
 
 inline double learning_rate(double eta0, double power, double t) {
   if (power == 0) return eta0;

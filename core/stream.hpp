@@ -1,0 +1,179 @@
+#pragma once
+// Blocks of parsed rows into and out of a model, with places for errors and a running account.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "model.hpp"
+#include "row.hpp"
+
+namespace yarrow {
+
+/// The account of a stream at one row: what `evaluate` prints at powers of two.
+struct Checkpoint {
+  double rows, mistakes, squared_error;
+  double label, prediction;  ///< class numbers (-1: none), or values
+  std::size_t features;
+};
+
+/// What has happened to a stream so far. Every prediction is made before its row is learned.
+struct Account {
+  double rows = 0, mistakes = 0, squared_error = 0;
+  std::size_t features = 0;
+  std::size_t skipped = 0;
+  std::vector<std::string> complaints;  ///< about the first few rows skipped
+  std::vector<Checkpoint> checkpoints;
+  std::vector<double> labels, predictions;  ///< if they are to be kept
+};
+
+/// The rows of a block with their features numbered as the model numbers them.
+template <class W>
+class NumberedRows {
+ public:
+  NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {
+    const bool plain = model.hash_mask || (!block.named() && model.vocabulary.identity() &&
+                                           model.vocabulary.when_full() == WhenFull::Refuse);
+    borrowed_ = plain && !block.named();
+    if (borrowed_ && !model.hash_mask)
+      for (const Index index : block.index) size_ = std::max<std::size_t>(size_, index + 1);
+  }
+
+  /// For learning: makes room for new features.
+  Row<W> learn(std::size_t i) {
+    if (borrowed_) {
+      if (!model_.hash_mask && size_ > model_.state().blocks.features()) model_.grow(size_);
+      return block_.row(i);
+    }
+    collect(i);
+    model_.vocabulary.resolve(names_.data(), names_.size(), index_.data());
+    return known(i);
+  }
+
+  /// For predicting: features that the model does not know are left out.
+  Row<W> find(std::size_t i) {
+    if (borrowed_ && size_ <= model_.state().blocks.features()) return block_.row(i);
+    collect(i);
+    model_.vocabulary.find(names_.data(), names_.size(), index_.data());
+    return known(i);
+  }
+
+ private:
+  void collect(std::size_t i) {
+    names_.clear();
+    for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
+      names_.push_back(block_.named() ? Name(block_.name[j].text, block_.name[j].hash)
+                                      : Name(std::int64_t{block_.index[j]}));
+    index_.resize(names_.size());
+    value_.resize(names_.size());
+  }
+
+  Row<W> known(std::size_t i) {
+    std::size_t n = 0;
+    for (std::size_t j = 0; j < names_.size(); ++j) {
+      index_[n] = index_[j];
+      value_[n] = block_.value[block_.begin[i] + j];
+      n += index_[j] >= 0;
+    }
+    return {index_.data(), value_.data(), n};
+  }
+
+  Model<W>& model_;
+  const RowBlock<W>& block_;
+  bool borrowed_ = false;
+  std::size_t size_ = 0;
+  std::vector<Name> names_;
+  std::vector<Index> index_;
+  std::vector<W> value_;
+};
+
+struct StreamOptions {
+  bool skip_errors = false;   ///< leave rows out that cannot be learned, and count them
+  bool keep_results = false;  ///< keep every label and prediction in the account
+};
+
+/// Learns blocks row by row and keeps the account. Whoever calls holds the model's lock.
+template <class W>
+class StreamLearner {
+ public:
+  StreamLearner(Model<W>& model, StreamOptions options) : model_(model), options_(options) {}
+
+  void learn(const RowBlock<W>& block, Account& account) {
+    NumberedRows<W> rows(model_, block);
+    for (std::size_t i = 0; i < block.rows(); ++i) {
+      try {
+        learn_row(block, i, rows, account);
+      } catch (const Error& error) {
+        const std::string complaint =
+            "line " + std::to_string(block.line_number(i)) + ": " + error.what();
+        if (!options_.skip_errors) throw Error(complaint);
+        ++account.skipped;
+        if (account.complaints.size() < 5) account.complaints.push_back(complaint);
+      }
+    }
+  }
+
+ private:
+  void learn_row(const RowBlock<W>& block, std::size_t i, NumberedRows<W>& rows,
+                 Account& account) {
+    if (!block.has_label(i)) throw Error("the row has no label");
+    const double weight = block.weight[i];
+    if (!(weight >= 0)) throw Error("the weight of the row is negative");
+    if (weight == 0) return;
+    const bool is_text = block.has_text_label(i);
+    if (is_text && model_.is_regression())
+      throw Error("the label '" + std::string(block.label_text[i]) + "' is not a number");
+    const Index names_before = model_.vocabulary.size();
+    const Row<W> row = rows.learn(i);
+    double prediction = 0;
+    if (averages()) prediction = predict(row);
+    if (is_text) {
+      const ClassName name = ClassName::of(std::string(block.label_text[i]));
+      model_.learn_row(row, &name, 0, weight, names_before);
+    } else {
+      model_.learn_row(row, nullptr, block.label[i], weight, names_before);
+    }
+    if (!averages()) prediction = model_.learner->last_prediction;
+    count(block, i, row, prediction, account);
+  }
+
+  /// Averaged weights predict, while the rule sees the last ones.
+  bool averages() const { return model_.learner->recipe().average; }
+
+  double predict(const Row<W>& row) {
+    model_.grow(model_.vocabulary.size());
+    model_.learner->predict(row, scores_);
+    if (model_.is_regression()) return scores_.score[0];
+    const auto best = std::max_element(scores_.score.begin(), scores_.score.end());
+    return scores_.score.empty() ? -1 : static_cast<double>(best - scores_.score.begin());
+  }
+
+  void count(const RowBlock<W>& block, std::size_t i, const Row<W>& row, double prediction,
+             Account& account) {
+    const bool regression = model_.is_regression();
+    double label = block.label[i];
+    if (!regression)
+      label = block.has_text_label(i)
+                  ? model_.classes.find(ClassName::of(std::string(block.label_text[i])))
+                  : model_.classes.find_or_add(label);
+    ++account.rows;
+    account.features += row.size;
+    account.mistakes += !regression && label != prediction;
+    account.squared_error += regression ? square(label - prediction) : 0;
+    if (options_.keep_results) {
+      account.labels.push_back(label);
+      account.predictions.push_back(prediction);
+    }
+    if (account.rows == next_checkpoint_) {
+      next_checkpoint_ *= 2;
+      account.checkpoints.push_back({account.rows, account.mistakes, account.squared_error, label,
+                                     prediction, row.size});
+    }
+  }
+
+  Model<W>& model_;
+  StreamOptions options_;
+  Scores scores_;
+  double next_checkpoint_ = 1;
+};
+
+}  // namespace yarrow
