@@ -4,7 +4,8 @@ ARGS ?=
 
 BIN := .venv/bin
 CORE := $(shell find core -name '*.[ch]pp')
-CPP := core tests/core -name '*.[ch]pp'
+CPP := find core tests/core -name '*.[ch]pp'
+STUBS := $(BIN)/python -m nanobind.stubgen --quiet --recursive --module yarrow._core --output-dir
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 
@@ -20,17 +21,19 @@ test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k name" chooses)
 bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
 
-lint: .venv/dev ## ruff, mypy, clang-format, import layers
+lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	find $(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
+	$(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/lint-imports
+	$(STUBS) build/stubs && diff -r build/stubs/_core src/yarrow/_core
 
-format: .venv/dev ## rewrite Python and C++ in the house style
+format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs of the core
+	$(STUBS) src/yarrow
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
-	find $(CPP) | xargs $(BIN)/clang-format -i
+	$(CPP) | xargs $(BIN)/clang-format -i
 
 sanitize: .venv/dev ## C++ and Python tests under ASan and UBSan, the threaded ones under TSan
 	tools/sanitize.sh $(ARGS)

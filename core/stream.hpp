@@ -31,9 +31,9 @@ template <class W>
 class NumberedRows {
  public:
   NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {
-    const bool plain = model.hash_mask || (!block.named() && model.vocabulary.identity() &&
-                                           model.vocabulary.when_full() == WhenFull::Refuse);
-    borrowed_ = plain && !block.named();
+    borrowed_ = !block.named() &&
+                (model.hash_mask || (model.vocabulary.identity() &&
+                                     model.vocabulary.when_full() == WhenFull::Refuse));
     if (borrowed_ && !model.hash_mask)
       for (const Index index : block.index) size_ = std::max<std::size_t>(size_, index + 1);
   }
@@ -45,6 +45,7 @@ class NumberedRows {
       return block_.row(i);
     }
     collect(i);
+    if (model_.hash_mask) return hashed(i);
     model_.vocabulary.resolve(names_.data(), names_.size(), index_.data());
     return known(i);
   }
@@ -53,6 +54,7 @@ class NumberedRows {
   Row<W> find(std::size_t i) {
     if (borrowed_ && size_ <= model_.state().blocks.features()) return block_.row(i);
     collect(i);
+    if (model_.hash_mask) return hashed(i);
     model_.vocabulary.find(names_.data(), names_.size(), index_.data());
     return known(i);
   }
@@ -65,6 +67,13 @@ class NumberedRows {
                                       : Name(std::int64_t{block_.index[j]}));
     index_.resize(names_.size());
     value_.resize(names_.size());
+  }
+
+  Row<W> hashed(std::size_t i) {
+    for (std::size_t j = 0; j < names_.size(); ++j)
+      index_[j] = static_cast<Index>(names_[j].hash & static_cast<std::uint64_t>(model_.hash_mask));
+    const Row<W> row = known(i);
+    return {row.index, row.value, merger_.merge(index_.data(), value_.data(), row.size)};
   }
 
   Row<W> known(std::size_t i) {
@@ -84,6 +93,7 @@ class NumberedRows {
   std::vector<Name> names_;
   std::vector<Index> index_;
   std::vector<W> value_;
+  DuplicateMerger merger_;
 };
 
 struct StreamOptions {

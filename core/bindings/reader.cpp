@@ -142,6 +142,50 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
   return false;
 }
 
+static std::string_view text_of(nb::handle object) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (!text) throw nb::python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+
+/// Learns rows that Python has read from a table: CSR with names for its columns.
+template <class W>
+static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account& account,
+                        const nb::list& names, const std::vector<std::int64_t>& begins,
+                        const std::vector<Index>& indices, const std::vector<double>& values,
+                        const nb::list& labels, const std::vector<double>& weights,
+                        const std::vector<std::int64_t>& lines) {
+  RowBlock<W> block;
+  block.begin.assign(begins.begin(), begins.end());
+  std::vector<FeatureName> known;
+  for (nb::handle name : names) {
+    const std::string_view text = text_of(name);
+    known.push_back({text, hash_text(text.data(), text.size())});
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const nb::handle label = labels[i];
+    const bool is_text = PyUnicode_Check(label.ptr());
+    block.label_text.push_back(is_text ? text_of(label) : std::string_view("number"));
+    block.label.push_back(is_text ? std::numeric_limits<double>::quiet_NaN()
+                                  : nb::cast<double>(label));
+    block.weight.push_back(weights.empty() ? 1 : weights[i]);
+    block.line.push_back(static_cast<std::uint32_t>(lines[i]));
+    for (std::int64_t j = begins[i]; j < begins[i + 1]; ++j) {
+      const W value = static_cast<W>(values[j]);
+      if (!std::isfinite(value))
+        throw Error("line " + std::to_string(lines[i]) + ": the value of '" +
+                    std::string(known[indices[j]].text) + "' is too large");
+      block.name.push_back(known[indices[j]]);
+      block.value.push_back(value);
+    }
+  }
+  block.first_line = 0;
+  nb::gil_scoped_release release;
+  std::unique_lock lock(self.mutex);
+  learner.learn(block, account);
+}
+
 /// Predictions for the next block: scores, variances, labels, line numbers; None at the end.
 template <class W>
 static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
@@ -214,6 +258,9 @@ template <class W>
 void bind_streams(nb::class_<PythonModel<W>>& type) {
   type.def("learn_from", &learn_from<W>, nb::arg("reader"), nb::arg("learner"),
            nb::arg("account"), nb::arg("seconds"));
+  type.def("learn_named", &learn_named<W>, nb::arg("learner"), nb::arg("account"),
+           nb::arg("names"), nb::arg("begins"), nb::arg("indices"), nb::arg("values"),
+           nb::arg("labels"), nb::arg("weights"), nb::arg("lines"));
   type.def("predict_from", &predict_from<W>, nb::arg("reader"));
 }
 

@@ -46,6 +46,11 @@ def open_bytes(source: Source) -> BinaryIO:
     return io.BufferedReader(_Reader(whole, name, close), _CHUNK)
 
 
+def is_compressed(start: bytes) -> bool:
+    """Whether a file that begins with these bytes is compressed."""
+    return start.startswith(tuple(_DECOMPRESSORS))
+
+
 def source_name(source: Source) -> str:
     """Return the name by which errors speak of `source`."""
     if isinstance(source, str | os.PathLike):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from yarrow.errors import DataError, missing_dependency
 from yarrow.stream.columns import Batch, Roles, present, rows_of, values_of
@@ -17,6 +17,9 @@ from yarrow.stream.named_rows import NamedRows
 
 BLOCK = 1 << 21
 """How many bytes make a batch, and how many of the first decide what type a column has."""
+
+LONGEST_ROW = 1 << 26
+"""How many bytes a row may have: what follows a quote that is never closed is no row."""
 
 
 def read_csv(
@@ -31,40 +34,25 @@ def read_csv(
     """Yield batches of rows; the parameters are those of `read_table`."""
     try:
         import pyarrow as pa
-        from pyarrow import csv as arrow_csv
     except ImportError:
         missing_dependency("pyarrow", "Reading CSV")
     name = source_name(source)
     with open_bytes(source) as file:
         header = columns or _header(file, name, delimiter)
         _check_header(header, roles, numeric, name)
-        if not file.peek(1):  # type: ignore[attr-defined]
-            return
-        lines = _Lines(first=1 if columns else 2)
-        read = arrow_csv.ReadOptions(column_names=header, block_size=BLOCK, use_threads=False)
-        parse = arrow_csv.ParseOptions(
-            delimiter=delimiter,
-            newlines_in_values=True,
-            ignore_empty_lines=False,  # or the lines after one could not be counted
-            invalid_row_handler=lines.skip,
-        )
-        convert = arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(header, pa.binary()),
-            null_values=missing,
-            strings_can_be_null=True,
-        )
+        line = 1 if columns else 2
         kinds: dict[str, Any] = {}
         try:
-            for table in arrow_csv.open_csv(file, read, parse, convert):
-                cells = dict(zip(header, table.columns, strict=True))
-                batch = lines.batch(name, _newlines(table))
+            for block in _blocks(file, delimiter):
+                cells, broken = _parse(block, header, delimiter, missing)
+                batch = _batch(name, line, cells, broken)
                 yield batch, _rows(batch, roles, cells, kinds, numeric)
+                line += block.count(b"\n")
         except pa.ArrowInvalid as error:
-            raise DataError(
-                f"not readable as CSV from here on: {error}", source=name, line=lines.line
-            ) from None
-        batch = lines.batch(name, np.zeros(0, np.int64))  # broken rows at the very end
-        yield batch, batch.rows([], None, None)
+            raise DataError(f"not readable as CSV: {error}", source=name, line=line) from None
+        except _EndlessRow:
+            problem = "the row that starts here never ends; is a quote left open?"
+            raise DataError(problem, source=name, line=line) from None
 
 
 def _header(file: BinaryIO, name: str, delimiter: str) -> list[str]:
@@ -89,46 +77,96 @@ def _check_header(header: list[str], roles: Roles, numeric: list[str], name: str
             )
 
 
-class _Lines:
-    """Knows on which line a row starts, though rows span lines and broken ones are not given."""
+class _EndlessRow(Exception):
+    """A row that is too long, or is not over where the file is."""
 
-    def __init__(self, first: int) -> None:
-        self.line, self._record = first, 1
-        self._broken: dict[int, Any] = {}
 
-    def skip(self, row: Any) -> str:
-        """Note a row that has too few or too many cells, as the parser meets it."""
-        self._broken[row.number] = row
+def _blocks(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
+    """Cut a file into blocks of whole rows.
+
+    Arrow could do that as well, but it calls Python files from threads that outlive the reader.
+    """
+    quoted_cell = re.compile(
+        rb'(?<![^%b\r\n])"(?:[^"]|"")*+(?:(?P<close>")|\Z)' % re.escape(delimiter.encode())
+    )
+    rest = b""
+    while chunk := file.read(max(BLOCK, len(rest))):
+        block = rest + chunk
+        end = _last_row_end(block, quoted_cell)
+        if end:
+            yield block[:end]
+        elif len(block) > LONGEST_ROW:
+            raise _EndlessRow
+        rest = block[end:]
+    if any(not match["close"] for match in quoted_cell.finditer(rest)):
+        raise _EndlessRow
+    if rest:
+        yield rest
+
+
+def _last_row_end(block: bytes, quoted_cell: re.Pattern[bytes]) -> int:
+    """Return the place after the last newline that is not inside a quoted cell."""
+    spans = [match.span() for match in quoted_cell.finditer(block)] if b'"' in block else []
+    end = len(block)
+    for start, stop in reversed(spans):
+        if newline := block.rfind(b"\n", stop, end) + 1:
+            return newline
+        end = start
+    return block.rfind(b"\n", 0, end) + 1
+
+
+def _parse(
+    block: bytes, header: list[str], delimiter: str, missing: list[str]
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return the cells of a block as columns of bytes, and the rows with too few or too many."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    broken: list[Any] = []
+
+    def skip(row: Any) -> str:
+        broken.append(row)
         return "skip"
 
-    def batch(self, source: str, newlines: NDArray[np.int64]) -> Batch:
-        """Start a batch of rows that have that many newlines inside them."""
-        spans, broken, problems = newlines + 1, np.zeros(len(newlines), np.bool_), []
-        while self._broken and (at := next(iter(self._broken)) - self._record) <= len(spans):
-            row = self._broken.pop(at + self._record)
-            spans = np.insert(spans, at, row.text.count("\n") + 1)
-            broken = np.insert(broken, at, True)
-            problems.append(
-                f"{row.actual_columns} cells instead of {row.expected_columns}: {row.text[:60]!r}"
-            )
-        starts = self.line + np.cumsum(spans) - spans
-        self.line += int(spans.sum())
-        self._record += len(spans)
-        batch = Batch(source, "line", starts[~broken])
-        batch.errors += [
-            DataError(problem, source=source, line=int(line))
-            for problem, line in zip(problems, starts[broken], strict=True)
-        ]
-        return batch
+    table = arrow_csv.read_csv(
+        pa.BufferReader(block),
+        arrow_csv.ReadOptions(column_names=header, block_size=len(block) + 1, use_threads=False),
+        arrow_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=False,  # or the lines after one could not be counted
+            invalid_row_handler=skip,
+        ),
+        arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(header, pa.binary()),
+            null_values=missing,
+            strings_can_be_null=True,
+        ),
+    )
+    columns = [pa.concat_arrays(column.chunks) for column in table.columns]
+    return dict(zip(header, columns, strict=True)), broken
 
 
-def _newlines(table: Any) -> NDArray[np.int64]:
+def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any]) -> Batch:
+    """Start a batch whose first row is on `line`; rows span lines, and broken ones do so too."""
     import pyarrow.compute as pc
 
-    total = np.zeros(len(table), np.int64)
-    for cells in table.columns:
-        total[present(cells)] += values_of(pc.count_substring(cells, "\n"))
-    return total
+    spans = np.ones(len(next(iter(cells.values()))), np.int64)
+    for column in cells.values():
+        spans[present(column)] += values_of(pc.count_substring(column, "\n"))
+    places = np.array([row.number - 1 for row in broken], np.int64)
+    is_broken = np.zeros(len(spans) + len(broken), np.bool_)
+    is_broken[places] = True
+    all_spans = np.empty(len(is_broken), np.int64)
+    all_spans[~is_broken] = spans
+    all_spans[places] = [row.text.count("\n") + 1 for row in broken]
+    lines = line + np.cumsum(all_spans) - all_spans
+
+    batch = Batch(source, "line", lines[~is_broken])
+    for row, at in zip(broken, lines[places].tolist(), strict=True):
+        problem = f"{row.actual_columns} cells instead of {row.expected_columns}: {row.text[:60]!r}"
+        batch.errors.append(DataError(problem, source=source, line=at))
+    return batch
 
 
 def _rows(

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import itertools
 import json
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
@@ -211,7 +212,8 @@ def _read_parquet(source: Source, roles: Roles) -> Batches:
             roles.check(names, name)
             wanted = [column for column in names if roles.reads(column)]
             row = 1
-            for table in file.iter_batches(_PARQUET_ROWS, columns=wanted):
+            threads = isinstance(source, str | os.PathLike)  # which may not call a Python file
+            for table in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=threads):
                 batch = Batch(name, "row", range(row, row + len(table)))
                 columns = dict(zip(table.schema.names, table.columns, strict=True))
                 yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())

@@ -1,0 +1,162 @@
+"""What all feature components share: the manners of scikit-learn's and river's transformers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yarrow.errors import DataError, not_fitted
+from yarrow.estimator import Estimator
+from yarrow.stream.arrays import check_names, read_rows
+
+Row = Mapping[Hashable, float]
+"""One row as river has it: names and their values."""
+
+
+class Transformer(Estimator):
+    """Base of the feature components: `fit_transform` and `learn_one` by way of the others."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Transformer",)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the parameters; there is nothing to learn."""
+        self._check_parameters()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of all rows."""
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Call `fit`, then `transform`, on the same rows."""
+        return self.fit(X).transform(X)
+
+    def learn_one(self, x: Any) -> None:
+        """Learn from one row; most components have nothing to learn."""
+
+    @property
+    def _supervised(self) -> bool:
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=["float64", "float32"])
+        return tags
+
+    def __add__(self, other: Any) -> Any:
+        from river import compose
+
+        return compose.TransformerUnion(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        from river import compose
+
+        return compose.TransformerUnion(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        from river import base, compose
+
+        if isinstance(other, base.Transformer | compose.Pipeline):
+            return compose.TransformerProduct(self, other)
+        return compose.Grouper(transformer=self, by=other)
+
+    __rmul__ = __mul__
+
+
+class ColumnTransformer(Transformer):
+    """Base of the components that give each column of an array back, changed."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("MiniBatchTransformer",)
+
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Remember the columns of `X`."""
+        self._check_parameters()
+        self._remember(*self._read(X, first=True))
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns, which are those of the input."""
+        if not hasattr(self, "n_features_in_"):
+            not_fitted(self)
+        default = [f"x{column}" for column in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            return np.asarray(default if names is None else names, dtype=object)
+        given = np.asarray(input_features, dtype=object)
+        if names is not None and not np.array_equal(given, names):
+            raise DataError("input_features is not equal to feature_names_in_")
+        if len(given) != self.n_features_in_:
+            raise DataError(
+                f"input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(given)}"
+            )
+        return given
+
+    def transform_many(self, X: Any) -> Any:
+        """Transform the rows of a data frame, each as `transform_one` does."""
+        import pandas as pd
+
+        rows = [self.transform_one(row) for row in X.to_dict("records")]
+        return pd.DataFrame(rows, columns=X.columns, index=X.index)
+
+    def learn_many(self, X: Any) -> None:
+        """Learn the rows of a data frame, each as `learn_one` does."""
+        for row in X.to_dict("records"):
+            self.learn_one(row)
+
+    def transform_one(self, x: Row) -> dict[Hashable, float]:
+        """Return the features of one row."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, first: bool = False) -> tuple[Any, list[str] | None]:
+        """Return `X` as a float array of its own, CSR if it is sparse, and its column names."""
+        rows = read_rows(X)
+        if not first:
+            check_names(type(self).__name__, self._column_names(), rows.names)
+            if rows.n_columns != self.n_features_in_:
+                raise DataError(
+                    f"X has {rows.n_columns} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+        single = rows.values.dtype == np.float32
+        array = X.tocsr(copy=True) if rows.is_sparse else rows.values
+        array = array.astype(np.float32 if single else np.float64)
+        if rows.is_sparse:
+            array.sum_duplicates()
+        _check_finite(array.data if rows.is_sparse else array)
+        return array, rows.names
+
+    def _column_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _remember(self, array: Any, names: list[str] | None) -> None:
+        self.n_features_in_ = array.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+def _check_finite(values: NDArray[Any]) -> None:
+    if not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else "infinity"
+        raise DataError(f"Input X contains {what}.")
+
+
+def finite(name: Hashable, value: Any) -> float:
+    """Return a value of a dict row as a number, or raise a `DataError` that names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, str) or not math.isfinite(number):
+        raise DataError(f"{value!r} is not a finite number", field=str(name))
+    return number
