@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "rule.hpp"
 #include "state.hpp"
 
@@ -27,18 +29,9 @@ class AffineLoop {
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    out.resize(blocks.columns());
-    if (blocks.columns() != 1) return score_columns(state, row, out);
-    const W* first = blocks.first();
-    const std::size_t stride = blocks.stride();
-    const auto [wx, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
-      const double x = row.value[i];
-      sums[0] += x * static_cast<double>(first[row.index[i] * stride]);
-      sums[1] += x * x;
-    });
-    out.score[0] = state.scale[0] * (wx + intercept_ * blocks.intercept()[0]);
-    out.xx = xx + intercept_ * intercept_;
+    out.resize(state.blocks.columns());
+    if (state.blocks.columns() != 1) return score_columns(state, row, out);
+    average_ ? score_column<2>(state, row, out) : score_column<1>(state, row, out);
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
@@ -50,26 +43,11 @@ class AffineLoop {
              std::vector<Move>& moves) const {
     for (const Move& m : moves) admit(state, scores, m);
     for (Move& m : moves) settle(state, scores, m);
-    Blocks<W>& blocks = state.blocks;
-    const std::size_t stride = blocks.stride();
-    W* first = blocks.first();
-    if (average_) {
-      W* sums = first + blocks.capacity();
-      for (const Move& m : moves) {
-        const double add = m.add * state.scale_sum[m.column];
-        for (std::size_t i = 0; i < row.size; ++i)
-          increase(sums[row.index[i] * stride + m.column], add * row.value[i]);
-        increase(blocks.intercept()[blocks.capacity() + m.column], add * intercept_);
-      }
-    }
-    for (const Move& m : moves) {
-      const double add = m.add;
-      if (add == 0) continue;
-      W* cells = first + m.column;
-      for (std::size_t i = 0; i < row.size; ++i)
-        increase(cells[row.index[i] * stride], add * row.value[i]);
-      increase(blocks.intercept()[m.column], add * intercept_);
-    }
+    if (state.blocks.columns() != 1) return walk(state, row, moves, state.blocks.stride());
+    // A distance that the compiler knows costs nothing to multiply by.
+    using One = std::integral_constant<std::size_t, 1>;
+    using Two = std::integral_constant<std::size_t, 2>;
+    average_ ? walk(state, row, moves, Two{}) : walk(state, row, moves, One{});
   }
 
   void finish_row(State<W>& state) const {
@@ -96,6 +74,19 @@ class AffineLoop {
   double intercept() const { return intercept_; }
 
  private:
+  /// One column: `Stride` is the number of planes.
+  template <std::size_t Stride>
+  void score_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const W* first = state.blocks.first();
+    const auto [wx, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i];
+      sums[0] += x * static_cast<double>(first[row.index[i] * Stride]);
+      sums[1] += x * x;
+    });
+    out.score[0] = state.scale[0] * (wx + intercept_ * state.blocks.intercept()[0]);
+    out.xx = xx + intercept_ * intercept_;
+  }
+
   void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
     const W* first = blocks.first();
@@ -110,6 +101,25 @@ class AffineLoop {
     for (std::size_t k = 0; k < columns; ++k)
       out.score[k] = state.scale[k] * (wx[k] + intercept_ * blocks.intercept()[k]);
     out.xx = wx[columns] + intercept_ * intercept_;
+  }
+
+  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves,
+            auto stride) const {
+    Blocks<W>& blocks = state.blocks;
+    const auto add = [&](W* first, W* intercept, double amount) {
+      for (std::size_t i = 0; i < row.size; ++i)
+        increase(first[row.index[i] * stride], amount * row.value[i]);
+      increase(*intercept, amount * intercept_);
+    };
+    for (const Move& m : moves) {
+      if (m.add == 0) continue;
+      W* first = blocks.first() + m.column;
+      W* intercept = blocks.intercept() + m.column;
+      if (average_)
+        add(first + blocks.capacity(), intercept + blocks.capacity(),
+            m.add * state.scale_sum[m.column]);
+      add(first, intercept, m.add);
+    }
   }
 
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
@@ -143,15 +153,30 @@ class AffineLoop {
   /// Multiplies the scale into the stored numbers of one column, and its past into the sums.
   void fold_scale(State<W>& state, int k) const {
     Blocks<W>& blocks = state.blocks;
-    state.ww[k] = 0;
+    const double scale = state.scale[k];
+    double largest = 0;
     W* block = blocks.data();
     for (std::size_t slot = 0; slot <= blocks.features(); ++slot, block += blocks.stride()) {
       if (average_) increase(block[blocks.capacity() + k], -state.scale_sum[k] * block[k]);
-      block[k] = static_cast<W>(state.scale[k] * block[k]);
-      state.ww[k] += square(block[k]);
+      block[k] = static_cast<W>(scale * block[k]);
+      largest = std::max(largest, std::abs(static_cast<double>(block[k])));
     }
+    state.ww[k] = sum_of_squares(blocks, k, largest);
     state.scale_sum[k] = 0;
     state.scale[k] = 1;
+  }
+
+  /// Summed as integers, because features are numbered differently by different routes, and the
+  /// sum must not depend on their order.
+  static double sum_of_squares(const Blocks<W>& blocks, int k, double largest) {
+    if (largest == 0) return 0;
+    __extension__ using Wide = __int128;
+    const double unit = std::ldexp(largest * largest, -60);
+    Wide sum = 0;
+    const W* block = blocks.data();
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot, block += blocks.stride())
+      sum += std::llround(square(block[k]) / unit);
+    return static_cast<double>(sum) * unit;
   }
 
   double intercept_ = 1;

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "rule.hpp"
 #include "state.hpp"
 
@@ -70,23 +72,9 @@ class ConfidenceLoop {
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    out.resize(blocks.columns());
-    if (blocks.columns() != 1) return score_columns(state, row, out);
-    const W* first = blocks.first();
-    const std::size_t stride = blocks.stride();
-    const auto add = [](const W* cell, double x, double* sums) {
-      sums[0] += Covariance::margin(cell[0], cell[1], x);
-      sums[1] += x * x * static_cast<double>(cell[1]);
-      sums[2] += x * x;
-    };
-    auto sums = lane_sums<3>(row.size, [&](std::size_t i, double* lane) {
-      add(first + row.index[i] * stride, row.value[i], lane);
-    });
-    add(blocks.intercept(), intercept_, sums.data());
-    out.score[0] = sums[0];
-    out.variance[0] = sums[1];
-    out.xx = sums[2];
+    out.resize(state.blocks.columns());
+    if (state.blocks.columns() != 1) return score_columns(state, row, out);
+    average_ ? score_column<3>(state, row, out) : score_column<2>(state, row, out);
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
@@ -97,26 +85,14 @@ class ConfidenceLoop {
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::vector<Move>& moves) const {
     for (const Move& m : moves) admit(state, scores, m);
-    Blocks<W>& blocks = state.blocks;
-    const std::size_t stride = blocks.stride(), capacity = blocks.capacity();
-    const auto walk = [&](auto visit) {
-      for (const Move& m : moves) {
-        W* cells = blocks.first() + m.column;
-        for (std::size_t i = 0; i < row.size; ++i)
-          visit(m, cells + row.index[i] * stride, row.value[i]);
-        visit(m, blocks.intercept() + m.column, intercept_);
-      }
-    };
-    if (average_)
-      walk([&](const Move& m, W* cell, double x) {
-        increase(cell[2 * capacity], state.t * Covariance::step(cell[capacity], x, m.add));
-      });
-    walk([&](const Move& m, W* cell, double x) {
-      const double s = cell[capacity];
-      increase(cell[0], Covariance::step(s, x, m.add));
-      const double narrower = Covariance::variance(s, x, m.other, m.v);
-      cell[capacity] = static_cast<W>(std::max(narrower, smallest_variance));
-    });
+    const Blocks<W>& blocks = state.blocks;
+    if (blocks.columns() != 1)
+      return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));
+    // Distances that the compiler knows cost nothing to multiply by.
+    using One = std::integral_constant<std::size_t, 1>;
+    using Two = std::integral_constant<std::size_t, 2>;
+    using Three = std::integral_constant<std::size_t, 3>;
+    average_ ? walk(state, row, moves, Three{}, One{}) : walk(state, row, moves, Two{}, One{});
   }
 
   void finish_row(State<W>&) const {}
@@ -140,6 +116,25 @@ class ConfidenceLoop {
   double intercept() const { return intercept_; }
 
  private:
+  /// One column: `Stride` is the number of planes.
+  template <std::size_t Stride>
+  void score_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const W* first = state.blocks.first();
+    const auto add = [](const W* cell, double x, double* sums) {
+      const double s = cell[1], x2 = x * x;
+      sums[0] += Covariance::margin(cell[0], s, x);
+      sums[1] += x2 * s;
+      sums[2] += x2;
+    };
+    auto sums = lane_sums<3>(row.size, [&](std::size_t i, double* lane) {
+      add(first + row.index[i] * Stride, row.value[i], lane);
+    });
+    add(state.blocks.intercept(), intercept_, sums.data());
+    out.score[0] = sums[0];
+    out.variance[0] = sums[1];
+    out.xx = sums[2];
+  }
+
   void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
     const W* first = blocks.first();
@@ -163,6 +158,30 @@ class ConfidenceLoop {
     std::copy(sums, sums + columns, out.score.begin());
     std::copy(sums + columns, sums + 2 * columns, out.variance.begin());
     out.xx = sums[2 * columns];
+  }
+
+  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride,
+            auto capacity) const {
+    for (const Move& m : moves) {
+      const double alpha = m.add, kappa = m.other, v = m.v, t = state.t;
+      W* first = state.blocks.first() + m.column;
+      W* intercept = state.blocks.intercept() + m.column;
+      const auto visit = [&](auto change) {
+        for (std::size_t i = 0; i < row.size; ++i)
+          change(first + row.index[i] * stride, row.value[i]);
+        change(intercept, intercept_);
+      };
+      if (average_)
+        visit([=](W* cell, double x) {
+          increase(cell[2 * capacity], t * Covariance::step(cell[capacity], x, alpha));
+        });
+      visit([=](W* cell, double x) {
+        const double s = cell[capacity];
+        increase(cell[0], Covariance::step(s, x, alpha));
+        const double narrower = Covariance::variance(s, x, kappa, v);
+        cell[capacity] = static_cast<W>(std::max(narrower, smallest_variance));
+      });
+    }
   }
 
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }

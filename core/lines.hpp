@@ -21,8 +21,7 @@ class LineCutter {
   LineCutter(std::unique_ptr<ByteSource> source, std::size_t block_bytes, std::size_t longest_line)
       : source_(std::move(source)), block_bytes_(block_bytes), longest_line_(longest_line) {}
 
-  // Whether fill() would not have to wait.
-  bool ready() { return place_ < pending_.size() || ended_ || source_->ready(); }
+  bool ended() const { return ended_ && !has_pending(); }
 
   // The first `size` bytes of the stream, or all of it; they will come again in fill().
   std::string_view peek(std::size_t size) {
@@ -34,14 +33,14 @@ class LineCutter {
   }
 
   // Replaces `text` by the next lines: about block_bytes of them, or those that are there without
-  // waiting, but at least one. Returns false at the end of the stream. The last line gets the
-  // line feed that it may lack.
-  bool fill(TextBuffer& text) {
+  // waiting. If there is none yet, waits for one, or returns false if it shall not. Returns false
+  // at the end of the stream. The last line gets the line feed that it may lack.
+  bool fill(TextBuffer& text, bool wait) {
     text.reserve(block_bytes_);
     text.size = 0;
     std::size_t whole = 0;  // how much of the text is whole lines
     while (text.size < text.capacity() || (whole == 0 && grow(text))) {
-      if (whole > 0 && !ready()) break;
+      if ((whole > 0 || !wait) && !has_pending() && !source_->ready()) break;
       const std::size_t count = take(text.data() + text.size, text.capacity() - text.size);
       if (count == 0) break;
       const auto line_feed = std::string_view(text.data() + text.size, count).rfind('\n');
@@ -49,23 +48,25 @@ class LineCutter {
       text.size += count;
     }
     if (first_) blank_byte_order_mark(text);
-    if (ended_ && place_ == pending_.size()) {
-      if (text.size > whole) text.data()[text.size++] = '\n';
-    } else {
+    if (!ended()) {
       give_back(text, whole);
+    } else if (text.size > whole) {
+      text.data()[text.size++] = '\n';
     }
     return text.size > 0;
   }
 
  private:
+  bool has_pending() const { return place_ < pending_.size(); }
+
   std::size_t read_source(char* place, std::size_t size) {
     const std::size_t count = ended_ ? 0 : source_->read(place, size);
-    ended_ = count == 0;
+    ended_ |= count == 0;
     return count;
   }
 
   std::size_t take(char* place, std::size_t size) {
-    if (place_ == pending_.size()) return read_source(place, size);
+    if (!has_pending()) return read_source(place, size);
     size = std::min(size, pending_.size() - place_);
     std::memcpy(place, pending_.data() + place_, size);
     place_ += size;
@@ -74,7 +75,7 @@ class LineCutter {
 
   void give_back(TextBuffer& text, std::size_t whole) {
     const std::size_t rest = text.size - whole;
-    if (place_ < pending_.size()) {
+    if (has_pending()) {
       place_ -= rest;  // nothing but pending bytes went into this text
     } else {
       pending_.assign(text.data() + whole, text.data() + text.size);
@@ -85,9 +86,9 @@ class LineCutter {
 
   bool grow(TextBuffer& text) const {
     if (text.capacity() >= longest_line_)
-      throw ParseError(1, 0, "",
-                       "the line is longer than the limit of " + std::to_string(longest_line_) +
-                           " bytes");
+      throw ParseError(
+          1, 0, "",
+          "the line is longer than the limit of " + std::to_string(longest_line_) + " bytes");
     text.reserve(std::min(2 * text.capacity(), longest_line_));
     return true;
   }

@@ -94,7 +94,8 @@ inline const char* parse_number(const char* text, double& value) {
   // Digit by digit before the point, where one or two are usual.
   std::uint64_t mantissa = 0;
   const char* end = digits;
-  for (; number::is_digit(*end); ++end) mantissa = mantissa * 10 + static_cast<unsigned>(*end - '0');
+  for (; number::is_digit(*end); ++end)
+    mantissa = mantissa * 10 + static_cast<unsigned>(*end - '0');
   std::ptrdiff_t count = end - digits;
   std::int64_t exponent = 0;
   if (*end == '.') {

@@ -41,7 +41,9 @@ struct Mistake {
   std::string problem;
 };
 
-inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 inline const char* skip_blanks(const char* p) {
   while (is_blank(*p)) ++p;

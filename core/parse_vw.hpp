@@ -165,8 +165,8 @@ class VwParser : public TextParser<W> {
     return p;
   }
 
-  const char* parse_feature(const char* p, std::string_view space, double scale,
-                            RowBlock<W>& block, Scratch& scratch) const {
+  const char* parse_feature(const char* p, std::string_view space, double scale, RowBlock<W>& block,
+                            Scratch& scratch) const {
     const char* end = p;
     while (*end != ':' && !ends_word(*end)) ++end;
     const std::string_view word = text::between(p, end);

@@ -17,8 +17,8 @@
 namespace yarrow {
 
 struct ReaderOptions {
-  int threads = 1;                                     // all in all: 1 starts none
-  std::size_t block_bytes = std::size_t{256} << 10;    // small enough for a core's own cache
+  int threads = 1;                                   // all in all: 1 starts none
+  std::size_t block_bytes = std::size_t{256} << 10;  // small enough for a core's own cache
   std::size_t longest_line = std::size_t{1} << 30;
 };
 
@@ -93,10 +93,9 @@ class BlockReader {
 
   // Fills the free slots, but waits for the source only if there is nothing else to hand out.
   void read_ahead() {
-    while (!ended_ && filled_ - taken_ < slots_.size() && (filled_ == taken_ || lines_.ready())) {
+    while (!source_failure_ && !lines_.ended() && filled_ - taken_ < slots_.size()) {
       Slot& free = slot(filled_);
-      ended_ = !fill(free.block);
-      if (ended_) return;
+      if (!fill(free.block, filled_ == taken_)) return;
       {
         const std::lock_guard lock(mutex_);
         free.parsed = false;
@@ -108,12 +107,12 @@ class BlockReader {
     }
   }
 
-  bool fill(RowBlock<W>& block) {
+  bool fill(RowBlock<W>& block, bool wait) {
     try {
       const std::size_t window = std::exchange(started_, true) ? 0 : parser_->window();
       if (window > 0) parser_->see_start(lines_.peek(window));
       if (block.text.capacity() > options_.block_bytes) block = {};  // after a very long line
-      return lines_.fill(block.text);
+      return lines_.fill(block.text, wait);
     } catch (...) {
       source_failure_ = std::current_exception();
       return false;
@@ -183,7 +182,7 @@ class BlockReader {
   // The calling thread's own.
   std::size_t taken_ = 0;  // blocks handed out and given back
   bool holding_ = false;   // whether the caller has one more in its hands
-  bool started_ = false, ended_ = false;
+  bool started_ = false;
   std::exception_ptr source_failure_;  // to be thrown when all blocks are handed out
   std::exception_ptr failure_;         // to be thrown now
   std::size_t line_count_ = 0, skipped_ = 0;

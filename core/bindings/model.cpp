@@ -127,9 +127,11 @@ static void learn_one(PythonModel<W>& self, nb::dict x, nb::handle label, double
   if (!std::isfinite(value)) throw nb::value_error("The target is not a finite number.");
   if (weight == 0) return;
   auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
-  nb::dict plain = x;
+  nb::object plain = x;
   if (!self.reader.collect(plain)) {
+    lock.unlock();  // converting may run any Python code, even code that waits for this lock
     plain = plain_copy(x);
+    lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
     self.reader.collect(plain);
   }
   const Index before = self.vocabulary.size();

@@ -64,7 +64,8 @@ class Transformer(Estimator):
 
         if isinstance(other, base.Transformer | compose.Pipeline):
             return compose.TransformerProduct(self, other)
-        return compose.Grouper(transformer=self, by=other)
+        this: Any = self
+        return compose.Grouper(transformer=this, by=other)
 
     __rmul__ = __mul__
 
@@ -80,6 +81,12 @@ class ColumnTransformer(Transformer):
         """Remember the columns of `X`."""
         self._check_parameters()
         self._remember(*self._read(X, first=True))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Remember the columns of `X`, which must be those of earlier calls."""
+        self._check_parameters()
+        self._remember(*self._read(X))
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -116,9 +123,14 @@ class ColumnTransformer(Transformer):
         """Return the features of one row."""
         raise NotImplementedError
 
-    def _read(self, X: Any, first: bool = False) -> tuple[Any, list[str] | None]:
-        """Return `X` as a float array of its own, CSR if it is sparse, and its column names."""
+    def _read(self, X: Any, first: bool | None = None) -> tuple[Any, list[str] | None]:
+        """Return `X` as a float array of its own, CSR if it is sparse, and its columns' names.
+
+        Those are the names that the columns had when they were first learned, if they had any.
+        """
         rows = read_rows(X)
+        if first is None:
+            first = not hasattr(self, "n_features_in_")
         if not first:
             check_names(type(self).__name__, self._column_names(), rows.names)
             if rows.n_columns != self.n_features_in_:
@@ -126,13 +138,12 @@ class ColumnTransformer(Transformer):
                     f"X has {rows.n_columns} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_in_} features as input."
                 )
-        single = rows.values.dtype == np.float32
-        array = X.tocsr(copy=True) if rows.is_sparse else rows.values
-        array = array.astype(np.float32 if single else np.float64)
+        array: Any = X.tocsr(copy=True) if rows.is_sparse else rows.values
+        array = array.astype(np.float32 if rows.values.dtype == np.float32 else np.float64)
         if rows.is_sparse:
-            array.sum_duplicates()
+            pass
         _check_finite(array.data if rows.is_sparse else array)
-        return array, rows.names
+        return array, rows.names if first else self._column_names()
 
     def _column_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)

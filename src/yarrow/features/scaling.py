@@ -1,11 +1,11 @@
-"""Scaling features by what the stream has shown so far, and rows by their length."""
+"""Scaling features by what the stream has shown so far."""
 
 from __future__ import annotations
 
-import math
+import copy
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.features.base import ColumnTransformer, Row, finite
-from yarrow.parameters import choice, flag
+from yarrow.parameters import flag
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -29,6 +29,9 @@ class OnlineScaler(ColumnTransformer):
     """
 
     _blank: ClassVar[tuple[float, ...]]  # the running numbers of a feature never seen
+    _state: Floats  # a row a feature, and some blank rows for those to come
+    _slots: dict[Hashable, int]  # the row of each feature
+    _n_rows: int
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -52,7 +55,7 @@ class OnlineScaler(ColumnTransformer):
         if not self._counts_zeros():
             row = {name: value for name, value in row.items() if value != 0}
         if not self.__sklearn_is_fitted__():
-            self._forget()
+            self._start()
         self._learn_row(self._find(row), np.array(list(row.values()), np.float64))
 
     def transform_one(self, x: Row) -> dict[Hashable, float]:
@@ -64,25 +67,20 @@ class OnlineScaler(ColumnTransformer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything, then learn all rows."""
-        self._check_parameters()
-        array, names = self._read(X, first=True)
-        fresh = self.clone()
-        fresh._learn_array(array, names)
-        self.__dict__.update(fresh.__dict__)
+        self._learn_array(self.clone(), X)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn all rows, in order; all of them or, if one cannot be, none."""
-        array, names = self._read(X, first=not hasattr(self, "n_features_in_"))
-        self._learn_array(array, names)
+        self._learn_array(self._twin(), X)
         return self
 
     def transform(self, X: Any) -> Any:
         """Scale all rows by what has been learned so far."""
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
-        array, names = self._read(X, first=not hasattr(self, "n_features_in_"))
-        state = self._state_of(self._columns(array, names))
+        array, names = self._read(X)
+        state = self._state_of(names or range(array.shape[1]))
         if isinstance(array, np.ndarray):
             return self._scaled(array, state).astype(array.dtype)
         array.data = self._scaled(array.data, state[array.indices]).astype(array.dtype)
@@ -93,13 +91,45 @@ class OnlineScaler(ColumnTransformer):
 
         This is what a pipeline does with a stream of dicts; `fit_transform` is not.
         """
-        array, names = self._read(X, first=not hasattr(self, "n_features_in_"))
-        return self._learn_array(array, names, and_scale=True)
+        return self._learn_array(self._twin(), X, and_scale=True)
+
+    def _learn_array(self, twin: Self, X: Any, and_scale: bool = False) -> Any:
+        """Let `twin` learn the rows and, if it could learn them all, take over what it knows."""
+        if not twin.__sklearn_is_fitted__():
+            twin._start()
+        array, names = twin._read(X)
+        places = twin._find(names or range(array.shape[1]))
+        for row, stated, indices in twin._rows(array):
+            at = places[indices]
+            twin._learn_row(at, row[stated].astype(np.float64))
+            if and_scale:
+                row[stated] = twin._scaled(row[stated], twin._state[at])
+        self._slots, self._state, self._n_rows = twin._slots, twin._state, twin._n_rows
+        self._remember(array, names)
+        return array
+
+    def _rows(self, array: Any) -> Iterator[tuple[NDArray[Any], Any, Any]]:
+        """Yield a view of each row, and which places of it are stated, of which columns."""
+        if isinstance(array, np.ndarray):
+            for row in array:
+                stated = slice(None) if self._counts_zeros() else np.flatnonzero(row)
+                yield row, stated, stated
+            return
+        for start, end in zip(array.indptr, array.indptr[1:], strict=False):
+            row = array.data[start:end]
+            stated = np.flatnonzero(row)
+            yield row, stated, array.indices[start:end][stated]
+
+    def _read(self, X: Any, first: bool | None = None) -> tuple[Any, list[str] | None]:
+        array, names = super()._read(X, first)
+        if not isinstance(array, np.ndarray) and self._counts_zeros():
+            raise DataError(
+                f"{type(self).__name__} shifts values, and the zeros of a sparse matrix would not "
+                "stay zeros: pass a dense array, or use OnlineMaxAbsScaler."
+            )
+        return array, names
 
     # -- state -----------------------------------------------------------------------------------
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
 
     @property
     def feature_names_(self) -> list[Hashable]:
@@ -117,36 +147,46 @@ class OnlineScaler(ColumnTransformer):
             not_fitted(self)
         return self._state[: len(self._slots)]
 
-    def _forget(self) -> None:
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    def _start(self) -> None:
         self._check_parameters()
-        self._slots: dict[Hashable, int] = {}
-        self._state = np.tile(np.array(self._blank, np.float64), (8, 1))
-        self._n_rows = 0
+        self._slots, self._state, self._n_rows = {}, self._blanks(8), 0
+
+    def _twin(self) -> Self:
+        twin = copy.copy(self)
+        if self.__sklearn_is_fitted__():
+            twin._slots, twin._state = self._slots.copy(), self._state.copy()
+        return twin
+
+    def _blanks(self, count: int) -> Floats:
+        return np.tile(np.array(self._blank, np.float64), (count, 1))
 
     def _find(self, names: Iterable[Hashable]) -> Places:
         """Return where the features' numbers are, with a place for those that are new."""
         slots = self._slots
         places = np.array([slots.setdefault(name, len(slots)) for name in names], np.int64)
         if len(slots) > len(self._state):
-            blank = np.tile(np.array(self._blank, np.float64), (2 * len(slots), 1))
-            blank[: len(self._state)] = self._state
-            self._state = blank
+            self._state = np.concatenate([self._state, self._blanks(len(slots))])
         return places
 
     def _state_of(self, names: Iterable[Hashable]) -> Floats:
         slots = self.__dict__.get("_slots", {})
         places = np.array([slots.get(name, -1) for name in names], np.int64)
-        state = np.tile(np.array(self._blank, np.float64), (len(places), 1))
-        if slots:
-            state[places >= 0] = self._state[places[places >= 0]]
+        state = self._blanks(len(places))
+        known = places >= 0
+        if known.any():
+            state[known] = self._state[places[known]]
         return state
 
     def _learn_row(self, places: Places, values: Floats) -> None:
         with np.errstate(all="ignore"):
             state = self._learned(self._state[places], values)
-        if not np.isfinite(state).all():
-            place = places[~np.isfinite(state).all(axis=1)][0]
-            raise DataError("the values are too large to scale", field=str(self._name(place)))
+        bad = ~np.isfinite(state).all(axis=1)
+        if bad.any():
+            name = self.feature_names_[places[bad][0]]
+            raise DataError("the values are too large to be scaled", field=str(name))
         self._state[places] = state
         self._n_rows += 1
 
@@ -158,39 +198,144 @@ class OnlineScaler(ColumnTransformer):
             raise DataError("a value is too large to be scaled")
         return scaled
 
-    def _name(self, place: int) -> Hashable:
-        return self.feature_names_[place]
 
-    def _columns(self, array: Any, names: list[str] | None) -> Iterable[Hashable]:
-        if not isinstance(array, np.ndarray) and self._counts_zeros():
-            raise DataError(
-                "A sparse matrix cannot be shifted, because its zeros would not stay zeros: pass "
-                "a dense array, or use OnlineMaxAbsScaler or OnlineStandardScaler without mean."
-            )
-        return range(array.shape[1]) if names is None else names
+@estimator
+class OnlineStandardScaler(OnlineScaler):
+    """Divide each feature by its standard deviation so far, optionally after taking off its mean.
 
-    def _learn_array(self, array: Any, names: list[str] | None, and_scale: bool = False) -> Any:
-        columns = self._columns(array, names)
-        before = dict(self.__dict__)
-        if "_state" in before:
-            before["_state"] = self._state.copy()
-            before["_slots"] = self._slots.copy()
-        try:
-            if not self.__sklearn_is_fitted__():
-                self._forget()
-            if not hasattr(self, "n_features_in_"):
-                self._remember(array, names)
-            places = self._find(columns)
-            for stated, values in self._rows(array):
-                self._learn_row(places[stated], values.astype(np.float64))
-                if and_scale:
-                    values[:] = self._scaled(values, self._state[places[stated]])
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        return array
+    Use it where features have different units: the confidence and gradient learners care much,
+    PA and Perceptron care too. For features that are already alike (words) scale rows instead,
+    with `RowNormalizer`.
 
-    def _rows(self, array: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
-        """Yield the stated columns of each row, and a view of their values."""
-        ...
+    Without `with_mean`, a feature that is absent from a row is 0 in it and counts as such, in
+    dicts and sparse matrices as in arrays. With it, an absent feature is unknown: it does not
+    count, and stays absent, which after centring means average. Welford's recurrence (1962).
+
+    Examples
+    --------
+    >>> scaler = OnlineStandardScaler(with_mean=True)
+    >>> for height in (150.0, 170.0):
+    ...     scaler.learn_one({"height": height})
+    >>> scaler.transform_one({"height": 175.0})
+    {'height': 1.5}
+    """
+
+    with_mean: bool = flag(False, "Take off the mean first; needs rows that are not sparse.")
+    with_std: bool = flag(True, "Divide by the standard deviation.")
+
+    _blank = (0.0, 0.0, 0.0)  # count, mean and sum of squared deviations of the stated values
+
+    def _counts_zeros(self) -> bool:
+        return self.with_mean
+
+    def _learned(self, state: Floats, values: Floats) -> Floats:
+        count, mean, squares = state.T
+        count = count + 1
+        deviation = values - mean
+        mean = mean + deviation / count
+        return np.column_stack([count, mean, squares + deviation * (values - mean)])
+
+    def _shift_and_scale(self, state: Floats) -> tuple[Floats | float, Floats | float]:
+        mean, variance = self._moments(state)
+        scale = np.where(variance > 0, np.sqrt(variance), np.inf) if self.with_std else 1.0
+        return mean if self.with_mean else 0.0, scale
+
+    def _moments(self, state: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance over all rows, those where a feature is 0 among them."""
+        count, mean, squares = state.T
+        rows = np.maximum(count if self._counts_zeros() else self.n_rows_, 1)
+        with np.errstate(over="ignore"):  # a variance of infinity makes the feature 0
+            variance = (squares + mean * mean * (count * (rows - count) / rows)) / rows
+        return mean * (count / rows), variance
+
+    @property
+    def mean_(self) -> Floats:
+        """Mean of each feature in `feature_names_`."""
+        return self._moments(self._known)[0]
+
+    @property
+    def var_(self) -> Floats:
+        """Variance of each feature in `feature_names_`."""
+        return self._moments(self._known)[1]
+
+
+@estimator
+class OnlineMaxAbsScaler(OnlineScaler):
+    """Divide each feature by its largest absolute value so far, which keeps zeros zeros.
+
+    Use it for sparse rows with features of different units, and where a bound on the values
+    matters more than their spread. One outlier shrinks a feature for ever.
+
+    Examples
+    --------
+    >>> scaler = OnlineMaxAbsScaler().fit([[1.0, -4.0], [2.0, 2.0]])
+    >>> scaler.transform([[1.0, 1.0]])
+    array([[0.5 , 0.25]])
+    """
+
+    _blank = (0.0,)
+
+    def _learned(self, state: Floats, values: Floats) -> Floats:
+        return np.maximum(state, np.abs(values)[:, None])
+
+    def _shift_and_scale(self, state: Floats) -> tuple[Floats | float, Floats | float]:
+        return 0.0, np.where(state[:, 0] > 0, state[:, 0], np.inf)
+
+
+@estimator
+class OnlineMinMaxScaler(OnlineScaler):
+    """Map the range of each feature so far to 0 ... 1; absent features are unknown, not 0.
+
+    Use it for dense rows whose features have natural bounds. A value outside of the range seen
+    so far falls outside of 0 ... 1. For sparse rows use `OnlineMaxAbsScaler`.
+
+    Examples
+    --------
+    >>> scaler = OnlineMinMaxScaler().fit([[10.0], [30.0]])
+    >>> scaler.transform([[15.0], [40.0]])
+    array([[0.25],
+           [1.5 ]])
+    """
+
+    _blank = (np.inf, -np.inf)
+
+    def _counts_zeros(self) -> bool:
+        return True
+
+    def _learned(self, state: Floats, values: Floats) -> Floats:
+        return np.column_stack([np.minimum(state[:, 0], values), np.maximum(state[:, 1], values)])
+
+    def _shift_and_scale(self, state: Floats) -> tuple[Floats | float, Floats | float]:
+        low, high = state.T
+        return np.where(high > low, low, 0.0), np.where(high > low, high - low, np.inf)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+@estimator
+class OnlineIDF(OnlineScaler):
+    """Multiply each feature by its inverse document frequency so far: rare words weigh more.
+
+    The factor is 1 + ln((1 + rows) / (1 + rows that have the feature)), as in scikit-learn's
+    `TfidfTransformer` without its norm; `RowNormalizer` gives that. Use it for text, before a
+    learner that does not learn such weights by itself; AROW and CW do to a good part.
+
+    Examples
+    --------
+    >>> idf = OnlineIDF()
+    >>> idf.learn_one({"the": 3, "cat": 1})
+    >>> idf.learn_one({"the": 1, "dog": 2})
+    >>> idf.transform_one({"the": 2, "cat": 1})
+    {'the': 2.0, 'cat': 1.405...}
+    """
+
+    _blank = (0.0,)
+
+    def _learned(self, state: Floats, values: Floats) -> Floats:
+        return state + 1
+
+    def _shift_and_scale(self, state: Floats) -> tuple[Floats | float, Floats | float]:
+        return 0.0, 1 / (1 + np.log((1 + self.n_rows_) / (1 + state[:, 0])))

@@ -1,241 +1,266 @@
-"""Learning from files: text parsed by the core in parallel, tables through pyarrow."""
+"""Learning and predicting from files, row by row and in order, whatever the number of threads."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+import stat
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from yarrow import _core
 from yarrow.errors import DataError, ParameterError
-from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
-from yarrow.stream.tabular import Table, read_table
+from yarrow.linear_model.exported import ExportedModel
+from yarrow.stream.compressed import Source, source_name
+from yarrow.stream.format import (
+    LAST_INDEX,
+    TEXT_FORMATS,
+    StreamFormat,
+    opened,
+    position,
+    table_reader,
+    text_reader,
+)
+from yarrow.stream.named_rows import NamedRows
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
     from yarrow.stream.arrays import Array
 
-TEXT_FORMATS = ("svmlight", "vw")
-TABLE_FORMATS = ("csv", "jsonl", "parquet")
-_SUFFIXES = {
-    "svm": "svmlight", "svmlight": "svmlight", "libsvm": "svmlight", "dat": "svmlight",
-    "vw": "vw", "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl",
-    "parquet": "parquet", "pq": "parquet",
-}  # fmt: skip
-_COMPRESSED = {"gz", "zst", "xz", "bz2"}
+_COMPLAINTS_KEPT = 5
 
 
 @dataclasses.dataclass(frozen=True)
-class StreamFormat:
-    """How to read a stream: what `yarrow train` takes as options.
+class Checkpoint:
+    """The account of a stream at one row: rows, errors so far, and that row."""
 
-    `table` holds the options of `yarrow.stream.read_table` (label, weight, text, ...).
-    """
-
-    format: str | None = None  # by the file's name if not given; svmlight if that tells nothing
-    threads: int = 0  # 0: one for each core
-    index_base: Literal["auto", 0, 1] = "auto"
-    interactions: tuple[tuple[str, str], ...] = ()
-    on_error: Literal["raise", "skip"] = "raise"
-    table: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    def of(self, source: Source) -> str:
-        """The format of a source."""
-        if self.format is not None:
-            if self.format not in TEXT_FORMATS + TABLE_FORMATS:
-                raise ParameterError(
-                    f"The 'format' must be one of {', '.join(TEXT_FORMATS + TABLE_FORMATS)}. "
-                    f"Got {self.format!r} instead."
-                )
-            return self.format
-        parts = os.path.basename(source_name(source)).lower().split(".")[1:]
-        while parts and parts[-1] in _COMPRESSED:
-            parts.pop()
-        return _SUFFIXES.get(parts[-1] if parts else "", "svmlight")
+    rows: int
+    mistakes: int
+    squared_error: float
+    label: Any
+    prediction: Any  # None where no class was known yet
+    features: int
 
 
 @dataclasses.dataclass
 class Progress:
     """Where a stream stands. Mistakes were counted before each row was learned."""
 
+    source: str = ""
+    number: int = 1  # of the pass
     rows: int = 0
     mistakes: int = 0
     squared_error: float = 0.0
     features: int = 0
     skipped: int = 0
-    complaints: list[str] = dataclasses.field(default_factory=list)
-    bytes: int = 0
-    done: bool = False
-    #: (rows, mistakes, squared error, label, prediction, features) at powers of two, since last time
-    checkpoints: list[tuple[Any, ...]] = dataclasses.field(default_factory=list)
-    #: labels and predictions since last time, as class numbers or values, if they were asked for
+    complaints: list[str] = dataclasses.field(default_factory=list)  # about the first rows skipped
+    bytes: int = 0  # of text or table, decompressed
+    position: int | None = None  # in the file itself; None for a pipe
+    done: bool = False  # with this source
+    #: at powers of two, since last time
+    checkpoints: list[Checkpoint] = dataclasses.field(default_factory=list)
+    #: labels and predictions since last time, as class numbers in the order of their appearance
+    #: (-1: none) or values, if they were asked for
     results: tuple[Array, Array] | None = None
-
-
-@contextlib.contextmanager
-def _opened(source: Source) -> Iterator[int | BinaryIO]:
-    """A file descriptor where the bytes are plain, else a file object that decompresses."""
-    if isinstance(source, (str, os.PathLike)) and source != "-":
-        with open(source, "rb", buffering=0) as file:
-            start = os.pread(file.fileno(), 6, 0) if file.seekable() else None
-            if start is not None and not is_compressed(start):
-                yield file.fileno()
-                return
-    with open_bytes(source) as stream:
-        yield stream
-
-
-def open_reader(
-    file: int | BinaryIO, name: str, how: StreamFormat, model: LinearModel, *, labels_optional: bool
-) -> Any:
-    """A reader of text in the model's own number type."""
-    base = model.__dict__.get("_stream", {}).get("index_base", how.index_base)
-    if how.index_base != "auto":
-        base = how.index_base
-    limit = 2**31 - 2
-    if model.max_features is not None and model.when_full == "error" and not model.hash_bits:
-        limit = min(limit, model.max_features - 1 + (base == 1))
-    reader_type = _core.TextReaderF32 if model.dtype == "float32" else _core.TextReaderF64
-    return reader_type(
-        file,
-        how.of(name),
-        threads=how.threads or os.cpu_count() or 1,
-        index_base=-1 if base == "auto" else base,
-        max_index=limit,
-        labels_optional=labels_optional,
-        skip_errors=how.on_error == "skip",
-        hash_bits=model.hash_bits or 0,
-        interactions=list(how.interactions),
-        block_bytes=1 << 18,
-    )
 
 
 def learn_stream(
     model: LinearModel,
-    source: Source,
+    sources: Source | Sequence[Source],
     how: StreamFormat | None = None,
     *,
+    passes: int = 1,
     seconds: float = 0.1,
     keep_results: bool = False,
 ) -> Iterator[Progress]:
-    """Learn all rows of a source in order, and say every so often how far it is."""
-    how = how or StreamFormat()
-    name = source_name(source)
-    core = model.__dict__.get("_model")
-    if core is None:
-        core = model._new_model(model._declared() if hasattr(model, "_declared") else [])
-    learner_type = _core.StreamLearnerF32 if model.dtype == "float32" else _core.StreamLearnerF64
-    learner = learner_type(core, how.on_error == "skip", keep_results)
-    account = _core.Account()
-    progress = Progress()
-    try:
-        if how.of(source) in TEXT_FORMATS:
-            with _opened(source) as file:
-                reader = open_reader(file, name, how, model, labels_optional=False)
-                while not progress.done:
-                    progress.done = core.learn_from(reader, learner, account, seconds)
-                    progress.bytes = reader.bytes
-                    progress.skipped = reader.skipped + account.skipped
-                    progress.complaints = reader.complaints + account.complaints
-                    if progress.done:
-                        _finish(model, core, account, how.of(source), reader.index_base)
-                    yield _update(progress, account, keep_results)
-        else:
-            table = open_table(source, how)
-            for rows in table:
-                core.learn_named(
-                    learner, account, rows.names, rows.indptr, rows.indices, rows.values,
-                    rows.labels, [] if rows.weights is None else rows.weights, rows.lines,
-                )  # fmt: skip
-                _skipped(progress, table, account)
-                yield _update(progress, account, keep_results)
-            _skipped(progress, table, account)
-            progress.done = True
-            _finish(model, core, account, how.of(source), None)
-            yield _update(progress, account, keep_results)
-    except DataError as error:
-        text = str(error)
-        raise DataError(text if text.startswith(name) else f"{name}, {text}") from None
+    """Learn all rows of some sources in order, and say every so often how far it is.
+
+    There is one account of all sources and passes; the same object is given each time. A new
+    model that fails on its first source is as if it had learned nothing; one that had learned
+    before keeps the rows up to the error.
+    """
+    listed = list(sources) if isinstance(sources, (list, tuple)) else [sources]
+    _check_passes(listed, passes)
+    learning = _Learning(model, how or StreamFormat(), seconds, keep_results)
+    for number in range(1, passes + 1):
+        for source in listed:
+            learning.progress.number = number
+            yield from learning.learn(source)
+    if "_model" not in model.__dict__:
+        progress = learning.progress
+        found = f" ({progress.skipped} were skipped)" if progress.skipped else ""
+        first = f": {progress.complaints[0]}" if progress.complaints else ""
+        raise DataError(f"there is no row to learn{found}{first}", source=_all_names(listed))
 
 
-def open_table(source: Source, how: StreamFormat, labels: bool = True) -> Table:
-    """The batches of a table, with its label column unless only features are wanted."""
-    options = dict(how.table)
-    if labels and options.get("label") is None:
-        raise ParameterError(f"Say which column of {source_name(source)} is the label.")
-    return read_table(source, format=how.of(source), on_error=how.on_error, **options)  # type: ignore[arg-type]
+def _all_names(sources: Sequence[Source]) -> str:
+    return ", ".join(source_name(source) for source in sources)
 
 
-def _skipped(progress: Progress, table: Table, account: _core.Account) -> None:
-    progress.skipped = table.n_skipped + account.skipped
-    progress.complaints = [str(error) for error in table.first_errors] + account.complaints
-
-
-def _finish(
-    model: LinearModel, core: Any, account: _core.Account, format: str, base: int | None
-) -> None:
-    if account.rows == 0 and "_model" not in model.__dict__:
-        raise DataError("there is no row to learn")
-    model._model = core
-    if format == "svmlight":
-        model._stream = {"format": format, "index_base": base}
-    else:
-        model._stream = {"format": format}
-
-
-def _update(progress: Progress, account: _core.Account, keep_results: bool) -> Progress:
-    progress.rows = int(account.rows)
-    progress.mistakes = int(account.mistakes)
-    progress.squared_error = account.squared_error
-    progress.features = account.features
-    progress.checkpoints = account.take_checkpoints()
-    progress.results = account.take_results() if keep_results else None
-    return progress
-
-
-def predict_stream(
-    model: LinearModel, source: Source, how: StreamFormat | None = None
-) -> Iterator[tuple[Array, Array, list[Any]]]:
-    """Scores, variances (classes in order of appearance) and labels, block by block."""
-    how = how or StreamFormat()
-    name = source_name(source)
-    core = model._fitted
-    try:
-        if how.of(source) in TEXT_FORMATS:
-            with _opened(source) as file:
-                reader = open_reader(file, name, how, model, labels_optional=True)
-                while (block := core.predict_from(reader)) is not None:
-                    scores, variances, labels, _tags = block
-                    yield scores, variances, labels
-        else:
-            for rows in open_table(source, how, labels=False):
-                scores, variances = core.predict_sparse(
-                    rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
-                )
-                yield scores, variances, rows.labels or [None] * len(rows)
-    except DataError as error:
-        text = str(error)
-        raise DataError(text if text.startswith(name) else f"{name}, {text}") from None
-
-
-def parse_interactions(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """VW's `-q ab`, or `-q first,second` for whole names."""
-    parsed = []
-    for pair in pairs:
-        names = tuple(pair.split(",")) if "," in pair else tuple(pair)
-        if len(names) != 2:
+def _check_passes(sources: Sequence[Any], passes: int) -> None:
+    for source in sources if passes > 1 else ():
+        is_path = isinstance(source, (str, os.PathLike)) and source != "-"
+        if not is_path or (os.path.exists(source) and stat.S_ISFIFO(os.stat(source).st_mode)):
             raise ParameterError(
-                f"An interaction is two letters or two names with a comma between. Got {pair!r}."
+                f"{source_name(source)} can be read only once: several passes need files."
             )
-        parsed.append(names)
-    return tuple(parsed)
 
 
-def accuracy_of(results: tuple[Array, Array]) -> float:
-    """Share of right predictions."""
-    labels, predictions = results
-    return float(np.mean(labels == predictions))
+class _Learning:
+    """Learns sources one after the other into a model, with one account of them all."""
+
+    def __init__(
+        self, model: LinearModel, how: StreamFormat, seconds: float, keep_results: bool
+    ) -> None:
+        self.model, self.how = model, how
+        self.seconds, self.keep_results = seconds, keep_results
+        self.core: Any = model.__dict__.get("_model")
+        if self.core is None:
+            self.core = model._new_model(model._declared() if hasattr(model, "_declared") else [])
+        is_single = model.dtype == "float32"
+        learner_type = _core.StreamLearnerF32 if is_single else _core.StreamLearnerF64
+        self.learner = learner_type(self.core, how.on_error == "skip", keep_results)
+        self.account = _core.Account()
+        self.progress = Progress()
+
+    def learn(self, source: Source) -> Iterator[Progress]:
+        how = self.how.remembering(self.model.__dict__.get("_stream"))
+        format = how.of(source)
+        progress = self.progress
+        progress.source, progress.done = source_name(source), False
+        self._before = (progress.skipped - int(self.account.skipped), progress.bytes)
+        self._complaints_before = list(progress.complaints)
+        self._account_before = len(self.account.complaints)
+        with _errors_named(source, format), opened(source) as file:
+            learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
+            index_base = yield from learn(source, file, format, how)
+            if self.account.rows > 0 or "_model" in self.model.__dict__:
+                self.model._model = self.core
+                known = self.model.__dict__.get("_stream") or {}
+                self.model.__dict__["_stream"] = known | how.described(format, index_base)
+            progress.done = True
+            yield progress
+
+    def _learn_text(
+        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+    ) -> Iterator[Progress]:
+        model = self.model
+        hash_bits = model.hash_bits or 0
+        limit = LAST_INDEX
+        if model.max_features is not None and model.when_full == "error" and not hash_bits:
+            limit = min(limit, model.max_features - 1 + (how.index_base == 1))
+        reader = text_reader(
+            file, format, how, dtype=model.dtype, max_index=limit, hash_bits=hash_bits
+        )
+        at_end = False
+        while not at_end:
+            at_end = self.core.learn_from(reader, self.learner, self.account, self.seconds)
+            self._advance(file, reader.bytes, reader.skipped, reader.complaints)
+            yield self.progress
+        return reader.index_base if format == "svmlight" else None
+
+    def _learn_table(
+        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+    ) -> Iterator[Progress]:
+        if not how.table.get("label"):
+            raise ParameterError(f"Say which column of {source_name(source)} is the label.")
+        table, data = table_reader(source, file, format, how, labels=True)
+        unlearnable = _Unlearnable(self.model.dtype, how.on_error == "skip", format)
+        for rows in table:
+            rows = unlearnable.left_out(rows)
+            self.core.learn_named(
+                self.learner, self.account, rows.names,
+                rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(), rows.labels,
+                [] if rows.weights is None else rows.weights.tolist(), rows.lines.tolist(),
+            )  # fmt: skip
+            skipped = table.n_skipped + unlearnable.count
+            self._advance(file, data.count, skipped, _texts(table) + unlearnable.complaints)
+            yield self.progress
+        self._advance(file, data.count, table.n_skipped + unlearnable.count, _texts(table))
+        yield self.progress
+
+    def _advance(self, file: BinaryIO, size: int, skipped: int, complaints: list[str]) -> None:
+        progress, account = self.progress, self.account
+        progress.rows = int(account.rows)
+        progress.mistakes = int(account.mistakes)
+        progress.squared_error = account.squared_error
+        progress.features = account.features
+        progress.bytes = self._before[1] + size
+        progress.position = position(file)
+        progress.skipped = self._before[0] + skipped + int(account.skipped)
+        new = complaints + account.complaints[self._account_before :]
+        named = [_with_name(progress.source, complaint) for complaint in new]
+        progress.complaints = (self._complaints_before + named)[:_COMPLAINTS_KEPT]
+        progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
+        progress.results = account.take_results() if self.keep_results else None
+
+    def _checkpoint(
+        self, rows: float, mistakes: float, squared: float, label: Any, prediction: Any, n: int
+    ) -> Checkpoint:
+        if hasattr(self.model, "classes_") or hasattr(type(self.model), "classes_"):
+            names = self.core.classes
+            label = names[int(label)]
+            prediction = None if prediction < 0 else names[int(prediction)]
+        return Checkpoint(int(rows), int(mistakes), squared, label, prediction, n)
+
+
+def _texts(table: Any) -> list[str]:
+    return [str(error) for error in table.first_errors]
+
+
+class _Unlearnable:
+    """Rows of a table whose values are finite, but not in the model's own type."""
+
+    def __init__(self, dtype: str, skip: bool, format: str) -> None:
+        self.dtype, self.skip = dtype, skip
+        self.unit = "row" if format == "parquet" else "line"
+        self.count, self.complaints = 0, list[str]()
+
+    def left_out(self, rows: NamedRows) -> NamedRows:
+        with np.errstate(over="ignore"):
+            places = np.flatnonzero(np.isinf(rows.values.astype(self.dtype)))
+        if not len(places):
+            return rows
+        of_row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+        for place in places.tolist():
+            where: dict[str, Any] = {self.unit: int(rows.lines[of_row[place]])}
+            problem = f"the value {rows.values[place]:g} is too large for {self.dtype}"
+            error = DataError(problem, field=rows.names[rows.indices[place]], **where)
+            if not self.skip:
+                raise error
+            self.complaints = [*self.complaints, str(error)][:_COMPLAINTS_KEPT]
+        keep = np.ones(len(rows), np.bool_)
+        keep[of_row[places]] = False
+        self.count += int((~keep).sum())
+        kept_values = keep[of_row]
+        return NamedRows(
+            names=rows.names,
+            indptr=np.concatenate(([0], np.cumsum(np.diff(rows.indptr)[keep]))),
+            indices=rows.indices[kept_values],
+            values=rows.values[kept_values],
+            labels=None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(keep)],
+            weights=None if rows.weights is None else rows.weights[keep],
+            lines=rows.lines[keep],
+        )
+
+
+@contextlib.contextmanager
+def errors_named(source: Source, format: str) -> Iterator[None]:
+    """Let errors about rows name their source."""
+    try:
+        yield
+    except DataError as error:
+        text = str(error)
+        if format == "parquet":
+            text = text.removeprefix("line ") if text.startswith("row") else text
+        raise DataError(with_name(source_name(source), text)) from None
+
+
+def with_name(name: str, complaint: str) -> str:
+    """A complaint that names its source."""
+    if complaint.startswith(name):
+        return complaint
+    return f"{name}{', ' if complaint.startswith(('line ', 'row ', 'field ')) else ': '}{complaint}"

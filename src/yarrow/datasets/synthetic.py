@@ -1,0 +1,89 @@
+"""Text-like streams: Zipfian words whose frequencies tell the class, label noise and drift."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from yarrow.errors import ParameterError
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stream:
+    """Rows in their order: CSR features, labels as a learner sees them, labels without noise."""
+
+    X: Any
+    y: Array
+    clean: Array
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def noisy_text(
+    rows: int = 10_000,
+    *,
+    features: int = 5_000,
+    words: int = 40,
+    noise: float = 0.1,
+    seed: int = 0,
+) -> Stream:
+    """Documents of about `words` Zipfian words, two classes, a share `noise` of labels flipped.
+
+    >>> stream = noisy_text(1_000, noise=0.2)
+    >>> stream.X.shape, round(float((stream.y != stream.clean).mean()), 1)
+    ((1000, 5000), 0.2)
+    """
+    return drifting_text(
+        rows, phases=1, features=features, words=words, noise=noise, seed=seed
+    )
+
+
+def drifting_text(
+    rows: int = 10_000,
+    *,
+    phases: int = 4,
+    features: int = 5_000,
+    words: int = 40,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Stream:
+    """The same in phases: in each, other words tell the class.
+
+    >>> stream = drifting_text(1_000, phases=2)
+    >>> sorted(set(stream.y.tolist()))
+    [-1, 1]
+    """
+    from scipy.sparse import csr_array
+
+    for name, value, low in (("rows", rows, 1), ("phases", phases, 1), ("words", words, 1)):
+        if value < low:
+            raise ParameterError(f"The {name!r} parameter must be >= {low}. Got {value!r} instead.")
+    if not 0 <= noise <= 1:
+        raise ParameterError(f"The 'noise' parameter must be in [0, 1]. Got {noise!r} instead.")
+    random = np.random.default_rng(seed)
+    phase = np.arange(rows) * phases // rows
+    clean = random.choice((-1, 1), rows)
+    lengths = random.poisson(words, rows) + 1
+    row_of = np.repeat(np.arange(rows), lengths)
+    drawn = np.empty(len(row_of), dtype=np.int64)
+    frequency = 1.0 / np.arange(1, features + 1)
+    for p in range(phases):
+        # One word in five is likelier in one class than in the other.
+        taste = 2 * random.normal(size=features) * (random.random(features) < 0.2)
+        for label in (-1, 1):
+            chosen = ((phase == p) & (clean == label))[row_of]
+            likely = frequency * np.exp(0.5 * label * taste)
+            drawn[chosen] = random.choice(features, chosen.sum(), p=likely / likely.sum())
+    places = np.unique(row_of * features + drawn)  # each word once a document, in order
+    row_of, column = places // features, places % features
+    sizes = np.bincount(row_of, minlength=rows)
+    values = np.repeat(1.0 / np.sqrt(sizes), sizes).astype(np.float32)
+    begins = np.concatenate(([0], np.cumsum(sizes)))
+    X = csr_array((values, column.astype(np.int32), begins.astype(np.int32)), (rows, features))
+    flipped = random.random(rows) < noise
+    return Stream(X, np.where(flipped, -clean, clean), clean)

@@ -1,0 +1,75 @@
+"""Scaling each row by its own length."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yarrow.estimator import estimator
+from yarrow.features.base import ColumnTransformer, Row, finite
+from yarrow.parameters import choice
+
+Floats = NDArray[np.float64]
+
+
+@estimator
+class RowNormalizer(ColumnTransformer):
+    """Divide each row by its length, so that long texts count no more than short ones.
+
+    Use it for words and other sparse features. It keeps nothing, so it needs no learning.
+
+    Examples
+    --------
+    >>> RowNormalizer().transform_one({"a": 3, "b": 4})
+    {'a': 0.6, 'b': 0.8}
+    """
+
+    norm: Literal["l2", "l1", "max"] = choice(
+        "l2", ("l2", "l1", "max"), "Root of the sum of squares, sum, or largest absolute value."
+    )
+
+    def transform_one(self, x: Row) -> dict[Hashable, float]:
+        """Return the row divided by its length; a row of zeros stays as it is."""
+        self._check_parameters()
+        values = np.array([finite(name, value) for name, value in x.items()], np.float64)
+        lengths = self._lengths(values, np.zeros(len(values), np.int64), 1)
+        return dict(zip(x, (values / lengths[0]).tolist(), strict=True))
+
+    def transform(self, X: Any) -> Any:
+        """Return all rows divided by their lengths; rows of zeros stay as they are."""
+        self._check_parameters()
+        array, _ = self._read(X)
+        if isinstance(array, np.ndarray):
+            rows, columns = np.nonzero(array)
+            values = array[rows, columns].astype(np.float64)
+            array[rows, columns] = values / self._lengths(values, rows, len(array))[rows]
+        else:
+            rows = np.repeat(np.arange(array.shape[0]), np.diff(array.indptr))
+            values = array.data.astype(np.float64)
+            array.data[:] = values / self._lengths(values, rows, array.shape[0])[rows]
+        return array
+
+    def _lengths(self, values: Floats, rows: NDArray[np.int64], n_rows: int) -> Floats:
+        """Return the length of each row, or 1 for a row of zeros.
+
+        Sums run over the values in their order, so that all kinds of rows give the same ones,
+        and over values divided by the largest, so that no square overflows.
+        """
+        largest = np.zeros(n_rows)
+        np.maximum.at(largest, rows, np.abs(values))
+        largest[largest == 0] = 1
+        if self.norm == "max":
+            return largest
+        relative = np.abs(values) / largest[rows]
+        sums = np.zeros(n_rows)
+        np.add.at(sums, rows, relative if self.norm == "l1" else relative * relative)
+        sums[sums == 0] = 1
+        return largest * (sums if self.norm == "l1" else np.sqrt(sums))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags

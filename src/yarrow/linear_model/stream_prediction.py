@@ -1,0 +1,160 @@
+"""Predicting the rows of files, with models that learn and with exported ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from yarrow.errors import ParameterError
+from yarrow.linear_model.exported import ExportedModel
+from yarrow.linear_model.streaming import LearnableRows, Progress, errors_named, with_name
+from yarrow.stream.compressed import Source, source_name
+from yarrow.stream.format import (
+    TEXT_FORMATS,
+    StreamFormat,
+    opened,
+    position,
+    table_reader,
+    text_reader,
+)
+
+if TYPE_CHECKING:
+    from yarrow.linear_model.base import LinearModel
+    from yarrow.stream.arrays import Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Predictions:
+    """What a model says of a block of rows."""
+
+    chosen: Array  # the classes, or the values of a regression
+    scores: Array  # a column a class in the order of `classes_`; one column for a regression
+    probabilities: Array | None
+    labels: list[Any]  # None where a row has none
+
+
+def stream_of(model: LinearModel | ExportedModel) -> dict[str, Any] | None:
+    """What a model remembers of the stream it learned."""
+    kept = model.metadata if isinstance(model, ExportedModel) else model.__dict__
+    return kept.get("stream") if isinstance(model, ExportedModel) else kept.get("_stream")
+
+
+def predict_stream(
+    model: LinearModel | ExportedModel,
+    source: Source,
+    how: StreamFormat | None = None,
+    *,
+    probabilities: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Predictions]:
+    """Predict all rows of a source in order, block by block; `progress` is kept up to date.
+
+    The labels of a table are read only if `how` itself says which column they are in.
+    """
+    if probabilities and not hasattr(model, "predict_proba"):
+        raise ParameterError(f"{model!r} has no probabilities, only scores.")
+    how = how or StreamFormat()
+    labels = bool(how.table.get("label"))
+    how = how.remembering(stream_of(model))
+    format = how.of(source)
+    progress = progress or Progress()
+    progress.source = source_name(source)
+    with errors_named(source, format), opened(source) as file:
+        if format in TEXT_FORMATS:
+            blocks = _text_blocks(model, file, format, how, progress)
+        else:
+            blocks = _table_blocks(model, source, file, format, how, labels, progress)
+        for scores, variances, row_labels in blocks:
+            progress.rows += len(row_labels)
+            progress.position = position(file)
+            yield _predictions(model, scores, variances, row_labels, probabilities)
+    progress.done = True
+
+
+Block = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the classes, labels
+
+
+def _text_blocks(
+    model: Any, file: BinaryIO, format: str, how: StreamFormat, progress: Progress
+) -> Iterator[Block]:
+    exported = isinstance(model, ExportedModel)
+    kind = {} if exported else {"dtype": model.dtype, "hash_bits": model.hash_bits or 0}
+    reader = text_reader(file, format, how, labels_optional=True, **kind)
+    while True:
+        block = _exported_block(model, reader) if exported else model._fitted.predict_from(reader)
+        progress.bytes, progress.skipped = reader.bytes, reader.skipped
+        progress.complaints = [with_name(progress.source, text) for text in reader.complaints]
+        if block is None:
+            return
+        yield block[:3]
+
+
+def _table_blocks(
+    model: Any,
+    source: Source,
+    file: BinaryIO,
+    format: str,
+    how: StreamFormat,
+    labels: bool,
+    progress: Progress,
+) -> Iterator[Block]:
+    exported = isinstance(model, ExportedModel)
+    core = None if exported else model._fitted
+    table, data = table_reader(source, file, format, how, labels=labels)
+    rows_that_fit = LearnableRows(
+        table, "float64" if exported else model.dtype, how.on_error == "skip", format
+    )
+    for rows in rows_that_fit:
+        progress.bytes = data.count
+        row_labels: list[Any] = [None] * len(rows) if rows.labels is None else list(rows.labels)
+        if core is None:
+            places = model.places(rows.names)[rows.indices]
+            yield _scores(model, places, rows.indptr, rows.values), None, row_labels
+        else:
+            scores, variances = core.predict_sparse(
+                rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
+            )
+            yield scores, variances, row_labels
+    progress.skipped, progress.complaints = rows_that_fit.skipped, rows_that_fit.complaints
+
+
+def _exported_block(model: ExportedModel, reader: Any) -> Block | None:
+    block = reader.next_arrays()
+    if block is None:
+        return None
+    names = block["names"] if "names" in block else block["indices"].tolist()
+    return _scores(model, _places(model, names), block["begins"], block["values"]), None, block["labels"]
+
+
+def _places(model: ExportedModel, names: list[Any]) -> Array:
+    """The columns of `coef_` for some names, -1 for the unknown."""
+    return np.fromiter((model._place.get(name, -1) for name in names), np.int64, len(names))
+
+
+def _scores(model: ExportedModel, places: Array, indptr: Array, values: Array) -> Array:
+    row_of = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    known = places >= 0
+    rows, parts = row_of[known], model.coef_[:, places[known]] * values[known]
+    sums = [np.bincount(rows, weights=part, minlength=len(indptr) - 1) for part in parts]
+    return np.stack(sums, axis=1) + model.intercept_
+
+
+def _predictions(
+    model: Any, scores: Array, variances: Array, labels: list[Any], probabilities: bool
+) -> Predictions:
+    if isinstance(model, ExportedModel):
+        chosen = np.asarray(model._choose(scores))
+        if model.classes_ is not None and len(model.classes_) == 2 and scores.shape[1] == 1:
+            scores = np.hstack([-scores, scores])
+        return Predictions(chosen, scores, None, labels)
+    if not hasattr(model, "classes_"):
+        return Predictions(scores[:, 0], scores, None, labels)
+    chosen = model._names_by_appearance()[np.argmax(scores, axis=1)]
+    likely = model._probabilities(scores, variances) if probabilities else None
+    in_order = model._in_class_order
+    return Predictions(
+        chosen, in_order(scores), None if likely is None else in_order(likely), labels
+    )
