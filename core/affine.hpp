@@ -29,9 +29,28 @@ class AffineLoop {
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
-    if (state.blocks.columns() != 1) return score_columns(state, row, out);
-    average_ ? score_column<2>(state, row, out) : score_column<1>(state, row, out);
+    const std::size_t columns = state.blocks.columns();
+    out.resize(columns);
+    if (columns == 1) {
+      out.score[0] = state.scale[0] * (average_ ? score_column<2>(state, row)
+                                                : score_column<1>(state, row));
+      return;
+    }
+    const W* first = state.blocks.first();
+    const W* intercept = state.blocks.intercept();
+    const std::size_t stride = state.blocks.stride();
+    const double* wx = wide_lane_sums(out.lanes, columns, row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i];
+      const W* block = first + row.index[i] * stride;
+      for (std::size_t k = 0; k < columns; ++k) sums[k] += x * static_cast<double>(block[k]);
+    });
+    for (std::size_t k = 0; k < columns; ++k)
+      out.score[k] = state.scale[k] * (wx[k] + intercept_ * intercept[k]);
+  }
+
+  /// What an update needs beyond the scores, for the columns listed.
+  void measure(const State<W>&, const Row<W>& row, const std::vector<int>&, Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
@@ -76,31 +95,12 @@ class AffineLoop {
  private:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>
-  void score_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+  double score_column(const State<W>& state, const Row<W>& row) const {
     const W* first = state.blocks.first();
-    const auto [wx, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
-      const double x = row.value[i];
-      sums[0] += x * static_cast<double>(first[row.index[i] * Stride]);
-      sums[1] += x * x;
+    const auto [wx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
+      *sum += row.value[i] * static_cast<double>(first[row.index[i] * Stride]);
     });
-    out.score[0] = state.scale[0] * (wx + intercept_ * state.blocks.intercept()[0]);
-    out.xx = xx + intercept_ * intercept_;
-  }
-
-  void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    const W* first = blocks.first();
-    const std::size_t stride = blocks.stride(), columns = blocks.columns();
-    const double* wx =
-        wide_lane_sums(out.lanes, columns + 1, row.size, [&](std::size_t i, double* sums) {
-          const double x = row.value[i];
-          const W* block = first + row.index[i] * stride;
-          for (std::size_t k = 0; k < columns; ++k) sums[k] += x * static_cast<double>(block[k]);
-          sums[columns] += x * x;
-        });
-    for (std::size_t k = 0; k < columns; ++k)
-      out.score[k] = state.scale[k] * (wx[k] + intercept_ * blocks.intercept()[k]);
-    out.xx = wx[columns] + intercept_ * intercept_;
+    return wx + intercept_ * state.blocks.intercept()[0];
   }
 
   void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves,

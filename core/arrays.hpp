@@ -2,8 +2,10 @@
 // Arrays as rows: CSR and dense, any number type, borrowed and never copied as a whole. The common
 // case (int32 indices, values of the weight's type, nothing to repair) hands out the caller's own
 // memory; every other row is converted into scratch.
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -62,47 +64,52 @@ void convert(const Numbers& from, std::size_t begin, std::size_t n, To* to) {
   });
 }
 
-/// What a look at many values found, after rounding to W.
+/// What a look at the values of a row found.
 struct Findings {
-  bool bad = false;   ///< NaN, infinity, or too large for W
+  bool bad = false;   ///< NaN or infinity, or after rounding to W too large
   bool zero = false;  ///< a zero among the values
 };
 
+/// Without an early end, so that it runs at the speed of vector instructions.
 template <class W>
-Findings look(const Numbers& values, std::size_t n) {
-  return with_type(values.type, [&](auto sample) {
-    using V = decltype(sample);
-    bool bad = false, zero = false;
-    const char* place = values.data;
-    for (std::size_t i = 0; i < n; ++i, place += values.step) {
-      const W value = static_cast<W>(number_at<V>(place));
-      if constexpr (std::is_floating_point_v<V>)
-        bad |= !(std::abs(value) <= std::numeric_limits<W>::max());
-      zero |= value == 0;
-    }
-    return Findings{bad, zero};
-  });
+Findings look(const W* value, std::size_t n) {
+  using Bits = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<W>::infinity());
+  Bits bad = 0, zero = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Bits bits = std::bit_cast<Bits>(value[i]);
+    bad |= (bits & infinity) == infinity;
+    zero |= (bits << 1) == 0;
+  }
+  return {bad != 0, zero != 0};
 }
 
-template <class W>
-[[noreturn]] void throw_bad_value(double value, std::int64_t row, std::int64_t column) {
-  const std::string place =
-      " at row " + std::to_string(row) + ", column " + std::to_string(column) + ".";
-  if (std::isnan(value)) throw Error("Input X contains NaN" + place);
-  if (std::isinf(value)) throw Error("Input X contains infinity" + place);
-  throw Error("Input X contains a value too large for dtype('float32')" + place);
-}
-
-/// Rows by number. validate() throws for the first bad value before any row is handed out.
+/// Rows by number. A row that is not fit to be learned throws, and names the place.
 template <class W>
 class RowSource {
  public:
   virtual ~RowSource() = default;
   virtual std::int64_t rows() const = 0;
   virtual std::size_t values() const = 0;  ///< an upper bound on the values of all rows together
-  virtual void validate() = 0;
   virtual Row<W> row(std::int64_t i) = 0;  ///< valid until the next call
 };
+
+/// Says which of the values, as they were given, is the bad one.
+template <class W>
+[[noreturn]] void throw_bad_value(const Numbers& given, std::size_t begin, std::size_t n,
+                                  std::int64_t row, auto column_of) {
+  std::vector<double> values(n);
+  convert(given, begin, n, values.data());
+  for (std::size_t j = 0; j < n; ++j) {
+    if (std::isfinite(static_cast<W>(values[j]))) continue;
+    const std::string place =
+        " at row " + std::to_string(row) + ", column " + std::to_string(column_of(j)) + ".";
+    if (std::isnan(values[j])) throw Error("Input X contains NaN" + place);
+    if (std::isinf(values[j])) throw Error("Input X contains infinity" + place);
+    throw Error("Input X contains a value too large for dtype('float32')" + place);
+  }
+  throw Error("Input X changed while it was read.");
+}
 
 template <class W>
 class DenseRows final : public RowSource<W> {
@@ -117,20 +124,11 @@ class DenseRows final : public RowSource<W> {
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(rows_ * columns_); }
 
-  void validate() override {
-    for (std::int64_t i = 0; i < rows_; ++i)
-      if (look<W>(at(i), columns_).bad) {
-        std::vector<double> given(columns_);
-        convert(at(i), 0, columns_, given.data());
-        for (std::int64_t j = 0; j < columns_; ++j)
-          if (!(std::abs(given[j]) <= std::numeric_limits<W>::max()))
-            throw_bad_value<W>(given[j], i, j);
-        throw Error("Input X contains a value too large for dtype('float32').");
-      }
-  }
-
   Row<W> row(std::int64_t i) override {
-    convert(at(i), 0, columns_, dense_.data());
+    const Numbers given{cells_.data + i * row_step_, cells_.type, cells_.step};
+    convert(given, 0, columns_, dense_.data());
+    if (look(dense_.data(), columns_).bad)
+      throw_bad_value<W>(given, 0, columns_, i, [](std::size_t j) { return j; });
     std::size_t n = 0;
     for (std::int64_t j = 0; j < columns_; ++j) {
       index_[n] = static_cast<Index>(j);
@@ -141,10 +139,6 @@ class DenseRows final : public RowSource<W> {
   }
 
  private:
-  Numbers at(std::int64_t i) const {
-    return {cells_.data + i * row_step_, cells_.type, cells_.step};
-  }
-
   Numbers cells_;
   std::int64_t rows_, columns_;
   std::ptrdiff_t row_step_;
@@ -162,92 +156,74 @@ class SparseRows final : public RowSource<W> {
     for (std::int64_t i = 0; i < rows; ++i)
       if (begins_[i] < 0 || begins_[i] > begins_[i + 1])
         throw Error("Input X is damaged: row " + std::to_string(i) + " ends before it begins.");
+    if (indices.type != NumberType::i32 && indices.type != NumberType::i64)
+      throw Error("The indices of a sparse matrix must be int32 or int64.");
+    direct_ = indices.type == NumberType::i32 &&
+              values.type == (sizeof(W) == 4 ? NumberType::f32 : NumberType::f64);
   }
 
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(begins_[rows_]); }
 
-  void validate() override {
-    with_type(indices_.type, [&](auto sample) {
-      if constexpr (std::is_same_v<decltype(sample), std::int32_t> ||
-                    std::is_same_v<decltype(sample), std::int64_t>)
-        validate_indices<decltype(sample)>();
-      else
-        throw Error("The indices of a sparse matrix must be int32 or int64.");
-    });
-    const Findings found = look<W>(values_, values());
-    repair_ |= found.zero;
-    if (found.bad) throw_first_bad_value();
-    direct_ = !repair_ && indices_.type == NumberType::i32 &&
-              values_.type == (sizeof(W) == 4 ? NumberType::f32 : NumberType::f64);
+  Row<W> row(std::int64_t i) override {
+    const std::size_t begin = begins_[i], n = begins_[i + 1] - begins_[i];
+    Row<W> row{reinterpret_cast<const Index*>(indices_.data) + begin,
+               reinterpret_cast<const W*>(values_.data) + begin, n};
+    bool ascending;
+    if (direct_) {
+      ascending = check_indices(row.index, n, i);
+    } else {
+      ascending = indices_.type == NumberType::i32
+                      ? check_indices(row.index, n, i)
+                      : check_indices(reinterpret_cast<const std::int64_t*>(indices_.data) + begin, n, i);
+      copy(begin, n);
+      row = {index_.data(), value_.data(), n};
+    }
+    const Findings found = look(row.value, n);
+    if (found.bad)
+      throw_bad_value<W>(values_, begin, n, i, [&](std::size_t j) { return row.index[j]; });
+    return ascending && !found.zero ? row : repaired(begin, n);
   }
 
-  Row<W> row(std::int64_t i) override {
-    const std::size_t begin = begins_[i];
-    std::size_t n = begins_[i + 1] - begins_[i];
-    if (direct_)
-      return {reinterpret_cast<const Index*>(indices_.data) + begin,
-              reinterpret_cast<const W*>(values_.data) + begin, n};
+ private:
+  /// Whether the indices ascend, so that none stands twice; throws if one is out of range.
+  template <class I>
+  bool check_indices(const I* index, std::size_t n, std::int64_t i) const {
+    const I columns = static_cast<I>(std::min<std::int64_t>(columns_, std::numeric_limits<I>::max()));
+    I outside = 0, falling = 0;
+    for (std::size_t j = 0; j < n; ++j) outside |= (index[j] < 0) | (index[j] >= columns);
+    for (std::size_t j = 1; j < n; ++j) falling |= index[j] <= index[j - 1];
+    if (outside)
+      throw Error("Input X has a column index outside 0.." + std::to_string(columns_ - 1) +
+                  " in row " + std::to_string(i) + ".");
+    return !falling;
+  }
+
+  void copy(std::size_t begin, std::size_t n) {
     if (n > index_.size()) {
       index_.resize(n);
       value_.resize(n);
     }
     convert(indices_, begin, n, index_.data());
     convert(values_, begin, n, value_.data());
-    if (repair_) n = merger_.merge(index_.data(), value_.data(), drop_zeros(n));
-    return {index_.data(), value_.data(), n};
   }
 
- private:
-  template <class I>
-  void validate_indices() {
-    const I* index = reinterpret_cast<const I*>(indices_.data);
-    bool ascending = true;
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      bool outside = false;
-      I last = -1;
-      for (std::int64_t j = begins_[i]; j < begins_[i + 1]; ++j) {
-        outside |= index[j] < 0 || index[j] >= columns_;
-        ascending &= index[j] > last;
-        last = index[j];
-      }
-      if (outside)
-        throw Error("Input X has a column index outside 0.." + std::to_string(columns_ - 1) +
-                    " in row " + std::to_string(i) + ".");
-    }
-    repair_ = !ascending;  // then an index may stand twice
-  }
-
-  std::size_t drop_zeros(std::size_t n) {
+  /// The row without zeros, and with repeated indices summed.
+  Row<W> repaired(std::size_t begin, std::size_t n) {
+    copy(begin, n);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
       index_[kept] = index_[i];
       value_[kept] = value_[i];
       kept += value_[i] != 0;
     }
-    return kept;
-  }
-
-  void throw_first_bad_value() {
-    std::vector<double> given;
-    std::vector<std::int64_t> column;
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::size_t n = begins_[i + 1] - begins_[i];
-      given.resize(n);
-      column.resize(n);
-      convert(values_, begins_[i], n, given.data());
-      convert(indices_, begins_[i], n, column.data());
-      for (std::size_t j = 0; j < n; ++j)
-        if (!(std::abs(given[j]) <= std::numeric_limits<W>::max()))
-          throw_bad_value<W>(given[j], i, column[j]);
-    }
-    throw Error("Input X contains a value too large for dtype('float32').");
+    return {index_.data(), value_.data(), merger_.merge(index_.data(), value_.data(), kept)};
   }
 
   Numbers indices_, values_;
   std::int64_t rows_, columns_;
   std::vector<std::int64_t> begins_;
-  bool repair_ = false, direct_ = false;
+  bool direct_ = false;
   std::vector<Index> index_;
   std::vector<W> value_;
   DuplicateMerger merger_;
@@ -262,12 +238,13 @@ class MappedRows final : public RowSource<W> {
 
   std::int64_t rows() const override { return source_.rows(); }
   std::size_t values() const override { return source_.values(); }
-  void validate() override { source_.validate(); }
 
   Row<W> row(std::int64_t i) override {
     const Row<W> given = source_.row(i);
-    index_.resize(given.size);
-    value_.resize(given.size);
+    if (given.size > index_.size()) {
+      index_.resize(given.size);
+      value_.resize(given.size);
+    }
     std::size_t n = 0;
     for (std::size_t j = 0; j < given.size; ++j) {
       index_[n] = map_[given.index[j]];

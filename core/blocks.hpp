@@ -86,26 +86,45 @@ class Blocks {
     features_ = keep.size();
   }
 
-  /// A new list of columns, each made from an old one: `from[k]` is its number, or -1 for a fresh
-  /// column; `mirrored[k]` turns the sign.
-  void rearrange_columns(const std::vector<int>& from, const std::vector<bool>& mirrored) {
+  /// Makes room for more columns without moving the blocks for each.
+  void reserve_columns(int columns) {
+    if (columns <= capacity_) return;
     const Blocks old = std::move(*this);
     planes_ = old.planes_;
-    columns_ = static_cast<int>(from.size());
-    int capacity = columns_ <= 2 ? columns_ : std::max(old.capacity_, 4);
-    while (capacity < columns_) capacity += std::max(4, capacity / 8 * 4);
-    set_capacity(capacity);
+    columns_ = old.columns_;
+    set_capacity(columns <= 2 ? columns : (columns + 3) / 4 * 4);
     features_ = reserved_ = old.features_;
     memory_ = allocate<W>((features_ + 1) * stride());
     fill(0, features_ + 1);
     for (std::size_t slot = 0; slot <= features_; ++slot)
       for (std::size_t p = 0; p < planes_.size(); ++p)
-        for (int k = 0; k < columns_; ++k) {
-          if (from[k] < 0) continue;
-          const W value = old.data()[slot * old.stride() + p * old.capacity_ + from[k]];
-          data()[slot * stride() + p * capacity_ + k] =
-              mirrored[k] && planes_[p].is_signed ? -value : value;
-        }
+        std::copy_n(old.data() + slot * old.stride() + p * old.capacity_, columns_,
+                    data() + slot * stride() + p * capacity_);
+  }
+
+  /// One more column, a fresh one; columns behind the last hold initial values.
+  void add_column() {
+    if (columns_ == capacity_) reserve_columns(columns_ < 2 ? columns_ + 1 : 2 * columns_);
+    ++columns_;
+  }
+
+  /// Copies a column to another, turning the sign if `mirrored`, in one slot.
+  void copy_column(std::size_t slot, int from, int to, bool mirrored) {
+    W* cells = data() + slot * stride();
+    for (const Plane& plane : planes_) {
+      cells[to] = mirrored && plane.is_signed ? -cells[from] : cells[from];
+      cells += capacity_;
+    }
+  }
+
+  /// Forgets the columns from `columns` on.
+  void truncate_columns(int columns) {
+    for (std::size_t slot = 0; slot <= features_; ++slot)
+      for (std::size_t p = 0; p < planes_.size(); ++p) {
+        W* cells = data() + slot * stride() + p * capacity_;
+        std::fill(cells + columns, cells + columns_, static_cast<W>(planes_[p].initial));
+      }
+    columns_ = columns;
   }
 
   /// Numbers as a model file keeps them: per slot its planes, without the spare columns.

@@ -2,21 +2,26 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 namespace yarrow {
 
 /// Makes the Gaussian margin q = m/sqrt(v) of the confidence family an honest probability:
 /// p(right) = Phi(c*q), with c fitted by maximum likelihood to the signed margins that the model
-/// showed before it learned each row. They are kept as a histogram, so a row costs one count; c is
-/// fitted again each time the number of rows has grown by half, while learning and never while
-/// predicting, so that every route gives the same c.
+/// showed before it learned each row. They are kept as a histogram; c is fitted again each
+/// time the number of rows has grown by half, while learning and never while predicting, so that
+/// every route gives the same c.
 struct Calibration {
   static constexpr int bins = 129;
   static constexpr double width = 0.125;
   std::array<double, bins> count{};
   double c = 1;
   double next_fit = 32;
+
+  /// Which rows are counted: the first ones, then every eighth, since one number is to be fitted
+  /// and measuring the variance of a row costs a walk over it.
+  bool wants(double t) const { return t <= 256 || static_cast<std::int64_t>(t) % 8 == 0; }
 
   void record(double q, double weight) {
     const double place = std::clamp(q / width + bins / 2 + 0.5, 0.0, bins - 0.5);

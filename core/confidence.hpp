@@ -1,4 +1,5 @@
 #pragma once
+#include <numeric>
 #include <type_traits>
 
 #include "rule.hpp"
@@ -72,9 +73,45 @@ class ConfidenceLoop {
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
-    if (state.blocks.columns() != 1) return score_columns(state, row, out);
-    average_ ? score_column<3>(state, row, out) : score_column<2>(state, row, out);
+    const std::size_t columns = state.blocks.columns();
+    out.resize(columns);
+    if (columns == 1) {
+      out.score[0] = average_ ? score_column<3>(state, row) : score_column<2>(state, row);
+      return;
+    }
+    const W* first = state.blocks.first();
+    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
+    const auto add = [&](const W* block, double x, double* sums) {
+      for (std::size_t k = 0; k < columns; ++k)
+        sums[k] += Covariance::margin(block[k], block[capacity + k], x);
+    };
+    double* sums = wide_lane_sums(out.lanes, columns, row.size, [&](std::size_t i, double* lane) {
+      add(first + row.index[i] * stride, row.value[i], lane);
+    });
+    add(state.blocks.intercept(), intercept_, sums);
+    std::copy(sums, sums + columns, out.score.begin());
+  }
+
+  /// What an update needs beyond the scores, for the columns listed.
+  void measure(const State<W>& state, const Row<W>& row, const std::vector<int>& listed,
+               Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
+    if (state.blocks.columns() == 1) {
+      out.variance[0] = average_ ? measure_column<3>(state, row) : measure_column<2>(state, row);
+      return;
+    }
+    const W* first = state.blocks.first() + state.blocks.capacity();
+    const std::size_t stride = state.blocks.stride(), n = listed.size();
+    const auto add = [&](const W* variances, double x, double* sums) {
+      const double x2 = x * x;
+      for (std::size_t k = 0; k < n; ++k)
+        sums[k] += x2 * static_cast<double>(variances[listed[k]]);
+    };
+    double* sums = wide_lane_sums(out.lanes, n, row.size, [&](std::size_t i, double* lane) {
+      add(first + row.index[i] * stride, row.value[i], lane);
+    });
+    add(state.blocks.intercept() + state.blocks.capacity(), intercept_, sums);
+    for (std::size_t k = 0; k < n; ++k) out.variance[listed[k]] = sums[k];
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
@@ -106,7 +143,10 @@ class ConfidenceLoop {
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    std::vector<int> all(state.blocks.columns());
+    std::iota(all.begin(), all.end(), 0);
     score(state, row, out);
+    measure(state, row, all, out);
     if (!average_) return;
     Scores averaged;
     score_by_weight(*this, state, row, averaged);
@@ -118,46 +158,24 @@ class ConfidenceLoop {
  private:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>
-  void score_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+  double score_column(const State<W>& state, const Row<W>& row) const {
     const W* first = state.blocks.first();
-    const auto add = [](const W* cell, double x, double* sums) {
-      const double s = cell[1], x2 = x * x;
-      sums[0] += Covariance::margin(cell[0], s, x);
-      sums[1] += x2 * s;
-      sums[2] += x2;
-    };
-    auto sums = lane_sums<3>(row.size, [&](std::size_t i, double* lane) {
-      add(first + row.index[i] * Stride, row.value[i], lane);
+    const W* intercept = state.blocks.intercept();
+    const auto [margin] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
+      const W* cell = first + row.index[i] * Stride;
+      *sum += Covariance::margin(cell[0], cell[1], row.value[i]);
     });
-    add(state.blocks.intercept(), intercept_, sums.data());
-    out.score[0] = sums[0];
-    out.variance[0] = sums[1];
-    out.xx = sums[2];
+    return margin + Covariance::margin(intercept[0], intercept[1], intercept_);
   }
 
-  void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    const W* first = blocks.first();
-    const std::size_t stride = blocks.stride(), capacity = blocks.capacity();
-    const std::size_t columns = blocks.columns();
-    const auto add = [&](const W* block, double x, double* sums) {
-      const W* s = block + capacity;
-      double* variances = sums + columns;
-      const double x2 = x * x;
-      for (std::size_t k = 0; k < columns; ++k) {
-        sums[k] += Covariance::margin(block[k], s[k], x);
-        variances[k] += x2 * static_cast<double>(s[k]);
-      }
-      sums[2 * columns] += x2;
-    };
-    double* sums =
-        wide_lane_sums(out.lanes, 2 * columns + 1, row.size, [&](std::size_t i, double* lane) {
-          add(first + row.index[i] * stride, row.value[i], lane);
-        });
-    add(blocks.intercept(), intercept_, sums);
-    std::copy(sums, sums + columns, out.score.begin());
-    std::copy(sums + columns, sums + 2 * columns, out.variance.begin());
-    out.xx = sums[2 * columns];
+  template <std::size_t Stride>
+  double measure_column(const State<W>& state, const Row<W>& row) const {
+    const W* variances = state.blocks.first() + 1;
+    const auto [v] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
+      const double x = row.value[i];
+      *sum += x * x * static_cast<double>(variances[row.index[i] * Stride]);
+    });
+    return v + intercept_ * intercept_ * state.blocks.intercept()[1];
   }
 
   void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride,

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "affine.hpp"
@@ -30,6 +32,9 @@ struct Recipe {
   double intercept = 1;                  ///< value of the constant feature; 0: none
   double epsilon = 0;                    ///< regression: errors up to this are no errors
   bool average = false;
+  /// The rule leaves a row alone if its margin reaches the target, whatever else it might be told:
+  /// then the loop need not find out.
+  bool rests_at_target = false;
 };
 
 /// One learner: a loop, a rule and a strategy over a state. It knows rows, class numbers in the
@@ -55,6 +60,7 @@ class Learner {
 
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual void grow_features(std::size_t features) = 0;
+  virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
 
   Strategy strategy() const { return recipe_.strategy; }
@@ -64,8 +70,16 @@ class Learner {
   int positive_class(int column) const {
     if (recipe_.strategy == Strategy::binary) return 1;
     if (recipe_.strategy == Strategy::top1) return column;
-    if (column == state.blocks.columns() - 1) return -1;
-    return state.classes == 2 ? 1 : column;
+    return column <= 2 ? std::array{-1, 1, 0}[column] : column - 1;
+  }
+
+  /// The column of a class's weights; for up to two classes in one_versus_rest and for binary there
+  /// is only the second class's, and the first class's is its mirror image.
+  int column_of(int c) const {
+    if (recipe_.strategy == Strategy::binary) return 0;
+    if (recipe_.strategy == Strategy::top1) return c;
+    if (state.classes <= 2) return state.classes - 1;
+    return c <= 1 ? 2 - c : c + 1;
   }
 
  protected:
@@ -98,6 +112,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void learn(const Row<W>& row, double label, double weight) override {
     moves_.clear();
+    margins_.clear();
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
@@ -118,54 +133,86 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     to_classes(out.variance, 1);
   }
 
+  void reserve_classes(int classes) override {
+    if (recipe_.strategy == Strategy::top1) state.blocks.reserve_columns(classes);
+    if (recipe_.strategy == Strategy::one_versus_rest && classes > 2)
+      state.blocks.reserve_columns(classes + 1);
+  }
+
  private:
   void learn_value(const Row<W>& row, double value, double weight) {
     loop_.score(state, row, scores_);
     this->last_prediction = scores_.score[0];
     const double sign = value >= scores_.score[0] ? 1 : -1;
-    const bool moved = ask(0, sign, weight, sign * value - recipe_.epsilon);
-    finish(row, moved, 0, weight);
+    const double target = sign * value - recipe_.epsilon;
+    listed_.clear();
+    if (!rests(sign * scores_.score[0], target)) listed_.push_back(0);
+    if (!listed_.empty()) loop_.measure(state, row, listed_, scores_);
+    const bool moved = !listed_.empty() && ask(0, sign, weight, target);
+    finish(row, moved, false);
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
     loop_.score(state, row, scores_);
     const int predicted = predicted_class(state.classes - is_new);
     this->last_prediction = predicted;
-    const bool moved = recipe_.strategy == Strategy::top1 ? ask_top1(c, weight)
-                                                          : ask_each_column(c, weight);
-    finish(row, moved, predicted != c, weight);
+    const bool moved = recipe_.strategy == Strategy::top1 ? ask_top1(row, c, weight)
+                                                          : ask_each_column(row, c, weight);
+    finish(row, moved, predicted != c);
   }
 
   /// Writes: the moves, then the counters. Up to here nothing has changed.
-  void finish(const Row<W>& row, bool moved, bool wrong, double weight) {
+  void finish(const Row<W>& row, bool moved, bool wrong) {
     if (!moves_.empty()) {
       loop_.apply(state, row, scores_, moves_);
       for (const Move& m : moves_) ++state.column_updates[m.column];
     }
     loop_.finish_row(state);
     if constexpr (Loop::calibrated) {
-      for (double q : margins_) state.calibration.record(q, weight);
+      for (const auto& [q, weight] : margins_) state.calibration.record(q, weight);
       margins_.clear();
       state.calibration.refit_when_due(state.t + 1);
     }
     state.updates += moved;
     state.mistakes += wrong;
     ++state.t;
+    if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
   }
 
-  bool ask_each_column(int c, double weight) {
+  bool rests(double margin, double target) const {
+    return recipe_.rests_at_target && margin >= target;
+  }
+
+  /// One-versus-rest, and binary: each column is a problem of its own.
+  bool ask_each_column(const Row<W>& row, int c, double weight) {
+    const int columns = state.blocks.columns();
+    const bool calibrates = Loop::calibrated && state.calibration.wants(state.t + 1);
+    listed_.clear();
+    for (int k = 0; k < columns; ++k)
+      if (calibrates || !rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+    if (listed_.empty()) return false;
+    loop_.measure(state, row, listed_, scores_);
+    if (calibrates) note_margins(c, weight);
     bool moved = false;
-    double deviation = 0;
-    if constexpr (Loop::calibrated) deviation = common_deviation();
-    for (int k = 0; k < state.blocks.columns(); ++k) {
-      const int positive = this->positive_class(k);
-      const double sign = c == positive ? 1 : -1;
-      const bool column_moved = ask(k, sign, weight, 1);
-      if (positive < 0) continue;
-      moved |= column_moved;
-      if constexpr (Loop::calibrated) margins_.push_back(sign * scores_.score[k] / deviation);
-    }
+    for (const int k : listed_) moved |= ask(k, sign_of(k, c), weight, 1) && !is_none(k);
     return moved;
+  }
+
+  double sign_of(int column, int c) const { return c == this->positive_class(column) ? 1 : -1; }
+
+  /// The column "none of the seen", which always comes first.
+  bool is_none(int column) const {
+    return recipe_.strategy == Strategy::one_versus_rest && column == 0;
+  }
+
+  /// One deviation serves all columns, so that the largest margin is the most probable class.
+  void note_margins(int c, double weight) {
+    const int columns = state.blocks.columns(), first = columns > 1 ? is_none(0) : 0;
+    double sum = 0;
+    for (int k = first; k < columns; ++k) sum += scores_.variance[k];
+    const double deviation = std::sqrt(sum / (columns - first));
+    for (int k = first; k < columns; ++k)
+      margins_.emplace_back(sign_of(k, c) * scores_.score[k] / deviation, weight);
   }
 
   /// Asks the rule about one column, and notes its move.
@@ -179,15 +226,20 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return true;
   }
 
-  bool ask_top1(int c, double weight) {
+  /// Many classes at once: the true one against its best rival.
+  bool ask_top1(const Row<W>& row, int c, double weight) {
     const int rival = best_class(c, state.classes);
     if (rival < 0) return false;
+    const double margin = scores_.score[c] - scores_.score[rival];
+    const bool calibrates = Loop::calibrated && state.calibration.wants(state.t + 1);
+    if (!calibrates && rests(margin, 1)) return false;
+    listed_ = {c, rival};
+    loop_.measure(state, row, listed_, scores_);
+    const double v = scores_.variance[c] + scores_.variance[rival];
+    if (calibrates) margins_.emplace_back(margin / std::sqrt(v), weight);
     double ww = 0;
     for (double w : state.ww) ww += w;
-    const double v = scores_.variance[c] + scores_.variance[rival];
-    const Situation situation{scores_.score[c] - scores_.score[rival], 1, 2 * scores_.xx, ww, v,
-                              weight, state.t + 1, state.updates};
-    if constexpr (Loop::calibrated) margins_.push_back(situation.margin / std::sqrt(v));
+    const Situation situation{margin, 1, 2 * scores_.xx, ww, v, weight, state.t + 1, state.updates};
     double step[2];
     consult(situation, step);
     if (Loop::is_still(step)) return false;
@@ -207,12 +259,14 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       throw Error("this row's update is not finite; scale the features or the step down");
   }
 
+  double score_of(int c) const { return scores_.score[this->column_of(c)]; }
+
   /// Of the first `classes` the one with the highest score, but not `except`; -1 if there is none.
   /// Ties go to the class seen first.
   int best_class(int except, int classes) const {
     int best = -1;
     for (int k = 0; k < classes; ++k)
-      if (k != except && (best < 0 || scores_.score[k] > scores_.score[best])) best = k;
+      if (k != except && (best < 0 || score_of(k) > score_of(best))) best = k;
     return best;
   }
 
@@ -220,29 +274,22 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   int predicted_class(int classes) const {
     if (classes <= 1) return classes - 1;
     if (recipe_.strategy == Strategy::top1 || state.classes > 2) return best_class(-1, classes);
-    return scores_.score[0] > 0 ? 1 : 0;
+    return score_of(1) > 0 ? 1 : 0;
   }
 
-  /// One deviation for all columns, so that the largest margin is also the most probable class.
-  double common_deviation() const {
-    double sum = 0;
-    const int n = std::max(1, static_cast<int>(scores_.variance.size()) - has_none());
-    for (int k = 0; k < n; ++k) sum += scores_.variance[k];
-    return std::sqrt(sum / n);
-  }
-
-  int has_none() const { return recipe_.strategy == Strategy::one_versus_rest; }
-
-  /// From columns to classes. With up to two classes seen, one column (the second class's) serves
-  /// both: the first class's would be its mirror image to the bit.
+  /// From columns to classes.
   void to_classes(std::vector<double>& values, int mirror) const {
     if (recipe_.strategy == Strategy::top1) return;
-    if (state.classes == 1)
+    if (state.classes == 1) {
       values = {mirror * values[0]};
-    else if (state.classes == 2)
-      values = {mirror * values[0], values[0]};
-    else
-      values.resize(state.classes);
+    } else if (state.classes == 2) {
+      const double second = values[this->column_of(1)];
+      values = {mirror * second, second};
+    } else {
+      std::vector<double> ordered(state.classes);
+      for (int c = 0; c < state.classes; ++c) ordered[c] = values[this->column_of(c)];
+      values = std::move(ordered);
+    }
   }
 
   /// Gives a new class its column. In one_versus_rest it copies the column "none of the seen",
@@ -250,50 +297,25 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// beforehand; the first class gets its own column, mirrored from the second's, with the third.
   void add_class() {
     const int known = state.classes++;
-    if (recipe_.strategy == Strategy::binary) return;
-    std::vector<int> from;
-    std::vector<bool> mirrored;
-    if (recipe_.strategy == Strategy::top1) {
-      for (int k = 0; k < known; ++k) from.push_back(k);
-      from.push_back(-1);
-      mirrored.assign(from.size(), false);
-    } else if (known == 0) {
-      return;
-    } else if (known == 2) {
-      from = {0, 0, 1, 1};
-      mirrored = {true, false, false, false};
-    } else {
-      const int none = state.blocks.columns() - 1;
-      for (int k = 0; k < none; ++k) from.push_back(k);
-      from.insert(from.end(), {none, none});
-      mirrored.assign(from.size(), false);
-    }
-    state.rearrange_columns(from, mirrored);
+    if (recipe_.strategy == Strategy::top1) state.add_column(-1, false);
+    if (recipe_.strategy != Strategy::one_versus_rest || known == 0) return;
+    if (known == 2) state.add_column(this->column_of(1), true);
+    state.add_column(0, false);
   }
 
   /// Takes back the newest class, whose column nothing has moved yet.
   void remove_class() {
     const int left = --state.classes;
-    if (recipe_.strategy == Strategy::binary) return;
-    std::vector<int> from;
-    if (recipe_.strategy == Strategy::top1) {
-      for (int k = 0; k < left; ++k) from.push_back(k);
-    } else if (left == 0) {
-      return;
-    } else if (left == 2) {
-      from = {1, 3};
-    } else {
-      for (int k = 0; k < state.blocks.columns(); ++k)
-        if (k != left) from.push_back(k);
-      if (left == 1) from = {1};
-    }
-    state.rearrange_columns(from, std::vector<bool>(from.size(), false));
+    if (recipe_.strategy == Strategy::top1) state.truncate_columns(left);
+    if (recipe_.strategy == Strategy::one_versus_rest)
+      state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
   }
 
   Loop loop_;
   Scores scores_;
+  std::vector<int> listed_;  ///< columns to ask the rule about
   std::vector<Move> moves_;
-  std::vector<double> margins_;  ///< of this row, for the calibration
+  std::vector<std::pair<double, double>> margins_;  ///< normalised, with weights, to be counted
 };
 
 template <class W>

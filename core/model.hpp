@@ -82,13 +82,13 @@ class Model {
   void learn_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                   const Labels& labels, const double* weights, const std::int64_t* order,
                   std::int64_t count, bool undo) {
-    rows.validate();
     const int classes_before = classes.size();
     const Index names_before = vocabulary.size();
     std::optional<Undo<W>> before;
     try {
       const std::vector<double> numbers = number_labels(labels, weights, order, count);
       if (undo) before.emplace(state(), rows.values(), classes.size() > classes_before);
+      learner->reserve_classes(classes.size());
       if (const auto places = place_columns(columns, names, true)) {
         MappedRows<W> mapped(rows, *places, hash_mask != 0);
         learn_in_order(mapped, numbers, weights, order, count, before);
@@ -136,7 +136,6 @@ class Model {
   /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
   void predict_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                     double* scores, double* variances) {
-    rows.validate();
     const auto places = place_columns(columns, names, false);
     MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
     RowSource<W>& source = places ? static_cast<RowSource<W>&>(mapped) : rows;
@@ -168,7 +167,7 @@ class Model {
       try {
         learner->learn(row, numbers[i], weight);
       } catch (const Error& error) {
-        throw Error("Row " + std::to_string(at) + ": " + error.what() + ".");
+        throw Error("row " + std::to_string(at) + ": " + error.what());
       }
     }
   }

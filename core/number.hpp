@@ -123,11 +123,10 @@ inline const char* parse_number(const char* text, double& value) {
   if (count <= 19 && mantissa >> 53 == 0 && exponent >= -22 && exponent <= 22) {
     const auto exact = static_cast<double>(static_cast<std::int64_t>(mantissa));
     value = exponent < 0 ? exact / kPowersOfTen[-exponent] : exact * kPowersOfTen[exponent];
-    if (negative) value = -value;
   } else {
     value = number::round_exactly(digits, end, exponent);
-    if (negative) value = -value;
   }
+  if (negative) value = -value;
   return end;
 }
 

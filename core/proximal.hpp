@@ -7,10 +7,9 @@
 
 namespace yarrow {
 
-/// Without a branch: which weights are zero is what nobody can predict.
-inline double soft_threshold(double w, double by) {
-  return std::copysign(std::max(std::abs(w) - by, 0.0), w);
-}
+/// Towards zero by `by` (>= 0), and no further. Without a branch: which weights are zero is what
+/// nobody can predict.
+inline double soft_threshold(double w, double by) { return w - std::min(std::max(w, -by), by); }
 
 // How the proximal family pulls weights towards zero. A pull is made once a row from the clock of
 // the model; it tells what weight a stored number stands for, and what to store before a step.
@@ -67,20 +66,33 @@ class ProximalLoop {
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
-    out.resize(blocks.columns());
-    if (blocks.columns() != 1) return score_columns(state, row, out);
     const W* first = blocks.first();
-    const std::size_t stride = blocks.stride();
+    const std::size_t stride = blocks.stride(), columns = blocks.columns();
     const double* paid = state.paid.data() + 1;
     const Pull pull(state, parameters_);
-    const auto [wx, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
+    out.resize(columns);
+    if (columns == 1) {
+      const auto [wx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
+        const Index f = row.index[i];
+        *sum += row.value[i] * pull.weight(first[f], Pull::pays ? paid[f] : 0);
+      });
+      out.score[0] = wx + intercept_ * pull.free_weight(blocks.intercept()[0]);
+      return;
+    }
+    const double* wx = wide_lane_sums(out.lanes, columns, row.size, [&](std::size_t i, double* sums) {
       const double x = row.value[i];
       const Index f = row.index[i];
-      sums[0] += x * pull.weight(first[f * stride], Pull::pays ? paid[f] : 0);
-      sums[1] += x * x;
+      const W* block = first + f * stride;
+      const double owed = Pull::pays ? paid[f] : 0;
+      for (std::size_t k = 0; k < columns; ++k) sums[k] += x * pull.weight(block[k], owed);
     });
-    out.score[0] = wx + intercept_ * pull.free_weight(blocks.intercept()[0]);
-    out.xx = xx + intercept_ * intercept_;
+    for (std::size_t k = 0; k < columns; ++k)
+      out.score[k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[k]);
+  }
+
+  /// What an update needs beyond the scores, for the columns listed.
+  void measure(const State<W>&, const Row<W>& row, const std::vector<int>&, Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
@@ -133,26 +145,6 @@ class ProximalLoop {
   double intercept() const { return intercept_; }
 
  private:
-  void score_columns(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    const W* first = blocks.first();
-    const std::size_t stride = blocks.stride(), columns = blocks.columns();
-    const double* paid = state.paid.data() + 1;
-    const Pull pull(state, parameters_);
-    const double* wx =
-        wide_lane_sums(out.lanes, columns + 1, row.size, [&](std::size_t i, double* sums) {
-          const double x = row.value[i];
-          const Index f = row.index[i];
-          const W* block = first + f * stride;
-          const double owed = Pull::pays ? paid[f] : 0;
-          for (std::size_t k = 0; k < columns; ++k) sums[k] += x * pull.weight(block[k], owed);
-          sums[columns] += x * x;
-        });
-    for (std::size_t k = 0; k < columns; ++k)
-      out.score[k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[k]);
-    out.xx = wx[columns] + intercept_ * intercept_;
-  }
-
   std::vector<double> parameters_;
   double intercept_ = 1;
 };

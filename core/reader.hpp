@@ -16,10 +16,12 @@
 
 namespace yarrow {
 
+// Memory is at most 2 * threads + 2 blocks with their rows, about 3 * block_bytes each
+// (interactions multiply that: take smaller blocks there), unless single lines are longer.
 struct ReaderOptions {
   int threads = 1;                                   // all in all: 1 starts none
   std::size_t block_bytes = std::size_t{256} << 10;  // small enough for a core's own cache
-  std::size_t longest_line = std::size_t{1} << 30;
+  std::size_t longest_line = std::size_t{1} << 30;   // in bytes; anything longer is an error
 };
 
 // Reads a stream of rows in blocks, in order, in bounded memory, parsed by several threads.
@@ -62,8 +64,8 @@ class BlockReader {
       if (failure_) std::rethrow_exception(failure_);
       if (std::exchange(holding_, false)) ++taken_;
       read_ahead();
-      if (taken_ == filled_ && !source_failure_) return nullptr;
       if (taken_ == filled_) {
+        if (!source_failure_) return nullptr;
         fail(source_failure_);
         continue;
       }
@@ -145,6 +147,7 @@ class BlockReader {
       parser_->parse(mine.block);
     } catch (...) {
       mine.failure = std::current_exception();
+      mine.block = {};
     }
     lock.lock();
     mine.parsed = true;
@@ -163,7 +166,7 @@ class BlockReader {
     line_count_ += block.lines;
   }
 
-  // Makes the next call throw; a line is counted from the block's start until now.
+  // Makes next() throw. Lines in a ParseError still count from the end of the blocks before.
   void fail(const std::exception_ptr& failure) {
     try {
       std::rethrow_exception(failure);

@@ -45,6 +45,28 @@ struct Scalars {
   Calibration calibration;
 };
 
+/// The features of the rows learned so far, as long as they are few. Most classes appear early, and
+/// then a new column concerns these features only, however many there are.
+struct Touched {
+  static constexpr std::size_t most = std::size_t{1} << 16;
+  std::vector<Index> features;  ///< with repetitions
+  bool overflowed = false;
+
+  bool is_known() const { return !overflowed; }
+
+  void forget() {
+    overflowed = true;
+    features = {};
+  }
+
+  template <class W>
+  void add(const Row<W>& row) {
+    if (overflowed) return;
+    features.insert(features.end(), row.index, row.index + row.size);
+    if (features.size() > most) forget();
+  }
+};
+
 /// Everything a model has learned, and all that saving must keep. Copying it is a checkpoint.
 template <class W>
 struct State : Scalars {
@@ -56,14 +78,33 @@ struct State : Scalars {
   }
 
   Blocks<W> blocks;
+  Touched touched;
   std::vector<double> paid;  ///< proximal: per slot, the cumulative penalty at the last visit
 
-  void rearrange_columns(const std::vector<int>& from, const std::vector<bool>& mirrored) {
-    blocks.rearrange_columns(from, mirrored);
-    rearrange(scale, from, 1);
-    rearrange(ww, from, 0);
-    rearrange(scale_sum, from, t);  // a fresh column had scale 1 in every row so far
-    rearrange(column_updates, from, 0);
+  /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
+  void add_column(int from, bool mirrored) {
+    const int to = blocks.columns();
+    blocks.add_column();
+    scale.push_back(from < 0 ? 1 : scale[from]);
+    ww.push_back(from < 0 ? 0 : ww[from]);
+    scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
+    column_updates.push_back(from < 0 ? 0 : column_updates[from]);
+    if (from < 0) return;
+    // Features that no row has touched hold the same initial values in all columns.
+    blocks.copy_column(0, from, to, mirrored);
+    if (touched.is_known())
+      for (const Index f : touched.features) blocks.copy_column(f + std::size_t{1}, from, to, mirrored);
+    else
+      for (std::size_t slot = 1; slot <= blocks.features(); ++slot)
+        blocks.copy_column(slot, from, to, mirrored);
+  }
+
+  void truncate_columns(int columns) {
+    blocks.truncate_columns(columns);
+    scale.resize(columns);
+    ww.resize(columns);
+    scale_sum.resize(columns);
+    column_updates.resize(columns);
   }
 
   /// A feature never seen is 0, and so owes nothing whatever it has paid.
@@ -73,12 +114,14 @@ struct State : Scalars {
   }
 
   void truncate_features(std::size_t features) {
+    if (features < blocks.features()) touched.forget();
     blocks.truncate_features(features);
     if (!paid.empty()) paid.resize(blocks.features() + 1);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
+    touched.forget();
     blocks.keep_features(keep);
     if (paid.empty()) return;
     for (std::size_t to = 0; to < keep.size(); ++to) paid[to + 1] = paid[keep[to] + 1];
@@ -93,16 +136,10 @@ struct State : Scalars {
         most = std::max(most, std::abs(static_cast<double>(cells[k])));
     return most;
   }
-
- private:
-  static void rearrange(std::vector<double>& values, const std::vector<int>& from, double fresh) {
-    const std::vector<double> old = values;
-    values.clear();
-    for (int k : from) values.push_back(k < 0 ? fresh : old[k]);
-  }
 };
 
-/// What one walk over a row finds out: per column z.w and z'Sigma z for z = x, and |x|^2.
+/// What walks over a row find out: per column z.w and, where somebody asked, z'Sigma z, for z = x;
+/// and |x|^2.
 struct Scores {
   std::vector<double> score, variance;
   double xx = 0;
@@ -150,6 +187,15 @@ inline std::array<double, N> lane_sums(std::size_t n, Term term) {
   std::array<double, N> sums;
   for (int j = 0; j < N; ++j) sums[j] = even[j] + odd[j];
   return sums;
+}
+
+template <class W>
+inline double squared_norm(const Row<W>& row) {
+  const auto [xx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
+    const double x = row.value[i];
+    *sum += x * x;
+  });
+  return xx;
 }
 
 /// The same for `sums` many sums whose number is known late: term(i, lane) adds to lane[0..sums).

@@ -191,7 +191,7 @@ static void bind_model(nb::module_& m, const char* name) {
          const nb::list& class_weights) {
         Recipe recipe{loop, strategy, rule.function, std::move(rule_parameters),
                       reinterpret_cast<const double*>(rule.callable), std::move(pull_parameters),
-                      initial_variance, intercept, epsilon, average};
+                      initial_variance, intercept, epsilon, average, rule.rests_at_target};
         std::vector<ClassName> names;
         for (nb::handle item : declared) names.push_back(to_class_name(item));
         new (self) M(recipe, {hash_bits, max_features, when_full}, std::move(names));
@@ -289,11 +289,10 @@ static void bind_model(nb::module_& m, const char* name) {
     return self.state().blocks.bytes() + self.state().paid.size() * sizeof(double) +
            self.vocabulary.memory();
   });
-  type.def_prop_ro("positive_classes", [](M& self) {
-    std::vector<int> classes;
-    for (int k = 0; k < self.state().blocks.columns(); ++k)
-      classes.push_back(self.learner->positive_class(k));
-    return classes;
+  type.def_prop_ro("class_columns", [](M& self) {
+    std::vector<int> columns;
+    for (int c = 0; c < self.state().classes; ++c) columns.push_back(self.learner->column_of(c));
+    return columns;
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {

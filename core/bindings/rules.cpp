@@ -19,9 +19,12 @@ static void call_python(const Situation* situation, const double* context, doubl
   step[1] = nb::cast<double>(answer[1]);
 }
 
+enum class Rests { no, at_target };  ///< whether a margin at its target is always left alone
+
 template <auto F>
-static void add(nb::module_& m, const char* name, std::vector<std::string> parameters = {}) {
-  m.attr(name) = RuleObject{name, std::move(parameters), as_rule<F>, {}};
+static void add(nb::module_& m, const char* name, Rests rests,
+                std::vector<std::string> parameters = {}) {
+  m.attr(name) = RuleObject{name, std::move(parameters), as_rule<F>, rests == Rests::at_target, {}};
 }
 
 void bind_rules(nb::module_& m) {
@@ -43,7 +46,7 @@ void bind_rules(nb::module_& m) {
           [](std::uintptr_t address, std::vector<std::string> parameters, nb::object owner) {
             if (!address) throw nb::value_error("The address of a rule must not be 0.");
             return RuleObject{"compiled", std::move(parameters), reinterpret_cast<Rule>(address),
-                              std::move(owner)};
+                              false, std::move(owner)};
           },
           nb::arg("address"), nb::arg("parameters"), nb::arg("owner"),
           "A compiled function void(double *situation, double *parameters, double *step).")
@@ -51,34 +54,34 @@ void bind_rules(nb::module_& m) {
           "from_callable",
           [](nb::callable function) {
             PyObject* callable = function.ptr();
-            return RuleObject{"python", {}, call_python, std::move(function), callable};
+            return RuleObject{"python", {}, call_python, false, std::move(function), callable};
           },
           nb::arg("function"), "A Python function of a Situation that returns two numbers.");
 
   nb::module_ rules = m.def_submodule("rules", "The built-in rules.");
-  add<perceptron>(rules, "perceptron", {"margin"});
-  add<pa>(rules, "pa");
-  add<pa1>(rules, "pa1", {"C"});
-  add<pa2>(rules, "pa2", {"C"});
-  add<ogd<hinge_slope>>(rules, "ogd_hinge", {"eta0", "power"});
-  add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", {"eta0", "power"});
-  add<ogd<logistic_slope>>(rules, "ogd_logistic", {"eta0", "power"});
-  add<ogd<squared_slope>>(rules, "ogd_squared", {"eta0", "power"});
-  add<second_order_perceptron>(rules, "second_order_perceptron");
-  add<cw_variance>(rules, "cw_variance", {"phi"});
-  add<cw_deviation>(rules, "cw_deviation", {"phi"});
-  add<arow>(rules, "arow", {"r"});
-  add<arow_hinge>(rules, "arow_hinge", {"r"});
-  add<scw1>(rules, "scw1", {"phi", "C"});
-  add<scw2>(rules, "scw2", {"phi", "C"});
-  add<descent<hinge_slope>>(rules, "descent_hinge", {"eta0", "power"});
-  add<descent<squared_hinge_slope>>(rules, "descent_squared_hinge", {"eta0", "power"});
-  add<descent<logistic_slope>>(rules, "descent_logistic", {"eta0", "power"});
-  add<descent<squared_slope>>(rules, "descent_squared", {"eta0", "power"});
-  add<dual_descent<hinge_slope>>(rules, "dual_hinge");
-  add<dual_descent<squared_hinge_slope>>(rules, "dual_squared_hinge");
-  add<dual_descent<logistic_slope>>(rules, "dual_logistic");
-  add<dual_descent<squared_slope>>(rules, "dual_squared");
+  add<perceptron>(rules, "perceptron", Rests::no, {"margin"});
+  add<pa>(rules, "pa", Rests::at_target);
+  add<pa1>(rules, "pa1", Rests::at_target, {"C"});
+  add<pa2>(rules, "pa2", Rests::at_target, {"C"});
+  add<ogd<hinge_slope>>(rules, "ogd_hinge", Rests::at_target, {"eta0", "power"});
+  add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", Rests::at_target, {"eta0", "power"});
+  add<ogd<logistic_slope>>(rules, "ogd_logistic", Rests::no, {"eta0", "power"});
+  add<ogd<squared_slope>>(rules, "ogd_squared", Rests::no, {"eta0", "power"});
+  add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
+  add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
+  add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});
+  add<arow>(rules, "arow", Rests::at_target, {"r"});
+  add<arow_hinge>(rules, "arow_hinge", Rests::at_target, {"r"});
+  add<scw1>(rules, "scw1", Rests::no, {"phi", "C"});
+  add<scw2>(rules, "scw2", Rests::no, {"phi", "C"});
+  add<descent<hinge_slope>>(rules, "descent_hinge", Rests::at_target, {"eta0", "power"});
+  add<descent<squared_hinge_slope>>(rules, "descent_squared_hinge", Rests::at_target, {"eta0", "power"});
+  add<descent<logistic_slope>>(rules, "descent_logistic", Rests::no, {"eta0", "power"});
+  add<descent<squared_slope>>(rules, "descent_squared", Rests::no, {"eta0", "power"});
+  add<dual_descent<hinge_slope>>(rules, "dual_hinge", Rests::at_target);
+  add<dual_descent<squared_hinge_slope>>(rules, "dual_squared_hinge", Rests::at_target);
+  add<dual_descent<logistic_slope>>(rules, "dual_logistic", Rests::no);
+  add<dual_descent<squared_slope>>(rules, "dual_squared", Rests::no);
 }
 
 }  // namespace yarrow

@@ -78,6 +78,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     throw Error("the state's 'blocks' do not fit the number of hash bits");
   }
 
+  state.touched.forget();
   state.blocks.restore(cells.data(), slots - 1, static_cast<int>(columns));
   state.scale = values<double>(from, "scale", columns);
   state.ww = values<double>(from, "ww", columns);

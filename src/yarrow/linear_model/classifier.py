@@ -184,14 +184,14 @@ class LinearClassifier(LinearModel):
         return float(np.average(right, weights=sample_weight))
 
     def _weights(self) -> Array:
-        model = self._fitted
-        columns = model.plane(0).T
-        order = self._class_table()[1]
-        if self.multiclass == "top1":
-            return columns[order] if len(order) != 2 else columns[order[1:]] - columns[order[:1]]
+        columns, order = self._fitted.plane(0).T, self._class_table()[1]
+        by_class = columns[self._fitted.class_columns][order]
         if len(order) > 2:
-            return columns[order]
-        return columns[:1] if list(order) == [0, 1] else -columns[:1]
+            return by_class
+        if self.multiclass == "top1" and len(order) == 2:
+            return by_class[1:] - by_class[:1]
+        # One column serves both classes: it speaks for the second one that was seen.
+        return by_class[:1] if order.tolist() == [0, 1] else -by_class[:1]
 
     # -- river -----------------------------------------------------------------------------------
 

@@ -38,11 +38,11 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
     @property
     def variance_(self) -> Array:
         """The variance of each weight, in the shape of `coef_`."""
-        columns = self._fitted.plane(1).T[:, 1:]
-        order = self._class_table()[1]
-        if self.multiclass == "top1":
-            return columns[order] if len(order) != 2 else columns[order].sum(axis=0, keepdims=True)
-        return columns[order] if len(order) > 2 else columns[:1]
+        columns, order = self._fitted.plane(1).T[:, 1:], self._class_table()[1]
+        by_class = columns[self._fitted.class_columns][order]
+        if len(order) > 2:
+            return by_class
+        return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
 
     def _probabilities(self, scores: Array, variances: Array) -> Array:
         """Phi(c * m/sqrt(v)), with c fitted online to the margins shown before learning.
