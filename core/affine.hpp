@@ -39,13 +39,16 @@ class AffineLoop {
     const W* first = state.blocks.first();
     const W* intercept = state.blocks.intercept();
     const std::size_t stride = state.blocks.stride();
-    const double* wx = wide_lane_sums(out.lanes, columns, row.size, [&](std::size_t i, double* sums) {
-      const double x = row.value[i];
-      const W* block = first + row.index[i] * stride;
-      for (std::size_t k = 0; k < columns; ++k) sums[k] += x * static_cast<double>(block[k]);
+    for_tiles(columns, [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
+        const double x = row.value[i];
+        const W* cells = first + row.index[i] * stride + at;
+        for (int k = 0; k < width; ++k) sums[k] += x * static_cast<double>(cells[k]);
+      });
+      for (int k = 0; k < width; ++k)
+        out.score[at + k] = state.scale[at + k] * (wx[k] + intercept_ * intercept[at + k]);
     });
-    for (std::size_t k = 0; k < columns; ++k)
-      out.score[k] = state.scale[k] * (wx[k] + intercept_ * intercept[k]);
   }
 
   /// What an update needs beyond the scores, for the columns listed.

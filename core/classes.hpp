@@ -70,13 +70,11 @@ class Classes {
     return known >= 0 ? known : add(name);
   }
 
-  /// The same for a number read from a text or an array; most rows repeat a class seen just now.
+  /// The same for a number read from a text or an array; most rows repeat a class seen before.
   int find_or_add(double value) {
-    for (const Recent& recent : recent_)
-      if (recent.value == value && recent.number < size()) return recent.number;
-    const int number = find_or_add(ClassName::of(value));
-    recent_[next_recent_++ % 8] = {value, number};
-    return number;
+    Recent& recent = recent_[std::bit_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15 >> 59];
+    if (recent.value != value) recent = {value, find_or_add(ClassName::of(value))};
+    return recent.number;
   }
 
   /// Forgets the newest classes, so that a failed call leaves no trace.
@@ -115,8 +113,7 @@ class Classes {
   std::unordered_map<std::string, int> numbers_;
   std::map<std::string, std::pair<ClassName, double>> weights_;
   std::vector<double> weight_of_number_;
-  Recent recent_[8];
-  unsigned next_recent_ = 0;
+  Recent recent_[32];
 };
 
 }  // namespace yarrow

@@ -79,17 +79,20 @@ class ConfidenceLoop {
       out.score[0] = average_ ? score_column<3>(state, row) : score_column<2>(state, row);
       return;
     }
-    const W* first = state.blocks.first();
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
-    const auto add = [&](const W* block, double x, double* sums) {
-      for (std::size_t k = 0; k < columns; ++k)
-        sums[k] += Covariance::margin(block[k], block[capacity + k], x);
-    };
-    double* sums = wide_lane_sums(out.lanes, columns, row.size, [&](std::size_t i, double* lane) {
-      add(first + row.index[i] * stride, row.value[i], lane);
+    for_tiles(columns, [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      const auto add = [capacity](const W* cells, double x, double* sums) {
+        for (int k = 0; k < width; ++k)
+          sums[k] += Covariance::margin(cells[k], cells[capacity + k], x);
+      };
+      const W* first = state.blocks.first() + at;
+      auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
+        add(first + row.index[i] * stride, row.value[i], lane);
+      });
+      add(state.blocks.intercept() + at, intercept_, sums.data());
+      std::copy(sums.begin(), sums.end(), out.score.begin() + at);
     });
-    add(state.blocks.intercept(), intercept_, sums);
-    std::copy(sums, sums + columns, out.score.begin());
   }
 
   /// What an update needs beyond the scores, for the columns listed.
@@ -101,17 +104,21 @@ class ConfidenceLoop {
       return;
     }
     const W* first = state.blocks.first() + state.blocks.capacity();
-    const std::size_t stride = state.blocks.stride(), n = listed.size();
-    const auto add = [&](const W* variances, double x, double* sums) {
-      const double x2 = x * x;
-      for (std::size_t k = 0; k < n; ++k)
-        sums[k] += x2 * static_cast<double>(variances[listed[k]]);
-    };
-    double* sums = wide_lane_sums(out.lanes, n, row.size, [&](std::size_t i, double* lane) {
-      add(first + row.index[i] * stride, row.value[i], lane);
+    const W* intercept = state.blocks.intercept() + state.blocks.capacity();
+    const std::size_t stride = state.blocks.stride();
+    for_tiles(listed.size(), [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      const int* columns = listed.data() + at;
+      const auto add = [columns](const W* variances, double x, double* sums) {
+        const double x2 = x * x;
+        for (int k = 0; k < width; ++k) sums[k] += x2 * static_cast<double>(variances[columns[k]]);
+      };
+      auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
+        add(first + row.index[i] * stride, row.value[i], lane);
+      });
+      add(intercept, intercept_, sums.data());
+      for (int k = 0; k < width; ++k) out.variance[columns[k]] = sums[k];
     });
-    add(state.blocks.intercept() + state.blocks.capacity(), intercept_, sums);
-    for (std::size_t k = 0; k < n; ++k) out.variance[listed[k]] = sums[k];
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {

@@ -59,6 +59,15 @@ class Learner {
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
   virtual double weight(std::size_t slot, int column) const = 0;
+
+  /// Asks the memory for what the next row will need.
+  void prefetch(const Row<W>& row) const {
+    const auto* first = reinterpret_cast<const char*>(state.blocks.first());
+    const std::size_t bytes = state.blocks.stride() * sizeof(W);
+    for (std::size_t i = 0; i < row.size; ++i)
+      for (std::size_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch(first + row.index[i] * bytes + line, 1);
+  }
   virtual void grow_features(std::size_t features) = 0;
   virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
@@ -198,7 +207,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return moved;
   }
 
-  double sign_of(int column, int c) const { return c == this->positive_class(column) ? 1 : -1; }
+  double sign_of(int column, int c) const { return 2.0 * (c == this->positive_class(column)) - 1; }
 
   /// The column "none of the seen", which always comes first.
   bool is_none(int column) const {

@@ -157,12 +157,14 @@ class Model {
                       const std::int64_t* order, std::int64_t count,
                       std::optional<Undo<W>>& before) {
     const bool regression = is_regression();
+    const bool is_large = state().blocks.bytes() > std::size_t{2} << 20;  // than a core's own cache
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t at = order ? order[i] : i;
       double weight = weights ? weights[at] : 1;
       if (weight == 0) continue;
       if (!regression) weight *= classes.weight(static_cast<int>(numbers[i]));
       const Row<W> row = rows.row(at);
+      if (is_large && i + 1 < count) learner->prefetch(rows.peek(order ? order[i + 1] : i + 1));
       if (before) before->remember(state(), row);
       try {
         learner->learn(row, numbers[i], weight);

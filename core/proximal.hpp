@@ -79,15 +79,18 @@ class ProximalLoop {
       out.score[0] = wx + intercept_ * pull.free_weight(blocks.intercept()[0]);
       return;
     }
-    const double* wx = wide_lane_sums(out.lanes, columns, row.size, [&](std::size_t i, double* sums) {
-      const double x = row.value[i];
-      const Index f = row.index[i];
-      const W* block = first + f * stride;
-      const double owed = Pull::pays ? paid[f] : 0;
-      for (std::size_t k = 0; k < columns; ++k) sums[k] += x * pull.weight(block[k], owed);
+    for_tiles(columns, [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
+        const double x = row.value[i];
+        const Index f = row.index[i];
+        const W* cells = first + f * stride + at;
+        const double owed = Pull::pays ? paid[f] : 0;
+        for (int k = 0; k < width; ++k) sums[k] += x * pull.weight(cells[k], owed);
+      });
+      for (int k = 0; k < width; ++k)
+        out.score[at + k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[at + k]);
     });
-    for (std::size_t k = 0; k < columns; ++k)
-      out.score[k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[k]);
   }
 
   /// What an update needs beyond the scores, for the columns listed.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "blocks.hpp"
@@ -143,7 +144,6 @@ struct State : Scalars {
 struct Scores {
   std::vector<double> score, variance;
   double xx = 0;
-  std::vector<double> lanes;  // scratch
 
   void resize(std::size_t columns) {
     if (score.size() == columns) return;
@@ -198,17 +198,15 @@ inline double squared_norm(const Row<W>& row) {
   return xx;
 }
 
-/// The same for `sums` many sums whose number is known late: term(i, lane) adds to lane[0..sums).
-/// Afterwards lanes[0..sums) holds the sums; the additions are those of lane_sums.
-template <class Term>
-inline double* wide_lane_sums(std::vector<double>& lanes, std::size_t sums, std::size_t n,
-                              Term term) {
-  lanes.assign(2 * sums, 0);
-  double* even = lanes.data();
-  double* odd = even + sums;
-  for (std::size_t i = 0; i < n; ++i) term(i, i % 2 ? odd : even);
-  for (std::size_t j = 0; j < sums; ++j) even[j] += odd[j];
-  return even;
+/// Visits columns 0..n-1 in tiles whose width the compiler knows, so that their sums stay in
+/// registers: f(tile, first column), where `decltype(tile)::value` is the width.
+template <class F>
+inline void for_tiles(std::size_t n, F f) {
+  std::size_t at = 0;
+  for (; at + 8 <= n; at += 8) f(std::integral_constant<int, 8>{}, at);
+  for (; at + 4 <= n; at += 4) f(std::integral_constant<int, 4>{}, at);
+  for (; at + 2 <= n; at += 2) f(std::integral_constant<int, 2>{}, at);
+  for (; at < n; ++at) f(std::integral_constant<int, 1>{}, at);
 }
 
 }  // namespace yarrow
