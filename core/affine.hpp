@@ -31,7 +31,7 @@ class AffineLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
-    if (columns == 1) {
+    if (state.blocks.capacity() == 1) {
       out.score[0] = state.scale[0] * (average_ ? score_column<2>(state, row)
                                                 : score_column<1>(state, row));
       return;
@@ -63,9 +63,12 @@ class AffineLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::vector<Move>& moves) const {
-    for (const Move& m : moves) admit(state, scores, m);
+    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    for (const Move& m : moves) admit(state, scores, m, weights, sums);
+    state.weights = weights;
+    state.sums = sums;
     for (Move& m : moves) settle(state, scores, m);
-    if (state.blocks.columns() != 1) return walk(state, row, moves, state.blocks.stride());
+    if (state.blocks.capacity() != 1) return walk(state, row, moves, state.blocks.stride());
     // A distance that the compiler knows costs nothing to multiply by.
     using One = std::integral_constant<std::size_t, 1>;
     using Two = std::integral_constant<std::size_t, 2>;
@@ -127,19 +130,25 @@ class AffineLoop {
 
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
 
-  /// Whether the scale has become so small that the stored numbers might overflow.
-  static bool is_tiny(double scale) {
-    return std::abs(scale) < static_cast<double>(std::numeric_limits<float>::epsilon());
+  /// Whether the scale is so small or large that the stored numbers lose their meaning.
+  static bool is_extreme(double scale) {
+    constexpr double small = std::numeric_limits<float>::epsilon();
+    return std::abs(scale) < small || std::abs(scale) > 1 / small;
   }
 
   /// Refuses a move that would overflow, before anything is written.
-  void admit(State<W>& state, const Scores& scores, const Move& m) const {
+  void admit(const State<W>& state, const Scores& scores, const Move& m, Bound& weights,
+             Bound& sums) const {
     const double scale = state.scale[m.column] * m.other;
-    const double growth = std::abs(is_tiny(scale) ? m.add : m.add / scale) * std::sqrt(scores.xx);
-    state.weights.template admit<W>(growth, [&] { return state.largest(0); });
+    const bool folds = is_extreme(scale);
+    if (folds) weights.value *= std::max(1.0, std::abs(scale));
+    const double growth = std::abs(folds ? m.add : m.add / scale) * std::sqrt(scores.xx);
+    weights.admit<W>(growth, [&] {
+      return state.largest(0) * (folds ? std::max(1.0, std::abs(scale)) : 1);
+    });
     if (average_)
-      state.sums.template admit<W>(growth * std::max(1.0, state.scale_sum[m.column]),
-                                   [&] { return state.largest(1); });
+      sums.admit<W>((growth + folds * weights.value) * std::max(1.0, state.scale_sum[m.column]),
+                    [&] { return state.largest(1); });
   }
 
   /// Does all that a move asks for but the walk, and turns `add` into stored units.
@@ -148,13 +157,14 @@ class AffineLoop {
     const double a = m.other, b = m.add;
     state.ww[k] *= a * a;
     state.scale[k] *= a;
-    if (is_tiny(state.scale[k])) fold_scale(state, k);
+    if (is_extreme(state.scale[k])) fold_scale(state, k);
     state.ww[k] = std::max(0.0, state.ww[k] + 2 * a * b * scores.score[k] + b * b * scores.xx);
     m.add = state.scale[k] == 1 ? b : b / state.scale[k];
   }
 
   /// Multiplies the scale into the stored numbers of one column, and its past into the sums.
   void fold_scale(State<W>& state, int k) const {
+    if (state.before_all_change) state.before_all_change();
     Blocks<W>& blocks = state.blocks;
     const double scale = state.scale[k];
     double largest = 0;

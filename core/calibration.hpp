@@ -14,18 +14,20 @@ namespace yarrow {
 /// every route gives the same c.
 struct Calibration {
   static constexpr int bins = 129;
-  static constexpr double width = 0.125;
+  static constexpr double width = 0.25;  ///< of a bin, in units of asinh(8q): fine around 0
   std::array<double, bins> count{};
   double c = 1;
   double next_fit = 32;
 
   /// Which rows are counted: the first ones, then every eighth, since one number is to be fitted
   /// and measuring the variance of a row costs a walk over it.
-  bool wants(double t) const { return t <= 256 || static_cast<std::int64_t>(t) % 8 == 0; }
+  static bool wants(double t) { return t <= 256 || static_cast<std::int64_t>(t) % 8 == 0; }
 
-  void record(double q, double weight) {
-    const double place = std::clamp(q / width + bins / 2 + 0.5, 0.0, bins - 0.5);
-    if (place == place) count[static_cast<int>(place)] += weight;  // no bin for 0/0
+  void record(double q, double weight, double t) {
+    const double place = std::asinh(8 * q) / width + bins / 2 + 0.5;
+    if (place != place) return;  // 0/0: neither right nor wrong
+    const double rows = t <= 256 ? 1 : 8;  // that this one stands for
+    count[static_cast<int>(std::clamp(place, 0.0, bins - 0.5))] += rows * weight;
   }
 
   void refit_when_due(double t) {
@@ -43,7 +45,7 @@ struct Calibration {
   /// wrong row at q = 1 keep c finite when the data are separable, and positive.
   double fitted() const {
     double best = c;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 12; ++i) {
       double slope = 0, bend = 0;
       const auto add = [&](double q, double n) {
         const double ratio = mills(best * q);
@@ -53,10 +55,10 @@ struct Calibration {
       add(1, 1);
       add(-1, 1);
       for (int b = 0; b < bins; ++b)
-        if (count[b] > 0) add((b - bins / 2) * width, count[b]);
+        if (count[b] > 0) add(std::sinh((b - bins / 2) * width) / 8, count[b]);
       best = std::clamp(bend < 0 ? best - slope / bend : best, best / 4, best * 4);
     }
-    return std::clamp(best, 1e-3, 1e3);
+    return std::clamp(best, 1e-6, 1e6);
   }
 
   /// phi(x)/Phi(x), by its asymptote where Phi vanishes

@@ -75,7 +75,7 @@ class ConfidenceLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
-    if (columns == 1) {
+    if (state.blocks.capacity() == 1) {
       out.score[0] = average_ ? score_column<3>(state, row) : score_column<2>(state, row);
       return;
     }
@@ -99,7 +99,7 @@ class ConfidenceLoop {
   void measure(const State<W>& state, const Row<W>& row, const std::vector<int>& listed,
                Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
-    if (state.blocks.columns() == 1) {
+    if (state.blocks.capacity() == 1) {
       out.variance[0] = average_ ? measure_column<3>(state, row) : measure_column<2>(state, row);
       return;
     }
@@ -128,9 +128,12 @@ class ConfidenceLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::vector<Move>& moves) const {
-    for (const Move& m : moves) admit(state, scores, m);
+    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    for (const Move& m : moves) admit(state, scores, m, weights, sums);
+    state.weights = weights;
+    state.sums = sums;
     const Blocks<W>& blocks = state.blocks;
-    if (blocks.columns() != 1)
+    if (blocks.capacity() != 1)
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));
     // Distances that the compiler knows cost nothing to multiply by.
     using One = std::integral_constant<std::size_t, 1>;
@@ -204,7 +207,8 @@ class ConfidenceLoop {
         const double s = cell[capacity];
         increase(cell[0], Covariance::step(s, x, alpha));
         const double narrower = Covariance::variance(s, x, kappa, v);
-        cell[capacity] = static_cast<W>(std::max(narrower, smallest_variance));
+        cell[capacity] =
+            static_cast<W>(narrower > smallest_variance ? narrower : smallest_variance);
       });
     }
   }
@@ -212,12 +216,14 @@ class ConfidenceLoop {
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
 
   /// Refuses a move that would overflow, before anything is written.
-  void admit(State<W>& state, const Scores& scores, const Move& m) const {
+  void admit(const State<W>& state, const Scores& scores, const Move& m, Bound& weights,
+             Bound& sums) const {
+    if (m.other < 0) throw Error("the rule's kappa is negative, so a variance would grow");
     const double largest = state.blocks.planes()[1].initial;
     const double growth = Covariance::reach(m.add, scores.xx, m.v, largest);
-    state.weights.template admit<W>(growth, [&] { return state.largest(0); });
+    weights.admit<W>(growth, [&] { return state.largest(0); });
     if (average_)
-      state.sums.template admit<W>(growth * std::max(1.0, state.t),
+      sums.admit<W>(growth * std::max(1.0, state.t),
                                    [&] { return state.largest(2); });
   }
 

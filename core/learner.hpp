@@ -178,7 +178,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     }
     loop_.finish_row(state);
     if constexpr (Loop::calibrated) {
-      for (const auto& [q, weight] : margins_) state.calibration.record(q, weight);
+      for (const auto& [q, weight] : margins_) state.calibration.record(q, weight, state.t + 1);
       margins_.clear();
       state.calibration.refit_when_due(state.t + 1);
     }
@@ -263,6 +263,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void consult(const Situation& situation, double* step) const {
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
+    step[0] = step[1] = std::numeric_limits<double>::quiet_NaN();  // what a silent rule has said
     recipe_.rule(&situation, parameters, step);
     if (!std::isfinite(step[0]) || !std::isfinite(step[1]))
       throw Error("this row's update is not finite; scale the features or the step down");

@@ -96,7 +96,7 @@ class Model {
         learn_in_order(rows, numbers, weights, order, count, before);
       }
     } catch (...) {
-      if (before) before->roll_back(state());
+      if (before) before->roll_back();
       classes.truncate(classes_before);
       vocabulary.truncate(names_before);
       throw;
@@ -165,11 +165,11 @@ class Model {
       if (!regression) weight *= classes.weight(static_cast<int>(numbers[i]));
       const Row<W> row = rows.row(at);
       if (is_large && i + 1 < count) learner->prefetch(rows.peek(order ? order[i + 1] : i + 1));
-      if (before) before->remember(state(), row);
+      if (before) before->remember(row);
       try {
         learner->learn(row, numbers[i], weight);
       } catch (const Error& error) {
-        throw Error("row " + std::to_string(at) + ": " + error.what());
+        throw Error("Row " + std::to_string(at) + ": " + error.what());
       }
     }
   }

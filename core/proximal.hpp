@@ -71,7 +71,7 @@ class ProximalLoop {
     const double* paid = state.paid.data() + 1;
     const Pull pull(state, parameters_);
     out.resize(columns);
-    if (columns == 1) {
+    if (blocks.capacity() == 1) {
       const auto [wx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
         const Index f = row.index[i];
         *sum += row.value[i] * pull.weight(first[f], Pull::pays ? paid[f] : 0);
@@ -105,9 +105,10 @@ class ProximalLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::vector<Move>& moves) const {
+    Bound weights = state.weights;  // kept only if every move is admitted
     for (const Move& m : moves)
-      state.weights.template admit<W>(std::abs(m.add) * std::sqrt(scores.xx),
-                                      [&] { return state.largest(0); });
+      weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
+    state.weights = weights;
     Blocks<W>& blocks = state.blocks;
     const std::size_t stride = blocks.stride();
     const int columns = blocks.columns();

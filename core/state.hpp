@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -81,6 +82,7 @@ struct State : Scalars {
   Blocks<W> blocks;
   Touched touched;
   std::vector<double> paid;  ///< proximal: per slot, the cumulative penalty at the last visit
+  std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {

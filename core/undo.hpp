@@ -12,7 +12,7 @@ template <class W>
 class Undo {
  public:
   /// `values`: an upper bound on the values of all rows; `columns_change`: a class is new.
-  Undo(const State<W>& state, std::size_t values, bool columns_change) {
+  Undo(State<W>& state, std::size_t values, bool columns_change) : state_(state) {
     const std::size_t block_bytes = state.blocks.stride() * sizeof(W);
     if (columns_change || values * block_bytes >= state.blocks.bytes()) {
       whole_.emplace(state);
@@ -20,34 +20,29 @@ class Undo {
       scalars_.emplace(state);
       features_ = state.blocks.features();
       intercept_.assign(state.blocks.intercept(), state.blocks.first());
+      state.before_all_change = [this] { remember_all(); };
     }
   }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+  ~Undo() { state_.before_all_change = nullptr; }
 
   /// To be called before a row is learned.
-  void remember(const State<W>& state, const Row<W>& row) {
+  void remember(const Row<W>& row) {
     if (whole_) return;
-    const std::size_t stride = state.blocks.stride();
+    const Blocks<W>& blocks = state_.blocks;
     for (std::size_t i = 0; i < row.size; ++i) {
-      const W* block = state.blocks.first() + row.index[i] * stride;
-      blocks_.insert(blocks_.end(), block, block + stride);
-      places_.push_back({row.index[i], state.paid.empty() ? 0 : state.paid[row.index[i] + 1]});
+      const W* block = blocks.first() + row.index[i] * blocks.stride();
+      blocks_.insert(blocks_.end(), block, block + blocks.stride());
+      places_.push_back({row.index[i], state_.paid.empty() ? 0 : state_.paid[row.index[i] + 1]});
     }
   }
 
-  void roll_back(State<W>& state) {
-    if (whole_) {
-      state = std::move(*whole_);
-      return;
-    }
-    const std::size_t stride = state.blocks.stride();
-    for (std::size_t i = places_.size(); i-- > 0;) {
-      const auto [feature, paid] = places_[i];
-      std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + feature * stride);
-      if (!state.paid.empty()) state.paid[feature + 1] = paid;
-    }
-    std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
-    state.truncate_features(features_);
-    static_cast<Scalars&>(state) = std::move(*scalars_);
+  void roll_back() {
+    if (whole_)
+      state_ = std::move(*whole_);
+    else
+      restore(state_);
   }
 
  private:
@@ -56,6 +51,27 @@ class Undo {
     double paid;
   };
 
+  /// From the touched blocks to a copy of everything as it was.
+  void remember_all() {
+    if (whole_) return;
+    State<W> before = state_;
+    restore(before);
+    whole_.emplace(std::move(before));
+  }
+
+  void restore(State<W>& state) {
+    const std::size_t stride = state.blocks.stride();
+    for (std::size_t i = places_.size(); i-- > 0;) {
+      const auto [feature, paid] = places_[i];
+      std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + feature * stride);
+      if (!state.paid.empty()) state.paid[feature + 1] = paid;
+    }
+    std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
+    state.truncate_features(features_);
+    static_cast<Scalars&>(state) = *scalars_;
+  }
+
+  State<W>& state_;
   std::optional<State<W>> whole_;
   std::optional<Scalars> scalars_;
   std::size_t features_ = 0;

@@ -124,7 +124,8 @@ static void learn_one(PythonModel<W>& self, nb::dict x, nb::handle label, double
     value = nb::cast<double>(label);
   else
     name = to_class_name(label);
-  if (!std::isfinite(value)) throw nb::value_error("The target is not a finite number.");
+  if (!std::isfinite(value)) throw Error("The target is not a finite number.");
+  if (!(weight >= 0) || std::isinf(weight)) throw Error("The weight of a row must be finite and >= 0.");
   if (weight == 0) return;
   auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
   nb::object plain = x;

@@ -48,6 +48,7 @@ static void translate(const std::exception_ptr& error, void*) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of yarrow.";
+  nanobind::set_leak_warnings(false);  // an interpreter that ends need not free everything
   nanobind::register_exception_translator(translate);
   yarrow::bind_rules(m);
   yarrow::bind_models(m);

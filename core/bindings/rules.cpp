@@ -15,8 +15,11 @@ static void call_python(const Situation* situation, const double* context, doubl
   const nb::object answer = function(nb::cast(*situation));
   if (!nb::isinstance<nb::tuple>(answer) || nb::len(answer) != 2)
     throw nb::type_error("A rule must return a tuple of two numbers.");
-  step[0] = nb::cast<double>(answer[0]);
-  step[1] = nb::cast<double>(answer[1]);
+  for (int i : {0, 1}) {
+    const nb::object number = answer[i];
+    step[i] = PyFloat_AsDouble(number.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
 }
 
 enum class Rests { no, at_target };  ///< whether a margin at its target is always left alone

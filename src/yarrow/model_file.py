@@ -13,12 +13,10 @@ bytes. Equal models have equal files.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import mmap
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -106,7 +104,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     at every moment either the old file or the new one, whole. Permissions are kept.
     """
     target = Path(os.path.realpath(path))  # the file behind a symbolic link, not the link
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
     try:
         mode = target.stat().st_mode if target.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
@@ -152,14 +150,20 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 
 def _digest(array: NDArray[Any]) -> str:
-    digest = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
-    digest.update(_bytes(array))
+    return _sha256(f"{array.dtype.str} {array.shape} ".encode(), _bytes(array))
+
+
+def _sha256(*parts: bytes | memoryview) -> str:
+    import hashlib  # loads OpenSSL, which `import yarrow` need not wait for
+
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
     return digest.hexdigest()
 
 
 def _document(body: Mapping[str, Any]) -> str:
-    text = json.dumps(body)
-    return json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()})
+    return json.dumps({**body, "sha256": _sha256(json.dumps(body).encode())})
 
 
 def _header(path: object, content: mmap.mmap, start: int) -> dict[str, Any]:

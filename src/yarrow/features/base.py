@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -138,12 +139,12 @@ class ColumnTransformer(Transformer):
                     f"X has {rows.n_columns} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_in_} features as input."
                 )
-        array: Any = X.tocsr(copy=True) if rows.is_sparse else rows.values
-        array = array.astype(np.float32 if rows.values.dtype == np.float32 else np.float64)
+        own: Any = X.tocsr(copy=True) if rows.is_sparse else rows.values
+        own = own.astype(np.float32 if rows.values.dtype == np.float32 else np.float64)
         if rows.is_sparse:
-            pass
-        _check_finite(array.data if rows.is_sparse else array)
-        return array, rows.names if first else self._column_names()
+            own.sum_duplicates()
+        _check_finite(own.data if rows.is_sparse else own)
+        return own, rows.names if first else self._column_names()
 
     def _column_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -162,12 +163,22 @@ def _check_finite(values: NDArray[Any]) -> None:
         raise DataError(f"Input X contains {what}.")
 
 
-def finite(name: Hashable, value: Any) -> float:
-    """Return a value of a dict row as a number, or raise a `DataError` that names it."""
+def values_of(x: Row) -> NDArray[np.float64]:
+    """Return the values of a dict row; one that is no finite number is an error that names it."""
     try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if isinstance(value, str) or not math.isfinite(number):
-        raise DataError(f"{value!r} is not a finite number", field=str(name))
-    return number
+        values = np.array(array("d", x.values()))  # takes numbers only, not their texts
+        if np.isfinite(values).all():
+            return values
+    except (TypeError, OverflowError):
+        pass
+    for name, value in x.items():
+        if not _is_finite(value):
+            raise DataError(f"{value!r} is not a finite number", field=str(name))
+    raise AssertionError("one of the values is not finite")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):
+        return False

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
-from yarrow.features.base import Row, Transformer, finite
+from yarrow.features.base import Row, Transformer, values_of
 from yarrow.parameters import anything, flag
+
+Feature = tuple[str, float]
 
 ANY = ":"
 """Stands for every namespace of a row."""
@@ -56,18 +59,17 @@ class Interactions(Transformer):
     def transform_one(self, x: Row) -> dict[Hashable, float]:
         """Return the row with its products."""
         self._check_parameters()
-        row = {name: finite(name, value) for name, value in x.items()}
-        spaces: dict[str, list[Hashable]] = {}
+        row = dict(zip(x, values_of(x).tolist(), strict=True))
+        spaces: dict[str, list[Feature]] = {}
         for name in sorted(row, key=str):  # a product has one name, whatever the row's order
             space = name.split("^", 1)[0] if isinstance(name, str) and "^" in name else ""
-            spaces.setdefault(space, []).append(name)
-        result: dict[Hashable, float] = dict(row) if self.keep else {}
+            spaces.setdefault(space, []).append((str(name), row[name]))
+        result: dict[Hashable, float] = row if self.keep else {}
         for term in self._terms_of(sorted(spaces)):
-            for names in _products(term, spaces):
-                value = math.prod(row[name] for name in names)
+            for product, value in _products(term, spaces):
                 if not math.isfinite(value):
-                    raise DataError("the product is too large", field="*".join(map(str, names)))
-                result["*".join(map(str, names))] = value
+                    raise DataError("the product is too large", field=product)
+                result[product] = value
         return result
 
     def transform(self, X: Iterable[Row]) -> list[dict[Hashable, float]]:
@@ -89,13 +91,18 @@ class Interactions(Transformer):
         return tags
 
 
-def _products(
-    term: tuple[str, ...], spaces: dict[str, list[Hashable]]
-) -> Iterator[tuple[Hashable, ...]]:
-    """Yield the names in each product: one per namespace, unordered where one is repeated."""
-    choices = (
-        itertools.combinations_with_replacement(spaces.get(space, []), times)
-        for space, times in Counter(term).items()
+def _products(term: tuple[str, ...], spaces: dict[str, list[Feature]]) -> list[Feature]:
+    """Return each product of one feature per namespace, unordered where one is repeated."""
+    powers = [_power(spaces.get(space, []), times) for space, times in Counter(term).items()]
+    return functools.reduce(
+        lambda left, right: [(f"{a}*{b}", v * w) for a, v in left for b, w in right], powers
     )
-    for parts in itertools.product(*choices):
-        yield tuple(itertools.chain(*parts))
+
+
+def _power(features: list[Feature], times: int) -> list[Feature]:
+    if times == 1:
+        return features
+    return [
+        ("*".join(name for name, _ in chosen), math.prod(value for _, value in chosen))
+        for chosen in itertools.combinations_with_replacement(features, times)
+    ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yarrow.estimator import estimator
-from yarrow.features.base import ColumnTransformer, Row, finite
+from yarrow.features.base import ColumnTransformer, Row, values_of
 from yarrow.parameters import choice
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ class RowNormalizer(ColumnTransformer):
     def transform_one(self, x: Row) -> dict[Hashable, float]:
         """Return the row divided by its length; a row of zeros stays as it is."""
         self._check_parameters()
-        values = np.array([finite(name, value) for name, value in x.items()], np.float64)
+        values = values_of(x)
         lengths = self._lengths(values, np.zeros(len(values), np.int64), 1)
         return dict(zip(x, (values / lengths[0]).tolist(), strict=True))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import estimator
-from yarrow.features.base import ColumnTransformer, Row, finite
+from yarrow.features.base import ColumnTransformer, Row, values_of
 from yarrow.parameters import flag
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ class OnlineScaler(ColumnTransformer):
     """
 
     _blank: ClassVar[tuple[float, ...]]  # the running numbers of a feature never seen
-    _state: Floats  # a row a feature, and some blank rows for those to come
+    _state: Floats  # a blank row, a row a feature, and some more blank rows for those to come
     _slots: dict[Hashable, int]  # the row of each feature
     _n_rows: int
 
@@ -51,17 +51,18 @@ class OnlineScaler(ColumnTransformer):
 
     def learn_one(self, x: Row) -> None:
         """Learn one row."""
-        row = {name: finite(name, value) for name, value in x.items()}
-        if not self._counts_zeros():
-            row = {name: value for name, value in row.items() if value != 0}
+        values = values_of(x)
         if not self.__sklearn_is_fitted__():
             self._start()
-        self._learn_row(self._find(row), np.array(list(row.values()), np.float64))
+        if not self._counts_zeros() and not values.all():
+            x = {name: value for name, value in x.items() if value != 0}
+            values = values[values != 0]
+        self._learn_row(self._find(x), values)
 
     def transform_one(self, x: Row) -> dict[Hashable, float]:
         """Scale one row; what it does not name stays absent."""
-        values = np.array([finite(name, value) for name, value in x.items()], np.float64)
-        return dict(zip(x, self._scaled(values, self._state_of(x)).tolist(), strict=True))
+        scaled = self._scaled(values_of(x), self._state_of(x))
+        return dict(zip(x, scaled.tolist(), strict=True))
 
     # -- rows as arrays --------------------------------------------------------------------------
 
@@ -145,7 +146,7 @@ class OnlineScaler(ColumnTransformer):
     def _known(self) -> Floats:
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
-        return self._state[: len(self._slots)]
+        return self._state[1 : len(self._slots) + 1]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -166,26 +167,24 @@ class OnlineScaler(ColumnTransformer):
     def _find(self, names: Iterable[Hashable]) -> Places:
         """Return where the features' numbers are, with a place for those that are new."""
         slots = self._slots
-        places = np.array([slots.setdefault(name, len(slots)) for name in names], np.int64)
-        if len(slots) > len(self._state):
+        places = np.array([slots.setdefault(name, len(slots) + 1) for name in names], np.int64)
+        if len(slots) >= len(self._state):
             self._state = np.concatenate([self._state, self._blanks(len(slots))])
         return places
 
     def _state_of(self, names: Iterable[Hashable]) -> Floats:
-        slots = self.__dict__.get("_slots", {})
-        places = np.array([slots.get(name, -1) for name in names], np.int64)
-        state = self._blanks(len(places))
-        known = places >= 0
-        if known.any():
-            state[known] = self._state[places[known]]
-        return state
+        """Return the features' numbers, blank ones for features never seen."""
+        if not self.__sklearn_is_fitted__():
+            return self._blanks(len(list(names)))
+        slots = self._slots
+        return self._state[np.array([slots.get(name, 0) for name in names], np.int64)]
 
     def _learn_row(self, places: Places, values: Floats) -> None:
         with np.errstate(all="ignore"):
             state = self._learned(self._state[places], values)
         bad = ~np.isfinite(state).all(axis=1)
         if bad.any():
-            name = self.feature_names_[places[bad][0]]
+            name = self.feature_names_[places[bad][0] - 1]
             raise DataError("the values are too large to be scaled", field=str(name))
         self._state[places] = state
         self._n_rows += 1

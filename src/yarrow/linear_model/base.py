@@ -141,8 +141,12 @@ class LinearModel(Estimator):
             )
         return rows, fitted_names or []
 
-    def _remember_columns(self, rows: Rows) -> None:
-        if "_n_features_in" not in self.__dict__:
+    def _keep(self, model: CoreModel, rows: Rows | None = None) -> None:
+        """The model is this estimator's from now on, if it has learned anything."""
+        if model.t == 0:
+            return
+        self._model = model
+        if rows is not None and "_n_features_in" not in self.__dict__:
             self._n_features_in = rows.n_columns
             self._feature_names_in = rows.names
 
@@ -175,9 +179,8 @@ class LinearModel(Estimator):
             order = random.permutation(rows.n_rows) if self.shuffle else None
             self._learn(model, rows, rows.names or [], labels, sample_weight, order, undo=False)
         self.__dict__.pop("_n_features_in", None)
-        self._model = model
         self._n_iter = self.max_iter
-        self._remember_columns(rows)
+        self._keep(model, rows)
 
     def _scores(self, X: Any) -> tuple[Array, Array]:
         """Scores and variances, a column a class in the order of their appearance."""

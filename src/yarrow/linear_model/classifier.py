@@ -146,8 +146,7 @@ class LinearClassifier(LinearModel):
         if model is None:
             model = self._new_model(self._declared(classes))
         self._learn(model, rows, names, labels, sample_weight)
-        self._model = model
-        self._remember_columns(rows)
+        self._keep(model, rows)
         return self
 
     def _in_class_order(self, scores: Array) -> Array:
@@ -231,7 +230,7 @@ class LinearClassifier(LinearModel):
         if model is None:
             model = self._new_model(self._declared())
         self._learn(model, rows, rows.names or list(range(rows.n_columns)), labels, w)
-        self._model = model
+        self._keep(model)
 
     def predict_many(self, X: Any) -> Any:
         """The classes of the rows of a data frame, as a series."""

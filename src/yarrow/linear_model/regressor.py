@@ -64,8 +64,7 @@ class LinearRegressor(LinearModel):
         if model is None:
             model = self._new_model([])
         self._learn(model, rows, names, (values, []), sample_weight)
-        self._model = model
-        self._remember_columns(rows)
+        self._keep(model, rows)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -106,7 +105,7 @@ class LinearRegressor(LinearModel):
         if model is None:
             model = self._new_model([])
         self._learn(model, rows, rows.names or list(range(rows.n_columns)), (values, []), w)
-        self._model = model
+        self._keep(model)
 
     def predict_many(self, X: Any) -> Any:
         """The predicted values of the rows of a data frame, as a series."""

@@ -10,14 +10,14 @@ import numpy as np
 
 from yarrow.errors import ParameterError
 from yarrow.linear_model.exported import ExportedModel
-from yarrow.linear_model.streaming import LearnableRows, Progress, errors_named, with_name
+from yarrow.linear_model.streaming import Progress, errors_named, with_name
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import (
     TEXT_FORMATS,
     StreamFormat,
+    TableReader,
     opened,
     position,
-    table_reader,
     text_reader,
 )
 
@@ -38,8 +38,9 @@ class Predictions:
 
 def stream_of(model: LinearModel | ExportedModel) -> dict[str, Any] | None:
     """What a model remembers of the stream it learned."""
-    kept = model.metadata if isinstance(model, ExportedModel) else model.__dict__
-    return kept.get("stream") if isinstance(model, ExportedModel) else kept.get("_stream")
+    if isinstance(model, ExportedModel):
+        return model.metadata.get("stream")
+    return model.__dict__.get("_stream")
 
 
 def predict_stream(
@@ -83,13 +84,12 @@ def _text_blocks(
     exported = isinstance(model, ExportedModel)
     kind = {} if exported else {"dtype": model.dtype, "hash_bits": model.hash_bits or 0}
     reader = text_reader(file, format, how, labels_optional=True, **kind)
-    while True:
+    block: Any = ()
+    while block is not None:
         block = _exported_block(model, reader) if exported else model._fitted.predict_from(reader)
-        progress.bytes, progress.skipped = reader.bytes, reader.skipped
-        progress.complaints = [with_name(progress.source, text) for text in reader.complaints]
-        if block is None:
-            return
-        yield block[:3]
+        _note(progress, reader)
+        if block is not None:
+            yield block[:3]
 
 
 def _table_blocks(
@@ -102,23 +102,27 @@ def _table_blocks(
     progress: Progress,
 ) -> Iterator[Block]:
     exported = isinstance(model, ExportedModel)
-    core = None if exported else model._fitted
-    table, data = table_reader(source, file, format, how, labels=labels)
-    rows_that_fit = LearnableRows(
-        table, "float64" if exported else model.dtype, how.on_error == "skip", format
-    )
-    for rows in rows_that_fit:
-        progress.bytes = data.count
+    dtype = "float64" if exported else model.dtype
+    reader = TableReader(source, file, format, how, dtype=dtype, labels=labels)
+    for rows in reader:
+        _note(progress, reader)
         row_labels: list[Any] = [None] * len(rows) if rows.labels is None else list(rows.labels)
-        if core is None:
-            places = model.places(rows.names)[rows.indices]
+        if exported:
+            places = _places(model, rows.names)[rows.indices]
             yield _scores(model, places, rows.indptr, rows.values), None, row_labels
         else:
-            scores, variances = core.predict_sparse(
-                rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
+            yield (
+                *model._fitted.predict_sparse(
+                    rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
+                ),
+                row_labels,
             )
-            yield scores, variances, row_labels
-    progress.skipped, progress.complaints = rows_that_fit.skipped, rows_that_fit.complaints
+    _note(progress, reader)
+
+
+def _note(progress: Progress, reader: Any) -> None:
+    progress.bytes, progress.skipped = reader.bytes, reader.skipped
+    progress.complaints = [with_name(progress.source, text) for text in reader.complaints]
 
 
 def _exported_block(model: ExportedModel, reader: Any) -> Block | None:
@@ -126,7 +130,11 @@ def _exported_block(model: ExportedModel, reader: Any) -> Block | None:
     if block is None:
         return None
     names = block["names"] if "names" in block else block["indices"].tolist()
-    return _scores(model, _places(model, names), block["begins"], block["values"]), None, block["labels"]
+    return (
+        _scores(model, _places(model, names), block["begins"], block["values"]),
+        None,
+        block["labels"],
+    )
 
 
 def _places(model: ExportedModel, names: list[Any]) -> Array:

@@ -6,25 +6,21 @@ import contextlib
 import dataclasses
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
-
-import numpy as np
 
 from yarrow import _core
 from yarrow.errors import DataError, ParameterError
-from yarrow.linear_model.exported import ExportedModel
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import (
     LAST_INDEX,
     TEXT_FORMATS,
     StreamFormat,
+    TableReader,
     opened,
     position,
-    table_reader,
     text_reader,
 )
-from yarrow.stream.named_rows import NamedRows
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -78,11 +74,10 @@ def learn_stream(
 ) -> Iterator[Progress]:
     """Learn all rows of some sources in order, and say every so often how far it is.
 
-    There is one account of all sources and passes; the same object is given each time. A new
-    model that fails on its first source is as if it had learned nothing; one that had learned
-    before keeps the rows up to the error.
+    There is one account of all sources and passes. A new model that fails on its first source is
+    as if it had learned nothing; one that had learned before keeps the rows up to the error.
     """
-    listed = list(sources) if isinstance(sources, (list, tuple)) else [sources]
+    listed: list[Source] = list(sources) if isinstance(sources, (list, tuple)) else [sources]  # type: ignore[list-item]
     _check_passes(listed, passes)
     learning = _Learning(model, how or StreamFormat(), seconds, keep_results)
     for number in range(1, passes + 1):
@@ -97,7 +92,8 @@ def learn_stream(
 
 
 def _all_names(sources: Sequence[Source]) -> str:
-    return ", ".join(source_name(source) for source in sources)
+    shown = [source_name(source) for source in sources[:3]]
+    return ", ".join([*shown, "..."] if len(sources) > 3 else shown)
 
 
 def _check_passes(sources: Sequence[Any], passes: int) -> None:
@@ -124,127 +120,89 @@ class _Learning:
         learner_type = _core.StreamLearnerF32 if is_single else _core.StreamLearnerF64
         self.learner = learner_type(self.core, how.on_error == "skip", keep_results)
         self.account = _core.Account()
-        self.progress = Progress()
+        self.progress = self.before = Progress()
+        self.account_complaints = 0
 
     def learn(self, source: Source) -> Iterator[Progress]:
+        """Learn one source to its end."""
         how = self.how.remembering(self.model.__dict__.get("_stream"))
         format = how.of(source)
         progress = self.progress
         progress.source, progress.done = source_name(source), False
-        self._before = (progress.skipped - int(self.account.skipped), progress.bytes)
-        self._complaints_before = list(progress.complaints)
-        self._account_before = len(self.account.complaints)
-        with _errors_named(source, format), opened(source) as file:
+        # What the account counts, it counts over all sources; a reader knows its own.
+        self.before = dataclasses.replace(
+            progress, skipped=progress.skipped - int(self.account.skipped)
+        )
+        self.account_complaints = len(self.account.complaints)
+        with errors_named(source, format), opened(source) as file:
             learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
             index_base = yield from learn(source, file, format, how)
             if self.account.rows > 0 or "_model" in self.model.__dict__:
                 self.model._model = self.core
                 known = self.model.__dict__.get("_stream") or {}
                 self.model.__dict__["_stream"] = known | how.described(format, index_base)
-            progress.done = True
-            yield progress
+        progress.done = True
+        progress.checkpoints, progress.results = [], None
+        yield dataclasses.replace(progress)
 
     def _learn_text(
         self, source: Source, file: BinaryIO, format: str, how: StreamFormat
-    ) -> Iterator[Progress]:
+    ) -> Generator[Progress, None, int | None]:
         model = self.model
         hash_bits = model.hash_bits or 0
         limit = LAST_INDEX
         if model.max_features is not None and model.when_full == "error" and not hash_bits:
-            limit = min(limit, model.max_features - 1 + (how.index_base == 1))
+            limit = min(limit, model.max_features - (how.index_base == 0))
         reader = text_reader(
             file, format, how, dtype=model.dtype, max_index=limit, hash_bits=hash_bits
         )
         at_end = False
         while not at_end:
             at_end = self.core.learn_from(reader, self.learner, self.account, self.seconds)
-            self._advance(file, reader.bytes, reader.skipped, reader.complaints)
-            yield self.progress
-        return reader.index_base if format == "svmlight" else None
+            self._advance(file, reader)
+            yield dataclasses.replace(self.progress)
+        return int(reader.index_base) if format == "svmlight" else None
 
     def _learn_table(
         self, source: Source, file: BinaryIO, format: str, how: StreamFormat
-    ) -> Iterator[Progress]:
+    ) -> Generator[Progress, None, None]:
         if not how.table.get("label"):
             raise ParameterError(f"Say which column of {source_name(source)} is the label.")
-        table, data = table_reader(source, file, format, how, labels=True)
-        unlearnable = _Unlearnable(self.model.dtype, how.on_error == "skip", format)
-        for rows in table:
-            rows = unlearnable.left_out(rows)
+        reader = TableReader(source, file, format, how, dtype=self.model.dtype)
+        for rows in reader:
             self.core.learn_named(
                 self.learner, self.account, rows.names,
                 rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(), rows.labels,
                 [] if rows.weights is None else rows.weights.tolist(), rows.lines.tolist(),
             )  # fmt: skip
-            skipped = table.n_skipped + unlearnable.count
-            self._advance(file, data.count, skipped, _texts(table) + unlearnable.complaints)
-            yield self.progress
-        self._advance(file, data.count, table.n_skipped + unlearnable.count, _texts(table))
-        yield self.progress
+            self._advance(file, reader)
+            yield dataclasses.replace(self.progress)
+        self._advance(file, reader)
+        yield dataclasses.replace(self.progress)
 
-    def _advance(self, file: BinaryIO, size: int, skipped: int, complaints: list[str]) -> None:
-        progress, account = self.progress, self.account
+    def _advance(self, file: BinaryIO, reader: Any) -> None:
+        progress, account, before = self.progress, self.account, self.before
         progress.rows = int(account.rows)
         progress.mistakes = int(account.mistakes)
         progress.squared_error = account.squared_error
         progress.features = account.features
-        progress.bytes = self._before[1] + size
+        progress.bytes = before.bytes + reader.bytes
         progress.position = position(file)
-        progress.skipped = self._before[0] + skipped + int(account.skipped)
-        new = complaints + account.complaints[self._account_before :]
-        named = [_with_name(progress.source, complaint) for complaint in new]
-        progress.complaints = (self._complaints_before + named)[:_COMPLAINTS_KEPT]
+        progress.skipped = before.skipped + reader.skipped + int(account.skipped)
+        new = reader.complaints + account.complaints[self.account_complaints :]
+        named = [with_name(progress.source, complaint) for complaint in new]
+        progress.complaints = (before.complaints + named)[:_COMPLAINTS_KEPT]
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
         progress.results = account.take_results() if self.keep_results else None
 
     def _checkpoint(
         self, rows: float, mistakes: float, squared: float, label: Any, prediction: Any, n: int
     ) -> Checkpoint:
-        if hasattr(self.model, "classes_") or hasattr(type(self.model), "classes_"):
+        if hasattr(type(self.model), "classes_"):
             names = self.core.classes
             label = names[int(label)]
             prediction = None if prediction < 0 else names[int(prediction)]
         return Checkpoint(int(rows), int(mistakes), squared, label, prediction, n)
-
-
-def _texts(table: Any) -> list[str]:
-    return [str(error) for error in table.first_errors]
-
-
-class _Unlearnable:
-    """Rows of a table whose values are finite, but not in the model's own type."""
-
-    def __init__(self, dtype: str, skip: bool, format: str) -> None:
-        self.dtype, self.skip = dtype, skip
-        self.unit = "row" if format == "parquet" else "line"
-        self.count, self.complaints = 0, list[str]()
-
-    def left_out(self, rows: NamedRows) -> NamedRows:
-        with np.errstate(over="ignore"):
-            places = np.flatnonzero(np.isinf(rows.values.astype(self.dtype)))
-        if not len(places):
-            return rows
-        of_row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
-        for place in places.tolist():
-            where: dict[str, Any] = {self.unit: int(rows.lines[of_row[place]])}
-            problem = f"the value {rows.values[place]:g} is too large for {self.dtype}"
-            error = DataError(problem, field=rows.names[rows.indices[place]], **where)
-            if not self.skip:
-                raise error
-            self.complaints = [*self.complaints, str(error)][:_COMPLAINTS_KEPT]
-        keep = np.ones(len(rows), np.bool_)
-        keep[of_row[places]] = False
-        self.count += int((~keep).sum())
-        kept_values = keep[of_row]
-        return NamedRows(
-            names=rows.names,
-            indptr=np.concatenate(([0], np.cumsum(np.diff(rows.indptr)[keep]))),
-            indices=rows.indices[kept_values],
-            values=rows.values[kept_values],
-            labels=None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(keep)],
-            weights=None if rows.weights is None else rows.weights[keep],
-            lines=rows.lines[keep],
-        )
 
 
 @contextlib.contextmanager
@@ -254,8 +212,8 @@ def errors_named(source: Source, format: str) -> Iterator[None]:
         yield
     except DataError as error:
         text = str(error)
-        if format == "parquet":
-            text = text.removeprefix("line ") if text.startswith("row") else text
+        if format == "parquet" and text.startswith("line "):  # the core knows lines only
+            text = "row " + text.removeprefix("line ")
         raise DataError(with_name(source_name(source), text)) from None
 
 

@@ -103,9 +103,9 @@ class Batch:
             place: dict[str, Any] = {self.unit: int(self.places[row]), "field": column}
             self.errors.append(DataError(problem, source=self.source, **place))
 
-    def first_error(self) -> DataError:
-        """Return the error that comes first in the file."""
-        return min(self.errors, key=lambda error: error.line or error.row or 0)
+    def errors_in_order(self) -> list[DataError]:
+        """Return the errors as they come in the file."""
+        return sorted(self.errors, key=lambda error: error.line or error.row or 0)
 
     def rows(
         self,
@@ -114,6 +114,11 @@ class Batch:
         weights: NDArray[np.float64] | None,
     ) -> NamedRows:
         """Join the features of the rows that did not fail."""
+        for block in blocks:
+            for place in np.flatnonzero(~np.isfinite(block.values)):  # a sum, or a text's function
+                row = int(np.searchsorted(np.cumsum(block.counts), place, side="right"))
+                name = block.names[block.indices[place]]
+                self.fail(row, name, f"{block.values[place]} is not a finite number")
         return assemble(blocks, self.keep, labels, weights, self.places)
 
 

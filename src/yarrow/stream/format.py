@@ -1,4 +1,4 @@
-"""What a stream looks like, and how it is opened: text for the core's parser, tables for pyarrow."""
+"""What a stream looks like and how it is opened: text for the core, tables for pyarrow."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from yarrow import _core
 from yarrow.errors import DataError, ParameterError
 from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
-from yarrow.stream.tabular import Table, read_table
+from yarrow.stream.named_rows import NamedRows
+from yarrow.stream.tabular import read_table
 
 TEXT_FORMATS = ("svmlight", "vw")
-TABLE_FORMATS = ("csv", "jsonl", "parquet")
+TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 FORMATS = TEXT_FORMATS + TABLE_FORMATS
 LAST_INDEX = 2**31 - 2
 
 _SUFFIXES = {
     "svm": "svmlight", "svmlight": "svmlight", "libsvm": "svmlight", "dat": "svmlight",
     "vw": "vw",
-    "csv": "csv", "tsv": "csv", "tab": "csv",
+    "csv": "csv", "tsv": "tsv", "tab": "tsv",
     "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl",
     "parquet": "parquet", "pq": "parquet",
 }  # fmt: skip
@@ -50,7 +54,7 @@ class StreamFormat:
     format: str | None = None
     otherwise: str = "svmlight"
     threads: int = 0  # 0: one for each core
-    index_base: Literal["auto", 0, 1] = "auto"
+    index_base: Literal["auto"] | int = "auto"  # or 0 or 1
     interactions: tuple[tuple[str, str], ...] = ()
     on_error: Literal["raise", "skip"] = "raise"
     table: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -145,7 +149,7 @@ def text_reader(
     return reader_type(
         data,
         format,
-        threads=how.threads or os.cpu_count() or 1,
+        threads=how.threads or _cores(),
         index_base=-1 if how.index_base == "auto" else how.index_base,
         max_index=max_index,
         labels_optional=labels_optional,
@@ -156,18 +160,116 @@ def text_reader(
     )
 
 
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _is_compressed_at(file: BinaryIO, place: int) -> bool:
     return is_compressed(os.pread(file.fileno(), 6, place))
 
 
-class Counted:
+class TableReader:
+    """The batches of a table, with the same account as a reader of text.
+
+    Values that are finite but not so in `dtype` are errors here. Without `labels` the columns of
+    the label and the weight are left out and need not be there.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        file: BinaryIO,
+        format: str,
+        how: StreamFormat,
+        *,
+        dtype: str = "float64",
+        labels: bool = True,
+    ) -> None:
+        self._dtype, self._skip = dtype, how.on_error == "skip"
+        self._unit = "row" if format == "parquet" else "line"
+        self._too_large = 0
+        self._complaints: list[str] = []
+        options = dict(how.table)
+        header = options.pop("header", True)
+        if not labels:
+            special = [options.pop(role, None) for role in ("label", "weight")]
+            options["drop"] = [*options.get("drop", ()), *(column for column in special if column)]
+        self._data = _Counted(file, source_name(source))
+        if format != "parquet":  # which is read from its end, by its name
+            self._data.file = open_bytes(file)
+            source = self._data  # type: ignore[assignment]
+        if format in ("csv", "tsv"):
+            options.setdefault("delimiter", "\t" if format == "tsv" else ",")
+            if not header and not options.get("columns"):
+                options["columns"] = self._numbered_columns(options["delimiter"])
+            format = "csv"
+        self._table = read_table(source, format=format, on_error=how.on_error, **options)  # type: ignore[arg-type]
+
+    def _numbered_columns(self, delimiter: str) -> list[str]:
+        """As many names as the first line has cells: 1, 2, 3..."""
+        line = self._data.start = self._data.file.readline()
+        if not line.strip():
+            raise DataError("the first line is empty", source=self._data.name, line=1)
+        cells = next(csv.reader([line.decode("utf-8", "replace")], delimiter=delimiter))
+        return [str(number) for number in range(1, len(cells) + 1)]
+
+    @property
+    def bytes(self) -> int:
+        """How much was read, decompressed."""
+        return self._data.count
+
+    @property
+    def skipped(self) -> int:
+        """How many rows were left out."""
+        return self._table.n_skipped + self._too_large
+
+    @property
+    def complaints(self) -> list[str]:
+        """What was wrong with the first of them."""
+        return [str(error) for error in self._table.first_errors] + self._complaints
+
+    def __iter__(self) -> Iterator[NamedRows]:
+        for rows in self._table:
+            with np.errstate(over="ignore"):
+                places = np.flatnonzero(np.isinf(rows.values.astype(self._dtype)))
+            yield self._without(rows, places) if len(places) else rows
+
+    def _without(self, rows: NamedRows, places: NDArray[np.int64]) -> NamedRows:
+        """Leave out the rows of the values at `places`, which are too large."""
+        row_of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+        for place in places.tolist():
+            at: dict[str, Any] = {self._unit: int(rows.lines[row_of[place]])}
+            problem = f"{rows.values[place]:g} is too large for {self._dtype}"
+            name = rows.names[rows.indices[place]]
+            error = DataError(problem, source=self._data.name, field=name, **at)
+            if not self._skip:
+                raise error
+            self._complaints.append(str(error))
+        keep = np.ones(len(rows), np.bool_)
+        keep[row_of[places]] = False
+        self._too_large += int((~keep).sum())
+        return NamedRows(
+            names=rows.names,
+            indptr=np.concatenate(([0], np.cumsum(np.diff(rows.indptr)[keep]))),
+            indices=rows.indices[keep[row_of]],
+            values=rows.values[keep[row_of]],
+            labels=None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(keep)],
+            weights=None if rows.weights is None else rows.weights[keep],
+            lines=rows.lines[keep],
+        )
+
+
+class _Counted:
     """A file that counts what is read from it; `start` comes first."""
 
-    def __init__(self, file: BinaryIO, name: str, start: bytes = b"") -> None:
-        self.file, self.name, self.start, self.count = file, name, start, 0
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self.file, self.name, self.start, self.count = file, name, b"", 0
 
     def read(self, size: int = -1) -> bytes:
-        """Read as a file does, but at most what is there."""
+        """Read at most what is there without waiting."""
         if self.start:
             data = self.start if size < 0 else self.start[:size]
             self.start = self.start[len(data) :]
@@ -175,35 +277,3 @@ class Counted:
             data = getattr(self.file, "read1", self.file.read)(size)
         self.count += len(data)
         return data
-
-
-def table_reader(
-    source: Source, file: BinaryIO, format: str, how: StreamFormat, *, labels: bool
-) -> tuple[Table, Counted]:
-    """The batches of a table, and a count of the bytes that went into them.
-
-    Without `labels` the columns of the label and the weight are left out and need not be there.
-    """
-    name = source_name(source)
-    options = dict(how.table)
-    header = options.pop("header", True)
-    if not labels:
-        special = [options.pop(role, None) for role in ("label", "weight")]
-        options["drop"] = [*options.get("drop", ()), *(column for column in special if column)]
-    if format == "parquet":  # which is read from its end
-        return read_table(source, format=format, on_error=how.on_error, **options), Counted(file, name)
-    data = Counted(open_bytes(file), name)
-    if format == "csv" and not header and not options.get("columns"):
-        data.start = data.file.readline()
-        is_tabbed = bool({"tsv", "tab"} & set(name.lower().split(".")))
-        options["delimiter"] = options.get("delimiter") or ("\t" if is_tabbed else ",")
-        options["columns"] = _numbered_columns(data.start, options["delimiter"], name)
-    return read_table(data, format=format, on_error=how.on_error, **options), data  # type: ignore[arg-type]
-
-
-def _numbered_columns(line: bytes, delimiter: str, name: str) -> list[str]:
-    """As many names as the first line has cells: 1, 2, 3..."""
-    if not line.strip():
-        raise DataError("the first line is empty", source=name, line=1)
-    cells = next(csv.reader([line.decode("utf-8", "replace")], delimiter=delimiter))
-    return [str(number) for number in range(1, len(cells) + 1)]

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -99,6 +99,12 @@ def read_table(
     format = format or _format_of(source, suffixes)
     _check_choice("format", format, ("csv", "jsonl", "parquet"))
     _check_choice("on_error", on_error, ("raise", "skip"))
+    if delimiter is None:
+        delimiter = "\t" if {".tsv", ".tab"} & set(suffixes) else ","
+    if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+        raise ParameterError(
+            f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
+        )
     roles = Roles(
         label=label,
         weight=weight,
@@ -115,7 +121,7 @@ def read_table(
             read_csv,
             source,
             roles,
-            delimiter=delimiter or ("\t" if {".tsv", ".tab"} & set(suffixes) else ","),
+            delimiter=delimiter,
             columns=None if columns is None else _names("columns", columns),
             missing=_names("missing", missing),
             numeric=_names("numeric", numeric),
@@ -144,11 +150,12 @@ class Table:
         self.first_errors = []
         with contextlib.closing(self._read()) as batches:
             for batch, rows in batches:
-                if batch.errors and not self._skip:
-                    raise batch.first_error()
+                errors = batch.errors_in_order()
+                if errors and not self._skip:
+                    raise errors[0]
                 self.n_rows += len(rows)
-                self.n_skipped += len(batch.errors)
-                self.first_errors += batch.errors[: _ERRORS_KEPT - len(self.first_errors)]
+                self.n_skipped += len(errors)
+                self.first_errors += errors[: _ERRORS_KEPT - len(self.first_errors)]
                 if len(rows):
                     yield rows
 
@@ -158,43 +165,39 @@ def _read_json_lines(source: Source, roles: Roles) -> Batches:
         lines = ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
         while chunk := list(itertools.islice(lines, _JSON_ROWS)):
             batch = Batch(source_name(source), "line", [number for number, _ in chunk])
-            rows: list[dict[str, float]] = []
-            labels: list[Label] = []
-            weights: list[float] = []
+            parsed: list[tuple[dict[str, float], Label, float]] = []
             for _, line in chunk:
-                features: dict[str, float] = {}
-                label: Label = 0
-                weight = 0.0
                 try:
-                    record = _parse_record(line)
-                    features = row_features(roles, record)
-                    if roles.label is not None:
-                        label = as_label(roles.label, record.get(roles.label))
-                    if roles.weight is not None:
-                        weight = as_weight(roles.weight, record.get(roles.weight))
+                    parsed.append(_parse_row(roles, line))
                 except DataError as error:
-                    batch.fail(len(rows), error.field, error.problem)
-                rows.append(features)
-                labels.append(label)
-                weights.append(weight)
+                    batch.fail(len(parsed), error.field, error.problem)
+                    parsed.append(({}, 0, 0.0))
+            features, labels, weights = zip(*parsed, strict=True)
             yield (
                 batch,
                 batch.rows(
-                    [block_of(rows)],
-                    None if roles.label is None else labels,
+                    [block_of(features)],
+                    None if roles.label is None else list(labels),
                     None if roles.weight is None else np.array(weights),
                 ),
             )
 
 
-def _parse_record(line: bytes) -> dict[str, Any]:
+def _parse_row(roles: Roles, line: bytes) -> tuple[dict[str, float], Label, float]:
     try:
         record = json.loads(line.removeprefix(codecs.BOM_UTF8))
+        if b"\\u" in line:
+            json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
     except (ValueError, RecursionError) as error:  # not JSON, or not UTF-8
         raise DataError(f"not JSON: {error}") from None
     if not isinstance(record, dict):
         raise DataError("not a JSON object")
-    return record
+    label, weight = roles.label, roles.weight
+    return (
+        row_features(roles, record),
+        0 if label is None else as_label(label, record.get(label)),
+        1.0 if weight is None else as_weight(weight, record.get(weight)),
+    )
 
 
 def _read_parquet(source: Source, roles: Roles) -> Batches:

@@ -1,0 +1,87 @@
+"""The command line: one command per file, each a thin layer over the package."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from yarrow import __version__
+from yarrow.cli.options import Page
+from yarrow.errors import YarrowError
+
+COMMANDS = ("train", "predict", "evaluate", "inspect", "convert")
+
+
+class Yarrow(Page, click.Group):
+    """The commands, imported when needed; a user's error is one sentence and exit code 2."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"yarrow.cli.{name}").command
+        return command
+
+    def main(  # type: ignore[override]  # one signature is enough
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> Any:
+        try:
+            result = super().main(args, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            _fail(_usage(error))
+        except YarrowError as error:
+            _fail(str(error))
+        except OSError as error:
+            named = "" if error.filename is None else f"{error.filename}: "
+            _fail(f"{named}{error.strerror or error}")
+        except MemoryError:
+            _fail("there is not enough memory")
+        except (KeyboardInterrupt, click.Abort):
+            _fail("interrupted", 128 + signal.SIGINT)
+        if not standalone_mode:
+            return result
+        sys.exit(result if isinstance(result, int) else 0)
+
+
+def _usage(error: click.ClickException) -> str:
+    sentence = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx and not error.message.endswith("instead."):
+        return f"{sentence.rstrip('.')}; see '{error.ctx.command_path} --help'"
+    return sentence
+
+
+def _fail(sentence: str, code: int = 2) -> NoReturn:
+    text = " ".join(sentence.split())
+    click.echo(f"yarrow: {text}{'' if text.endswith(('.', '!', '?')) else '.'}", err=True)
+    sys.exit(code)
+
+
+@click.group(
+    name="yarrow",
+    cls=Yarrow,
+    invoke_without_command=True,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Each command explains itself: yarrow train --help",
+)
+@click.version_option(__version__, message="yarrow %(version)s")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Online learning for sparse streams.
+
+    Linear learners that survive noise, follow drift and stay sparse.
+
+      yarrow evaluate mail.svm.gz --learner arow --r 0.1
+      yarrow train mail.svm.gz --learner arow --model mail.yarrow
+      yarrow predict mail.yarrow new.svm > labels.txt
+      yarrow inspect mail.yarrow
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,170 @@
+"""`yarrow convert`: the same rows in another format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from yarrow.cli.options import (
+    DATA,
+    FILE,
+    FORMAT,
+    OUTPUT,
+    Command,
+    check_inputs,
+    check_output,
+    opened_for_writing,
+    option,
+    reading_options,
+)
+from yarrow.cli.progress import counted
+from yarrow.cli.train import report_skipped
+from yarrow.errors import ParameterError
+
+
+@click.command(
+    cls=Command, name="convert", short_help="Write the rows of a file in another format."
+)
+@click.argument("source", metavar="IN", type=DATA)
+@click.argument("target", metavar="OUT", type=DATA)
+@option(OUTPUT, "--to", type=FORMAT, help="By default OUT's name tells.")
+@option(OUTPUT, "--names", type=FILE, metavar="FILE", show_default="OUT.names",
+        help="svmlight from named features: the name of index k stands in line k. A FILE that "
+        "is there is gone on with, so that several files share their numbers.")  # fmt: skip
+@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@reading_options
+def command(
+    source: str, target: str, how: Any, to: str | None, names: str | None, quiet: bool
+) -> None:
+    """Convert IN to OUT ('-' is standard input or output).
+
+    OUT is compressed if it ends in .gz, .zst, .xz or .bz2. --format is that of IN, where its
+    name does not tell it.
+
+    Features keep their names. svmlight has numbers instead, which are given out from 1 and
+    listed in a file of names; conversely a number becomes a name of digits. CSV and Parquet get a
+    column a feature, which takes two passes over IN; for many features use jsonl. Other programs
+    read VW text and svmlight only if labels are numbers.
+
+      yarrow convert mail.tsv mail.svm.gz --label label --text text
+      yarrow convert a9a.svm.gz a9a.vw
+    """
+    from yarrow.cli.writers import Layout, compressing
+    from yarrow.linear_model.streaming import Progress, errors_named
+    from yarrow.stream.format import format_of_name
+
+    to = to or (None if target == "-" else format_of_name(target))
+    if to is None:
+        raise click.UsageError("Say by --to in which format OUT is written")
+    if to == "svmlight" and how.of(source) != "svmlight":
+        if names is None and target == "-":
+            raise click.UsageError("Say by --names where the names of the features go")
+    else:
+        names = None
+    check_inputs([source])
+    for output in (target, names):
+        check_output(output, [source])
+    layout = Layout(how.table.get("label", "label"), how.table.get("weight", "weight"))
+    is_wide = to in ("csv", "tsv", "parquet")
+    if is_wide and (source == "-" or not os.path.isfile(source)):
+        raise ParameterError(f"{to} takes two passes over the rows and needs a file to read.")
+    progress = Progress()
+    with errors_named(source, how.of(source)):
+        for row in _rows(source, how, Progress()) if is_wide else ():
+            layout.see(row)
+        with opened_for_writing(target) as file, compressing(file, target) as packed:
+            writer = _writer(to, packed, layout, names)
+            for row in _rows(source, how, progress):
+                writer.write(row)
+            if hasattr(writer, "close"):
+                writer.close()
+    list_of_names = _write_names(writer, names or f"{target}.names")
+    if not quiet:
+        click.echo(f"{counted(progress.rows, 'row')} written to {target}{list_of_names}", err=True)
+        if writer.replaced:
+            click.echo(
+                f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', now '_'", err=True
+            )
+        report_skipped(progress)
+
+
+def _writer(to: str, file: Any, layout: Any, names: str | None) -> Any:
+    from yarrow.cli import writers
+
+    if to == "svmlight":
+        known = []
+        if names is not None and os.path.exists(names):
+            with open(names, encoding="utf-8", newline="\n") as lines:
+                known = [line.removesuffix("\n") for line in lines]
+        return writers.SvmlightWriter(file, known)
+    if to == "vw":
+        return writers.VwWriter(file)
+    if to == "jsonl":
+        return writers.JsonWriter(file, layout)
+    if to == "parquet":
+        return writers.ParquetWriter(file, layout)
+    return writers.CsvWriter(file, layout, "\t" if to == "tsv" else ",")
+
+
+def _write_names(writer: Any, path: str) -> str:
+    """List the names that were numbered, one a line."""
+    from yarrow.model_file import replacing
+
+    names = getattr(writer, "numbers", {})
+    if not names:
+        return ""
+    with replacing(path) as file:
+        file.write("".join(f"{name.replace(chr(10), ' ')}\n" for name in names).encode())
+    return f", {counted(len(names), 'name')} to {path}"
+
+
+def _rows(source: str, how: Any, progress: Any) -> Iterator[Any]:
+    """The rows of a file in any format."""
+    from yarrow.linear_model.streaming import with_name
+    from yarrow.stream.format import TEXT_FORMATS, TableReader, opened, text_reader
+
+    format = how.of(source)
+    progress.source = source
+    with opened(source) as file:
+        reader: Any
+        if format in TEXT_FORMATS:
+            reader = text_reader(file, format, how, labels_optional=True)
+            rows = _text_rows(reader)
+        else:
+            labels = bool(how.table.get("label"))
+            reader = TableReader(source, file, format, how, labels=labels)
+            rows = _table_rows(reader)
+        for row in rows:
+            progress.rows += 1
+            yield row
+        progress.skipped = reader.skipped
+        progress.complaints = [with_name(source, complaint) for complaint in reader.complaints]
+
+
+def _text_rows(reader: Any) -> Iterator[Any]:
+    while (block := reader.next_arrays()) is not None:
+        named = "names" in block
+        names = block["names"] if named else (block["indices"] + reader.index_base).tolist()
+        weights = block["weights"].tolist()
+        yield from _split(names, block["values"], block["begins"], block["labels"], weights)
+
+
+def _table_rows(reader: Any) -> Iterator[Any]:
+    for block in reader:
+        names = [block.names[index] for index in block.indices.tolist()]
+        labels = block.labels or [None] * len(block)
+        weights = [1.0] * len(block) if block.weights is None else block.weights.tolist()
+        yield from _split(names, block.values, block.indptr, labels, weights)
+
+
+def _split(names: Any, values: Any, begins: Any, labels: Any, weights: Any) -> Iterator[Any]:
+    from yarrow.cli.writers import Row
+
+    values, begins = values.tolist(), begins.tolist()
+    for begin, end, label, weight in zip(begins, begins[1:], labels, weights, strict=False):
+        if isinstance(label, float) and label.is_integer():
+            label = int(label)
+        yield Row(label, weight, names[begin:end], values[begin:end])

@@ -1,0 +1,305 @@
+"""Learners and their hyper-parameters as options, made from the declarations in their classes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
+from yarrow.errors import ParameterError
+
+if TYPE_CHECKING:
+    from yarrow.linear_model.base import LinearModel
+    from yarrow.parameters import Parameter
+
+LEARNER = "Learner"
+DEFAULT = "arow"
+ONLY_FIT = ("max_iter", "shuffle", "random_state")  # of `fit`; streams are learned in order
+
+
+@functools.cache
+def learners() -> dict[str, type[LinearModel]]:
+    """All learners by their short names; one with a rule of the user's own needs Python."""
+    from yarrow import linear_model
+    from yarrow.linear_model.base import LinearModel
+
+    classes = [getattr(linear_model, name) for name in linear_model.__all__]
+    return {
+        short_name(cls): cls
+        for cls in classes
+        if isinstance(cls, type) and issubclass(cls, LinearModel) and cls.family != "custom"
+    }
+
+
+def short_name(cls: type) -> str:
+    """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
+    name = cls.__name__.replace("PassiveAggressive", "PA").removesuffix("Classifier")
+    return name.replace("Regressor", "-Regressor").lower()
+
+
+def learner_named(name: str) -> type[LinearModel]:
+    """A learner by its short name or that of its class, in any case."""
+    for short, cls in learners().items():
+        if name.lower() in (short, cls.__name__.lower()):
+            return cls
+    known = ", ".join(learners())
+    raise ParameterError(f"There is no learner {name!r}; there are {known}.")
+
+
+def _parse_classes(texts: Iterable[str]) -> list[Any]:
+    return [parse_label(item) for text in texts for item in text.split(",")]
+
+
+def _parse_class_weight(texts: Iterable[str]) -> dict[Any, float]:
+    weights = {}
+    for item in ",".join(texts).split(","):
+        label, equals, weight = item.rpartition("=")
+        try:
+            weights[parse_label(label)] = float(weight)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ParameterError(
+                f"The 'class_weight' must be like spam=2,ham=1. Got {item!r} instead."
+            )
+    return weights
+
+
+#: parameters that are neither numbers nor words: how they look, and what makes them of texts
+_SPECIAL: dict[str, tuple[str, Callable[[Iterable[str]], Any]]] = {
+    "classes": ("A,B,...", _parse_classes),
+    "class_weight": ("A=W,B=W,...", _parse_class_weight),
+}
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _default(cls: Any, name: str) -> Any:
+    return cls.__dataclass_fields__[name].default
+
+
+def hyper_parameters(cls: type[LinearModel]) -> dict[str, Parameter]:
+    """The parameters of a learner that a command can set."""
+    from yarrow.parameters import parameters
+
+    return {
+        name: parameter
+        for name, parameter in parameters(cls).items()
+        if parameter.kind is not None or name in _SPECIAL
+    }
+
+
+def learner_options(cls: type[LinearModel]) -> list[Option]:
+    """The options of a learner, its own before those that all learners have."""
+    from yarrow.linear_model.classifier import LinearClassifier
+    from yarrow.linear_model.regressor import LinearRegressor
+
+    common = hyper_parameters(LinearClassifier).keys() | hyper_parameters(LinearRegressor).keys()
+    own: list[Option] = []
+    shared: list[Option] = []
+    for name, parameter in hyper_parameters(cls).items():
+        if name in ONLY_FIT:
+            continue
+        section = "Options of all learners" if name in common else f"Options of {cls.__name__}"
+        made = _option(name, parameter, _default(cls, name), section)
+        (shared if name in common else own).append(made)
+    return own + shared
+
+
+def _option(name: str, parameter: Parameter, default: Any, section: str) -> Option:
+    settings: dict[str, Any] = {"section": section, "default": None}
+    flag = _flag(name)
+    limits = "" if parameter.choices or parameter.kind is bool else parameter.allowed
+    limits = limits.removeprefix("None or ").removeprefix("an integer ")
+    if parameter.kind is bool:
+        flag, default = f"{flag}/--no{flag[1:]}", "yes" if default else "no"
+    elif name in _SPECIAL:
+        limits = ""
+        settings |= {"metavar": _SPECIAL[name][0], "multiple": True}
+    elif parameter.choices:
+        settings |= {"type": click.Choice(parameter.choices)}
+    else:
+        settings |= {"type": parameter.kind}
+        settings |= {"metavar": {float: "NUMBER", int: "N"}.get(parameter.kind or str, "TEXT")}
+    shown = "" if default is None else f"default: {default}"
+    notes = "; ".join(note for note in (limits, shown) if note)
+    doc = parameter.doc.replace("`", "'")
+    return Option([name, flag], help=doc + (f"  [{notes}]" if notes else ""), **settings)
+
+
+class LearnerCommand(Command):
+    """A command that has, besides its own options, those of the learner named by `--learner`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        name, resumed = _value(args, "--learner"), _value(args, "--resume")
+        cls = None if resumed else learner_named(name or DEFAULT)
+        ctx.meta["learner"], ctx.meta["chosen"] = cls, bool(name)
+        ctx.meta["options"] = learner_options(cls) if cls else []
+        if name and resumed:
+            raise click.UsageError(
+                "--resume goes on with the learner of its model: leave out --learner"
+            )
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(self._no_such_option(ctx, error)) from None
+
+    def _no_such_option(self, ctx: click.Context, error: click.NoSuchOption) -> str:
+        name, cls = error.option_name, ctx.meta["learner"]
+        if error.possibilities and not any(
+            name in option.opts
+            for other in learners().values()
+            for option in learner_options(other)
+        ):
+            return f"There is no option {name}, but {' or '.join(error.possibilities)}"
+        if cls is None:
+            return f"{name} is no option with --resume, whose model has its settings"
+        allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
+        return f"{cls.__name__} has no option {name}; it has {allowed}"
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        params = super().get_params(ctx)
+        place = 1 + next(i for i, parameter in enumerate(params) if parameter.name == "settings")
+        return [*params[:place], *ctx.meta.get("options", []), *params[place:]]
+
+    def shown_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return self.get_params(ctx) if ctx.meta["chosen"] else super().get_params(ctx)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_help_text(ctx, formatter)
+        cls = ctx.meta["learner"]
+        if not ctx.meta["chosen"]:
+            with formatter.section("Learners"):
+                formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
+        elif cls is not None:
+            with formatter.section(f"{cls.__name__} ({short_name(cls)})"):
+                formatter.write_text("\n\n".join(_paragraphs(cls)))
+
+
+def _value(args: list[str], name: str) -> str | None:
+    """The value of an option that decides which others there are, before they are parsed."""
+    for arg, following in zip(args, [*args[1:], ""], strict=False):
+        if arg == "--":
+            return None
+        if arg == name:
+            return following
+        if arg.startswith(name + "="):
+            return arg.removeprefix(name + "=")
+    return None
+
+
+def _paragraphs(cls: type) -> list[str]:
+    """What a learner's docstring says before its example."""
+    text = inspect.cleandoc(cls.__doc__ or "").partition(">>>")[0].replace("`", "")
+    return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
+
+
+def _summary(cls: type) -> str:
+    """What a learner is, in a line."""
+    text = re.sub(r" \([^)]*\)", "", _paragraphs(cls)[0])
+    sentence = re.split(r"[:.](?=\s|$)", text)[0]
+    return sentence if len(sentence) <= 60 else sentence.rpartition(",")[0] or sentence
+
+
+_LEARNING = [
+    option(
+        LEARNER,
+        "--learner",
+        metavar="NAME",
+        help="One of the learners, by this name or that of its class; with --help behind it the "
+        "options of that learner are shown.",
+        default=DEFAULT,
+        show_default=True,
+    ),
+    option(
+        LEARNER,
+        "--resume",
+        type=FILE,
+        metavar="MODEL",
+        help="Go on with a saved model instead, as if it had never been saved.",
+    ),
+    option(
+        LEARNER,
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any parameter by its name in Python, also those of 'fit'. Repeatable.",
+    ),
+]
+
+
+def learning_options(command: F) -> F:
+    """Add the options that choose a learner; the command gets it as `estimator`."""
+
+    @click.pass_context
+    @functools.wraps(command)
+    def build(ctx: click.Context, /, **values: Any) -> Any:
+        _, resume, settings = (values.pop(name) for name in ("learner", "resume", "settings"))
+        cls = ctx.meta["learner"]
+        if cls is None:
+            if settings:
+                raise click.UsageError(
+                    "--set is no option with --resume, whose model has its settings"
+                )
+            return command(estimator=_resumed(resume), **values)
+        given = {option.name: values.pop(option.name) for option in ctx.meta["options"]}
+        return command(estimator=_built(cls, given, settings), **values)
+
+    return functools.reduce(lambda f, add: add(f), reversed(_LEARNING), build)  # type: ignore[return-value]
+
+
+def _resumed(path: str) -> LinearModel:
+    from yarrow.linear_model import ExportedModel, load
+
+    model = load(path)
+    if isinstance(model, ExportedModel):
+        raise ParameterError(
+            f"{path}: is an export, which only predicts; resume what --model wrote."
+        )
+    return model  # type: ignore[no-any-return]
+
+
+def _built(
+    cls: type[LinearModel], given: Mapping[str, Any], settings: Iterable[str]
+) -> LinearModel:
+    from yarrow.parameters import check_parameters
+
+    values = {
+        name: _SPECIAL[name][1](value) if name in _SPECIAL else value
+        for name, value in given.items()
+        if value is not None and value != ()
+    }
+    model = cls(**(values | dict(_setting(cls, text) for text in settings)))
+    check_parameters(model)
+    return model
+
+
+def _setting(cls: type[LinearModel], text: str) -> tuple[str, Any]:
+    """A parameter and its value from NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    known = hyper_parameters(cls)
+    if name not in known or not equals:
+        raise ParameterError(
+            f"--set takes NAME=VALUE with a name among {', '.join(known)}. Got {text!r} instead."
+        )
+    parameter = known[name]
+    if name in _SPECIAL:
+        return name, _SPECIAL[name][1]([value])
+    if value == "None":
+        return name, None
+    try:
+        if parameter.kind is bool:
+            return name, click.BOOL.convert(value, None, None)
+        return name, (parameter.kind or str)(value)
+    except (ValueError, click.BadParameter):
+        raise ParameterError(
+            f"The {name!r} parameter must be {parameter.allowed}. Got {value!r} instead."
+        ) from None

@@ -1,0 +1,268 @@
+"""Options in named sections, and those that say how to read a stream."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, TypeVar
+
+import click
+
+from yarrow.errors import ParameterError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+INPUT, TABLES, OUTPUT, OTHER = "Input", "Tables (CSV, JSON lines, Parquet)", "Output", "Other"
+FORMAT = click.Choice(["svmlight", "vw", "csv", "tsv", "jsonl", "parquet"])
+DATA = click.Path(allow_dash=True, path_type=str)
+FILE = click.Path(path_type=str)
+
+
+class Option(click.Option):
+    """An option that belongs to a section of the help page."""
+
+    def __init__(self, *args: Any, section: str = OTHER, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.section = section
+
+
+class Page(click.Command):
+    """A command whose help page shows commands to try as they are, a line each."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                lines = paragraph.splitlines()
+                if all("yarrow " in line for line in lines):
+                    indent = " " * (formatter.current_indent + 2)
+                    formatter.write("".join(f"{indent}{line.strip()}\n" for line in lines))
+                else:
+                    formatter.write_text(paragraph)
+
+
+class Command(Page):
+    """A command whose help page has its options in sections."""
+
+    def shown_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters on the help page."""
+        return self.get_params(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.shown_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", OTHER), []).append(record)
+        other = sections.pop(OTHER, [])
+        for title, records in itertools.chain(sections.items(), [(OTHER, other)] * bool(other)):
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option(section: str, *names: str, **settings: Any) -> Callable[[F], F]:
+    """`click.option` in a section."""
+    return click.option(*names, cls=Option, section=section, **settings)
+
+
+_READING = [
+    option(
+        INPUT,
+        "--format",
+        type=FORMAT,
+        help="By default the file's name tells: .svm .vw .csv .tsv .jsonl .parquet, with .gz .zst "
+        ".xz or .bz2 behind it; svmlight if it does not.",
+    ),
+    option(
+        INPUT,
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        show_default="one for each core",
+        help="Threads that parse text; the result is the same with any number.",
+    ),
+    option(
+        INPUT,
+        "--index-base",
+        type=click.Choice(["auto", "0", "1"]),
+        default="auto",
+        show_default=True,
+        help="The first index of svmlight files. auto: 0 if it occurs in the first 4 MB, else 1; "
+        "say it for a live pipe, which would first have to deliver them.",
+    ),
+    option(
+        INPUT,
+        "-q",
+        "--interactions",
+        multiple=True,
+        metavar="AB",
+        help="VW text: multiply the features of namespaces A and B (first letters, or "
+        "whole names with a comma between). Repeatable.",
+    ),
+    option(
+        INPUT,
+        "--on-error",
+        type=click.Choice(["raise", "skip"]),
+        default="raise",
+        show_default=True,
+        help="A broken row: stop there, or leave it out and count it.",
+    ),
+    option(TABLES, "--label", metavar="COLUMN", help="The column to predict."),
+    option(TABLES, "--weight", metavar="COLUMN", help="How much each row counts."),
+    option(TABLES, "--text", multiple=True, metavar="COLUMN", help="Read as words. Repeatable."),
+    option(
+        TABLES,
+        "--category",
+        multiple=True,
+        metavar="COLUMN",
+        help="Values are names even if they look like numbers. Repeatable.",
+    ),
+    option(
+        TABLES,
+        "--numeric",
+        multiple=True,
+        metavar="COLUMN",
+        help="CSV: holds numbers, whatever the first rows look like. Repeatable.",
+    ),
+    option(TABLES, "--drop", multiple=True, metavar="COLUMN", help="Leave out. Repeatable."),
+    option(
+        TABLES,
+        "--only",
+        multiple=True,
+        metavar="COLUMN",
+        help="Make features of these columns alone. Repeatable.",
+    ),
+    option(
+        TABLES,
+        "--delimiter",
+        metavar="CHARACTER",
+        show_default="a comma; a tab in tsv",
+        help="CSV: what separates cells, or 'tab'.",
+    ),
+    option(
+        TABLES,
+        "--missing",
+        multiple=True,
+        metavar="MARK",
+        help="CSV: a cell that means no value, such as NA. Repeatable.",
+    ),
+    option(
+        TABLES,
+        "--columns",
+        metavar="A,B,...",
+        help="CSV without a header line: the names of its columns.",
+    ),
+    option(
+        TABLES,
+        "--no-header",
+        is_flag=True,
+        help="CSV without a header line: its columns are called 1, 2, 3...",
+    ),
+]
+
+
+def reading_options(command: F) -> F:
+    """Add the options that say how to read a stream; the command gets them as `how`."""
+
+    @functools.wraps(command)
+    def read(**values: Any) -> Any:
+        return command(how=_stream_format(values), **values)
+
+    return functools.reduce(lambda f, add: add(f), reversed(_READING), read)  # type: ignore[return-value]
+
+
+def _stream_format(values: dict[str, Any]) -> Any:
+    """Take the options of reading out of `values`."""
+    from yarrow.stream.format import StreamFormat, parse_interactions
+
+    base = values.pop("index_base")
+    delimiter, columns = values.pop("delimiter"), values.pop("columns")
+    marks = values.pop("missing")
+    table = {
+        "label": values.pop("label"),
+        "weight": values.pop("weight"),
+        "text": list(values.pop("text")),
+        "categories": list(values.pop("category")),
+        "numeric": list(values.pop("numeric")),
+        "drop": list(values.pop("drop")),
+        "features": list(values.pop("only")),
+        "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter,
+        "missing": ["", *marks] if marks else None,
+        "columns": columns.split(",") if columns else None,
+    }
+    said = {name: value for name, value in table.items() if value}
+    if values.pop("no_header"):
+        said["header"] = False
+    return StreamFormat(
+        format=values.pop("format"),
+        threads=values.pop("threads") or 0,
+        index_base={"0": 0, "1": 1}.get(base, "auto"),
+        interactions=parse_interactions(values.pop("interactions")),
+        on_error=values.pop("on_error"),
+        table=said,
+    )
+
+
+def check_inputs(paths: Iterable[str]) -> None:
+    """Complain about all files before work starts on the first."""
+    for path in paths:
+        if path == "-":
+            continue
+        if os.path.isdir(path):
+            raise ParameterError(f"{path}: is a folder; name the files in it.")
+        os.stat(path)
+        if not os.access(path, os.R_OK):
+            raise ParameterError(f"{path}: may not be read.")
+
+
+def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
+    """Complain about a place where nothing can be written before hours of work, not after."""
+    if path is None or path == "-":
+        return
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ParameterError(f"{path}: there is no folder {folder}.")
+    if os.path.isdir(path):
+        raise ParameterError(f"{path}: is a folder; name a file in it.")
+    if not os.access(folder, os.W_OK):
+        raise ParameterError(f"{path}: the folder {folder} may not be written.")
+    for source in inputs:
+        if source != "-" and os.path.exists(path) and os.path.samefile(source, path):
+            raise ParameterError(f"{path}: is also read, and would be overwritten.")
+
+
+@contextlib.contextmanager
+def opened_for_writing(path: str) -> Iterator[BinaryIO]:
+    """Standard output, a device or a pipe as it is; a file that is replaced when all went well."""
+    from yarrow.model_file import replacing
+
+    if path == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+    else:
+        with replacing(path) as file:
+            yield file
+
+
+def parse_label(text: str) -> int | float | str:
+    """A class as files spell it: a number where it looks like one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() else number
+
+
+def shortened_list(items: Sequence[Any], most: int = 20) -> str:
+    """The first items of a list, and how many there are if that is not all."""
+    shown = ", ".join(map(str, items[:most]))
+    return shown if len(items) <= most else f"{shown}, ... ({len(items):,} in all)"

@@ -1,0 +1,123 @@
+"""`yarrow predict`: a line for each row, its class or value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from yarrow.cli.options import (
+    DATA,
+    FILE,
+    OUTPUT,
+    Command,
+    check_inputs,
+    check_output,
+    opened_for_writing,
+    option,
+    reading_options,
+)
+from yarrow.cli.progress import counted
+from yarrow.cli.results import Confusion, Residuals, summary_lines
+from yarrow.cli.train import report_skipped
+
+
+@click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")
+@click.argument("model", type=FILE)
+@click.argument("data", type=DATA)
+@option(OUTPUT, "--output", type=DATA, default="-", metavar="FILE", show_default="standard output",
+        help="Where the predictions go; a file is written whole or not at all.")  # fmt: skip
+@option(OUTPUT, "--scores", is_flag=True, help="Add the score of each class, tab-separated.")
+@option(OUTPUT, "--proba", is_flag=True, help="Add the probability of each class, tab-separated.")
+@option(OUTPUT, "--header", is_flag=True, help="Begin with a line that names the columns.")
+@option(OUTPUT, "--quiet", is_flag=True, help="Do not compare with the labels, if there are any.")
+@reading_options
+def command(
+    model: str,
+    data: str,
+    how: Any,
+    output: str,
+    scores: bool,
+    proba: bool,
+    header: bool,
+    quiet: bool,
+) -> None:
+    """Predict the rows of DATA ('-' is standard input) with a saved or an exported MODEL.
+
+    Each row gives a line: its class, or its value in a regression. The data is read as in
+    training, so options need not be repeated. Where rows have labels, the accuracy is told on
+    standard error; for a table, say by --label which column they are in.
+
+      yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
+      yarrow predict sms.yarrow new.tsv --proba --header
+    """
+    from yarrow.linear_model import load
+    from yarrow.linear_model.stream_prediction import predict_stream
+    from yarrow.linear_model.streaming import Progress
+
+    if scores and proba:
+        raise click.UsageError("--scores and --proba exclude each other")
+    check_inputs([model, data])
+    check_output(output, [model, data])
+    estimator = load(model)
+    classes = getattr(estimator, "classes_", None)
+    names = None if classes is None else classes.tolist()
+    tally = None if quiet else _Tally(is_regression=names is None)
+    progress = Progress()
+    with opened_for_writing(output) as file:
+        if header:
+            columns = names if names is not None and (scores or proba) else []
+            file.write(_line(["prediction", *columns]))
+        for block in predict_stream(estimator, data, how, probabilities=proba, progress=progress):
+            chosen = block.chosen.tolist()
+            table = block.probabilities if proba else block.scores if scores else None
+            file.write(_lines(chosen, None if names is None else table))
+            if tally is not None:
+                tally.add(block.labels, chosen)
+    if tally is not None:
+        tally.report(progress.rows)
+    report_skipped(progress)
+
+
+def _line(cells: list[Any]) -> bytes:
+    return ("\t".join(map(str, cells)) + "\n").encode()
+
+
+def _lines(chosen: list[Any], table: Any) -> bytes:
+    if table is None:
+        return "".join(f"{value}\n" for value in chosen).encode()
+    rows = ("\t".join(f"{value:.9g}" for value in row) for row in table.tolist())
+    return "".join(f"{value}\t{row}\n" for value, row in zip(chosen, rows, strict=True)).encode()
+
+
+class _Tally:
+    """Compares predictions with labels, as far as there are any."""
+
+    def __init__(self, is_regression: bool) -> None:
+        self.is_regression = is_regression
+        self.labelled = 0
+        self._numbers: dict[Any, int] = {}
+        self._results: Confusion | Residuals = Residuals() if is_regression else Confusion()
+
+    def add(self, labels: list[Any], predictions: list[Any]) -> None:
+        pairs = [pair for pair in zip(labels, predictions, strict=True) if pair[0] is not None]
+        if self.is_regression:
+            pairs = [pair for pair in pairs if isinstance(pair[0], float | int)]
+        if not pairs:
+            return
+        self.labelled += len(pairs)
+        if not self.is_regression:
+            pairs = [(self._number(label), self._number(guess)) for label, guess in pairs]
+        self._results.add(*zip(*pairs, strict=True))
+
+    def _number(self, name: Any) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def report(self, rows: int) -> None:
+        if not self.labelled:
+            return
+        some = "" if self.labelled == rows else f", {self.labelled:,} with a label"
+        names = [int(n) if isinstance(n, float) and n.is_integer() else n for n in self._numbers]
+        click.echo(f"{counted(rows, 'row')} predicted{some}", err=True)
+        for line in summary_lines(self._results.summary(names), baselines=False):
+            click.echo(line, err=True)

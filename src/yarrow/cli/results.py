@@ -1,0 +1,135 @@
+"""Labels against predictions: what `evaluate` and `predict` say at the end."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+_MOST_CLASSES = 12  # with a line each
+
+
+class Confusion:
+    """How often each class was predicted as which, and two predictors that need no model."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[int, int]] = Counter()  # (label, prediction) as class numbers
+        self.changes = 0  # rows whose label is not that of the row before
+        self._last: float | None = None
+
+    def add(self, labels: Any, predictions: Any) -> None:
+        """Count some more rows, in order."""
+        labels, predictions = np.asarray(labels, np.int64), np.asarray(predictions, np.int64)
+        if not len(labels):
+            return
+        pairs, counts = np.unique(np.stack([labels, predictions]), axis=1, return_counts=True)
+        for label, prediction, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+            self.counts[label, prediction] += count
+        before = labels[0] - 1 if self._last is None else self._last
+        self.changes += int(np.sum(np.diff(labels, prepend=before) != 0))
+        self._last = int(labels[-1])
+
+    def summary(self, names: Sequence[Any]) -> dict[str, Any]:
+        """All that can be said, with the names of the classes."""
+        rows = sum(self.counts.values())
+        of_label: Counter[int] = Counter()
+        of_prediction: Counter[int] = Counter()
+        for (label, prediction), count in self.counts.items():
+            of_label[label] += count
+            of_prediction[prediction] += count
+        classes = []
+        for number in sorted(of_label, key=lambda n: (isinstance(names[n], str), names[n])):
+            right, predicted = self.counts[number, number], of_prediction[number]
+            classes.append(
+                {
+                    "class": names[number],
+                    "rows": of_label[number],
+                    "recall": right / of_label[number],
+                    "precision": right / predicted if predicted else None,
+                }
+            )
+        right = sum(count for (label, guess), count in self.counts.items() if label == guess)
+        return {
+            "error": 1 - right / rows,
+            "accuracy": right / rows,
+            "balanced_accuracy": sum(c["recall"] for c in classes) / len(classes),
+            "error_of_most_frequent_class": 1 - max(of_label.values()) / rows,
+            "error_of_last_label_repeated": self.changes / rows,
+            "classes": classes,
+            "confusion": [
+                [names[label], names[guess] if guess >= 0 else None, count]
+                for (label, guess), count in sorted(self.counts.items())
+            ],
+        }
+
+
+class Residuals:
+    """The errors of a regression, and that of a predictor who knows the mean."""
+
+    def __init__(self) -> None:
+        self.rows, self.absolute, self.squared, self.total, self.squares = 0, 0.0, 0.0, 0.0, 0.0
+
+    def add(self, labels: Any, predictions: Any) -> None:
+        """Count some more rows."""
+        labels, predictions = np.asarray(labels, np.float64), np.asarray(predictions, np.float64)
+        self.rows += len(labels)
+        self.absolute += float(np.sum(np.abs(labels - predictions)))
+        self.squared += float(np.sum((labels - predictions) ** 2))
+        self.total += float(np.sum(labels))
+        self.squares += float(np.sum(labels**2))
+
+    def summary(self, names: Sequence[Any] = ()) -> dict[str, Any]:
+        """All that can be said."""
+        spread = max(0.0, self.squares / self.rows - (self.total / self.rows) ** 2)
+        mean_squared = self.squared / self.rows
+        return {
+            "rmse": math.sqrt(mean_squared),
+            "mae": self.absolute / self.rows,
+            "r2": 1 - mean_squared / spread if spread > 0 else None,
+            "rmse_of_mean": math.sqrt(spread),
+        }
+
+
+def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[str]:
+    """A summary in words."""
+    if "rmse" in summary:
+        r2 = "" if summary["r2"] is None else f", R² {summary['r2']:.4f}"
+        lines = [f"RMSE {summary['rmse']:.6g}, MAE {summary['mae']:.6g}{r2}"]
+        return (
+            lines
+            + [f"RMSE without a model: always the mean {summary['rmse_of_mean']:.6g}"] * baselines
+        )
+    lines = [
+        f"error {percent(summary['error'])}, accuracy {percent(summary['accuracy'])}, "
+        f"balanced accuracy {percent(summary['balanced_accuracy'])}"
+    ]
+    if baselines:
+        frequent, repeated = (
+            percent(summary[f"error_of_{name}"])
+            for name in ("most_frequent_class", "last_label_repeated")
+        )
+        lines.append(
+            f"without a model: most frequent class {frequent} error, last label again {repeated}"
+        )
+    if len(summary["classes"]) <= _MOST_CLASSES:
+        lines += ["", *_class_table(summary["classes"])]
+    return lines
+
+
+def _class_table(classes: list[dict[str, Any]]) -> list[str]:
+    width = max(5, *(len(str(c["class"])) for c in classes))
+    lines = [f"{'class':<{width}}  {'rows':>11}  {'recall':>8}  {'precision':>9}"]
+    for c in classes:
+        precision = "-" if c["precision"] is None else percent(c["precision"])
+        lines.append(
+            f"{c['class']!s:<{width}}  {c['rows']:>11,}  {percent(c['recall']):>8}  {precision:>9}"
+        )
+    return lines
+
+
+def percent(share: float) -> str:
+    """`12.34 %`."""
+    return f"{100 * share:.2f} %"

@@ -1,0 +1,94 @@
+"""`yarrow train`: learn rows in order, once or in several passes, and save the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from yarrow.cli.learners import LEARNER, LearnerCommand, learning_options
+from yarrow.cli.options import (
+    DATA,
+    FILE,
+    OUTPUT,
+    check_inputs,
+    check_output,
+    option,
+    reading_options,
+)
+from yarrow.cli.progress import Display, counted, rate
+
+
+@click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@learning_options
+@option(LEARNER, "--passes", type=click.IntRange(min=1), default=1, metavar="N",
+        show_default=True, help="Read the data N times, in order.")  # fmt: skip
+@option(OUTPUT, "--model", type=FILE, metavar="FILE",
+        help="Where the model goes: its exact state, to predict and to --resume. Written whole "
+        "when all rows are learned; after any error the old file is untouched.")  # fmt: skip
+@option(OUTPUT, "--export", type=FILE, metavar="FILE",
+        help="Also, or only, write the nonzero weights: .json, .txt, or for 'yarrow predict' any "
+        "other name.")  # fmt: skip
+@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@reading_options
+def command(
+    data: tuple[str, ...],
+    estimator: Any,
+    how: Any,
+    passes: int,
+    model: str | None,
+    export: str | None,
+    quiet: bool,
+) -> None:
+    """Learn the rows of files in order ('-' is standard input) and save the model.
+
+    yarrow train a9a.svm.gz --learner arow --r 0.1 --model a9a.yarrow
+    yarrow train sms.tsv --label label --text text --model sms.yarrow
+    zcat new.svm.gz | yarrow train - --resume a9a.yarrow --model a9a.yarrow
+    """
+    from yarrow.linear_model.streaming import learn_stream
+
+    if model is None and export is None:
+        raise click.UsageError("Say where the model goes: --model FILE")
+    check_inputs(data)
+    for output in (model, export):
+        check_output(output, data)
+    if export is not None:
+        check_exportable(estimator)
+    is_regression = not hasattr(type(estimator), "classes_")
+    display = Display(data, is_regression=is_regression, passes=passes, quiet=quiet)
+    progress = display.watch(learn_stream(estimator, data, how, passes=passes))
+    seconds = display.seconds
+    if export is not None:
+        estimator.export(export)
+    if model is not None:
+        estimator.save(model)
+    if quiet:
+        return
+    click.echo(
+        f"{counted(progress.rows, 'row')}, {display.errors()}, "
+        f"{counted(estimator.n_updates_, 'update')}, {counted(estimator.n_nonzero_, 'nonzero')}, "
+        f"{seconds:.2f} s ({rate(progress.rows, seconds)} rows/s)"
+    )
+    report_skipped(progress)
+
+
+def check_exportable(estimator: Any) -> None:
+    """Refuse before training what cannot be exported after it."""
+    from yarrow.errors import ParameterError
+
+    if not getattr(estimator, "is_exportable", True) or estimator.hash_bits:
+        why = "hashes its features" if estimator.hash_bits else "has no fixed weights"
+        raise ParameterError(
+            f"{type(estimator).__name__} {why} and cannot be exported: use --model."
+        )
+
+
+def report_skipped(progress: Any) -> None:
+    """Say on standard error which rows were left out."""
+    if not progress.skipped:
+        return
+    click.echo(f"{counted(progress.skipped, 'row')} skipped; the first:", err=True)
+    for complaint in progress.complaints:
+        click.echo(f"  {complaint}", err=True)
