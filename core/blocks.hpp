@@ -127,7 +127,19 @@ class Blocks {
     columns_ = columns;
   }
 
-  /// Numbers as a model file keeps them: per slot its planes, without the spare columns.
+  /// Per slot its planes, without the spare columns: what a model file keeps.
+  std::vector<W> compact() const {
+    std::vector<W> cells;
+    cells.reserve((features_ + 1) * planes_.size() * columns_);
+    for (std::size_t slot = 0; slot <= features_; ++slot)
+      for (std::size_t p = 0; p < planes_.size(); ++p) {
+        const W* plane = data() + slot * stride() + p * capacity_;
+        cells.insert(cells.end(), plane, plane + columns_);
+      }
+    return cells;
+  }
+
+  /// The way back.
   void restore(const W* cells, std::size_t features, int columns) {
     columns_ = columns;
     set_capacity(columns);

@@ -7,64 +7,90 @@
 
 namespace yarrow {
 
-/// Makes the Gaussian margin q = m/sqrt(v) of the confidence family an honest probability:
-/// p(right) = Phi(c*q), with c fitted by maximum likelihood to the signed margins that the model
-/// showed before it learned each row. They are kept as a histogram; c is fitted again each
-/// time the number of rows has grown by half, while learning and never while predicting, so that
-/// every route gives the same c.
+/// Makes the Gaussian margin q = m/sqrt(v) of the predicted class an honest probability:
+///   p(right) = chance + (1 - lapse - chance) * (2 Phi(c*q) - 1),   chance = 1/classes,
+/// from mere chance at q = 0 to 1 - lapse, since even a sure prediction meets wrong labels. c and
+/// lapse are fitted by maximum likelihood to the margins that the model showed before it learned
+/// each row, kept as a histogram in which older rows fade. Fitted is each time the number of rows
+/// has grown by half, while learning and never while predicting, so that every route agrees.
 struct Calibration {
-  static constexpr int bins = 129;
+  static constexpr int bins = 64;
   static constexpr double width = 0.25;  ///< of a bin, in units of asinh(8q): fine around 0
-  std::array<double, bins> count{};
-  double c = 1;
+  std::array<double, bins> right{}, wrong{};
+  double c = 1, lapse = 0;
   double next_fit = 32;
 
-  /// Which rows are counted: the first ones, then every eighth, since one number is to be fitted
+  /// Which rows are counted: the first ones, then every fourth, since two numbers are to be fitted
   /// and measuring the variance of a row costs a walk over it.
-  static bool wants(double t) { return t <= 256 || static_cast<std::int64_t>(t) % 8 == 0; }
+  static bool wants(double t) { return t <= 1024 || static_cast<std::int64_t>(t) % 4 == 0; }
 
-  void record(double q, double weight, double t) {
-    const double place = std::asinh(8 * q) / width + bins / 2 + 0.5;
-    if (place != place) return;  // 0/0: neither right nor wrong
-    const double rows = t <= 256 ? 1 : 8;  // that this one stands for
-    count[static_cast<int>(std::clamp(place, 0.0, bins - 0.5))] += rows * weight;
+  void record(double q, bool is_right, double weight, double t) {
+    const double place = std::asinh(8 * q) / width;
+    if (!(place >= 0)) return;  // 0/0: no prediction was made
+    const double rows = t <= 1024 ? 1 : 4;  // that this one stands for
+    (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))] += rows * weight;
   }
 
-  void refit_when_due(double t) {
+  void refit_when_due(double t, double chance) {
     if (t < next_fit) return;
     next_fit = t + std::floor(t / 2);
-    c = fitted();
+    fit(chance);
+    for (double& n : right) n /= 2;
+    for (double& n : wrong) n /= 2;
   }
-
-  double probability(double q) const { return normal_cdf(c * q); }
 
   static double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
  private:
-  /// Newton's steps on the concave likelihood, from the last c; one imagined right and one imagined
-  /// wrong row at q = 1 keep c finite when the data are separable, and positive.
-  double fitted() const {
-    double best = c;
+  /// Golden section over log c; the best lapse for each c is found on the way.
+  void fit(double chance) {
+    constexpr double golden = 0.6180339887498949;
+    double low = std::log(c) - 3, high = std::log(c) + 3;
+    double left = high - golden * (high - low), middle = low + golden * (high - low);
+    double at_left = likelihood(left, chance), at_middle = likelihood(middle, chance);
     for (int i = 0; i < 12; ++i) {
-      double slope = 0, bend = 0;
-      const auto add = [&](double q, double n) {
-        const double ratio = mills(best * q);
-        slope += n * q * ratio;
-        bend -= n * q * q * ratio * (ratio + best * q);
-      };
-      add(1, 1);
-      add(-1, 1);
-      for (int b = 0; b < bins; ++b)
-        if (count[b] > 0) add(std::sinh((b - bins / 2) * width) / 8, count[b]);
-      best = std::clamp(bend < 0 ? best - slope / bend : best, best / 4, best * 4);
+      if (at_left > at_middle) {
+        high = middle;
+        middle = left;
+        at_middle = at_left;
+        left = high - golden * (high - low);
+        at_left = likelihood(left, chance);
+      } else {
+        low = left;
+        left = middle;
+        at_left = at_middle;
+        middle = low + golden * (high - low);
+        at_middle = likelihood(middle, chance);
+      }
     }
-    return std::clamp(best, 1e-6, 1e6);
+    likelihood(0.5 * (low + high), chance);
+    c = std::clamp(std::exp(0.5 * (low + high)), 1e-6, 1e6);
   }
 
-  /// phi(x)/Phi(x), by its asymptote where Phi vanishes
-  static double mills(double x) {
-    if (x < -30) return -x;
-    return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi) / normal_cdf(x);
+  /// The log-likelihood of exp(log_c) with its best lapse, which is kept. One imagined right and one
+  /// imagined wrong row at q = 1 keep both away from their limits.
+  double likelihood(double log_c, double chance) {
+    std::array<double, bins> gain;  // 2 Phi(c*q) - 1
+    for (int b = 0; b < bins; ++b)
+      gain[b] = std::erf(std::exp(log_c) * std::sinh((b + 0.5) * width) / 8 / std::numbers::sqrt2);
+    const int imagined = static_cast<int>(std::asinh(8.0) / width);
+    const double most = (1 - chance) * (1 - 1e-9);
+    double height = 0.8 * most, value = 0;  // height = 1 - lapse - chance
+    for (int i = 0; i < 6; ++i) {
+      double slope = 0, bend = 0;
+      value = 0;
+      for (int b = 0; b < bins; ++b) {
+        const double n = right[b] + (b == imagined), m = wrong[b] + (b == imagined);
+        if (n + m == 0) continue;
+        const double p = chance + height * gain[b], g = gain[b];
+        slope += g * (n / p - m / (1 - p));
+        bend -= g * g * (n / (p * p) + m / ((1 - p) * (1 - p)));
+        value += n * std::log(p) + m * std::log1p(-p);
+      }
+      if (bend < 0) height = std::clamp(height - slope / bend, 0.05 * most, most);
+    }
+    lapse = 1 - chance - height;
+    return value;
   }
 };
 

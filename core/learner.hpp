@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -110,10 +111,10 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
                                 recipe.strategy == Strategy::top1 ? 0 : 1)),
              recipe) {
     loop_.set(recipe.pull_parameters, recipe.intercept, recipe.average);
-    grow_features(0);
+    if (Loop::pays) state.paid.emplace(std::vector<Plane>{{0, false}}, state.blocks.columns());
   }
 
-  void grow_features(std::size_t features) override { state.grow_features(features, Loop::pays); }
+  void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
@@ -121,7 +122,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void learn(const Row<W>& row, double label, double weight) override {
     moves_.clear();
-    margins_.clear();
+    top_margin_ = -1;
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
@@ -143,9 +144,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void reserve_classes(int classes) override {
-    if (recipe_.strategy == Strategy::top1) state.blocks.reserve_columns(classes);
+    if (recipe_.strategy == Strategy::top1) state.reserve_columns(classes);
     if (recipe_.strategy == Strategy::one_versus_rest && classes > 2)
-      state.blocks.reserve_columns(classes + 1);
+      state.reserve_columns(classes + 1);
   }
 
  private:
@@ -158,7 +159,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if (!rests(sign * scores_.score[0], target)) listed_.push_back(0);
     if (!listed_.empty()) loop_.measure(state, row, listed_, scores_);
     const bool moved = !listed_.empty() && ask(0, sign, weight, target);
-    finish(row, moved, false);
+    finish(row, moved, false, weight);
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
@@ -167,20 +168,19 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     this->last_prediction = predicted;
     const bool moved = recipe_.strategy == Strategy::top1 ? ask_top1(row, c, weight)
                                                           : ask_each_column(row, c, weight);
-    finish(row, moved, predicted != c);
+    finish(row, moved, predicted != c, weight);
   }
 
   /// Writes: the moves, then the counters. Up to here nothing has changed.
-  void finish(const Row<W>& row, bool moved, bool wrong) {
+  void finish(const Row<W>& row, bool moved, bool wrong, double weight) {
     if (!moves_.empty()) {
       loop_.apply(state, row, scores_, moves_);
       for (const Move& m : moves_) ++state.column_updates[m.column];
     }
     loop_.finish_row(state);
     if constexpr (Loop::calibrated) {
-      for (const auto& [q, weight] : margins_) state.calibration.record(q, weight, state.t + 1);
-      margins_.clear();
-      state.calibration.refit_when_due(state.t + 1);
+      if (top_margin_ >= 0) state.calibration.record(top_margin_, !wrong, weight, state.t + 1);
+      state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
     }
     state.updates += moved;
     state.mistakes += wrong;
@@ -201,7 +201,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       if (calibrates || !rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
     if (listed_.empty()) return false;
     loop_.measure(state, row, listed_, scores_);
-    if (calibrates) note_margins(c, weight);
+    if (calibrates) note_top_margin();
     bool moved = false;
     for (const int k : listed_) moved |= ask(k, sign_of(k, c), weight, 1) && !is_none(k);
     return moved;
@@ -209,19 +209,24 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   double sign_of(int column, int c) const { return 2.0 * (c == this->positive_class(column)) - 1; }
 
-  /// The column "none of the seen", which always comes first.
+  /// The column "none of the seen", which always comes first; with one class seen it is all there
+  /// is, and stands for the second class.
   bool is_none(int column) const {
-    return recipe_.strategy == Strategy::one_versus_rest && column == 0;
+    return recipe_.strategy == Strategy::one_versus_rest && column == 0 && state.classes > 1;
   }
 
-  /// One deviation serves all columns, so that the largest margin is the most probable class.
-  void note_margins(int c, double weight) {
-    const int columns = state.blocks.columns(), first = columns > 1 ? is_none(0) : 0;
-    double sum = 0;
-    for (int k = first; k < columns; ++k) sum += scores_.variance[k];
-    const double deviation = std::sqrt(sum / (columns - first));
-    for (int k = first; k < columns; ++k)
-      margins_.emplace_back(sign_of(k, c) * scores_.score[k] / deviation, weight);
+  /// By how many deviations the predicted class is ahead. All variances have been measured.
+  void note_top_margin() {
+    if (state.classes < 2) return;
+    if (state.classes == 2 && recipe_.strategy != Strategy::top1) {
+      const int k = this->column_of(1);
+      top_margin_ = std::abs(scores_.score[k]) / std::sqrt(scores_.variance[k]);
+      return;
+    }
+    const int best = best_class(-1, state.classes), second = best_class(best, state.classes);
+    const double v = scores_.variance[this->column_of(best)] +
+                     scores_.variance[this->column_of(second)];
+    top_margin_ = (score_of(best) - score_of(second)) / std::sqrt(v);
   }
 
   /// Asks the rule about one column, and notes its move.
@@ -243,9 +248,13 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const bool calibrates = Loop::calibrated && state.calibration.wants(state.t + 1);
     if (!calibrates && rests(margin, 1)) return false;
     listed_ = {c, rival};
+    if (calibrates) {
+      listed_.resize(state.classes);
+      std::iota(listed_.begin(), listed_.end(), 0);
+    }
     loop_.measure(state, row, listed_, scores_);
+    if (calibrates) note_top_margin();
     const double v = scores_.variance[c] + scores_.variance[rival];
-    if (calibrates) margins_.emplace_back(margin / std::sqrt(v), weight);
     double ww = 0;
     for (double w : state.ww) ww += w;
     const Situation situation{margin, 1, 2 * scores_.xx, ww, v, weight, state.t + 1, state.updates};
@@ -261,6 +270,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void consult(const Situation& situation, double* step) const {
+    if (!std::isfinite(situation.margin + situation.zz + situation.v))
+      throw Error("this row's values overflow when squared; scale the features down");
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
     step[0] = step[1] = std::numeric_limits<double>::quiet_NaN();  // what a silent rule has said
@@ -325,7 +336,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   Scores scores_;
   std::vector<int> listed_;  ///< columns to ask the rule about
   std::vector<Move> moves_;
-  std::vector<std::pair<double, double>> margins_;  ///< normalised, with weights, to be counted
+  double top_margin_ = -1;  ///< of this row, for the calibration; -1: not noted
 };
 
 template <class W>

@@ -66,27 +66,18 @@ class ProximalLoop {
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
-    const W* first = blocks.first();
-    const std::size_t stride = blocks.stride(), columns = blocks.columns();
-    const double* paid = state.paid.data() + 1;
+    const std::size_t columns = blocks.columns(), stride = blocks.stride();
     const Pull pull(state, parameters_);
     out.resize(columns);
-    if (blocks.capacity() == 1) {
-      const auto [wx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
-        const Index f = row.index[i];
-        *sum += row.value[i] * pull.weight(first[f], Pull::pays ? paid[f] : 0);
-      });
-      out.score[0] = wx + intercept_ * pull.free_weight(blocks.intercept()[0]);
-      return;
-    }
     for_tiles(columns, [&](auto tile, std::size_t at) {
       constexpr int width = decltype(tile)::value;
       const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
         const double x = row.value[i];
-        const Index f = row.index[i];
-        const W* cells = first + f * stride + at;
-        const double owed = Pull::pays ? paid[f] : 0;
-        for (int k = 0; k < width; ++k) sums[k] += x * pull.weight(cells[k], owed);
+        const std::size_t place = row.index[i] * stride + at;
+        const W* cells = blocks.first() + place;
+        const double* paid = Pull::pays ? state.paid->first() + place : nullptr;
+        for (int k = 0; k < width; ++k)
+          sums[k] += x * pull.weight(cells[k], Pull::pays ? paid[k] : 0);
       });
       for (int k = 0; k < width; ++k)
         out.score[at + k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[at + k]);
@@ -110,24 +101,19 @@ class ProximalLoop {
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     state.weights = weights;
     Blocks<W>& blocks = state.blocks;
-    const std::size_t stride = blocks.stride();
-    const int columns = blocks.columns();
     const Pull pull(state, parameters_);
-    double* paid = state.paid.data() + 1;
-    for (std::size_t i = 0; i < row.size; ++i) {
-      const Index f = row.index[i];
-      W* block = blocks.first() + f * stride;
-      if constexpr (Pull::pays) {
-        for (int k = 0; k < columns; ++k)
-          block[k] = static_cast<W>(pull.settled(block[k], paid[f]));
-        paid[f] = pull.total;
-      }
-      for (const Move& m : moves)
-        block[m.column] = static_cast<W>(block[m.column] + m.add * row.value[i]);
-    }
     for (const Move& m : moves) {
-      W& cell = blocks.intercept()[m.column];
-      cell = static_cast<W>(cell + m.add * intercept_);
+      const std::size_t stride = blocks.stride();
+      W* cells = blocks.first() + m.column;
+      double* paid = Pull::pays ? state.paid->first() + m.column : nullptr;
+      for (std::size_t i = 0; i < row.size; ++i) {
+        const std::size_t place = row.index[i] * stride;
+        const double before = pull.settled(cells[place], Pull::pays ? paid[place] : 0);
+        cells[place] = static_cast<W>(before + m.add * row.value[i]);
+        if constexpr (Pull::pays) paid[place] = pull.total;
+      }
+      W& intercept = blocks.intercept()[m.column];
+      intercept = static_cast<W>(intercept + m.add * intercept_);
     }
   }
 
@@ -139,7 +125,7 @@ class ProximalLoop {
     const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
     const Pull pull(state, parameters_);
     if (slot == 0) return pull.free_weight(stored);
-    return pull.weight(stored, Pull::pays ? state.paid[slot] : 0);
+    return pull.weight(stored, Pull::pays ? state.paid->data()[slot * state.paid->stride() + column] : 0);
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -81,54 +82,61 @@ struct State : Scalars {
 
   Blocks<W> blocks;
   Touched touched;
-  std::vector<double> paid;  ///< proximal: per slot, the cumulative penalty at the last visit
+  std::optional<Blocks<double>> paid;  ///< proximal: the cumulative penalty at the last visit
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {
     const int to = blocks.columns();
     blocks.add_column();
+    if (paid) paid->add_column();
     scale.push_back(from < 0 ? 1 : scale[from]);
     ww.push_back(from < 0 ? 0 : ww[from]);
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
     if (from < 0) return;
+    const auto copy = [&](std::size_t slot) {
+      blocks.copy_column(slot, from, to, mirrored);
+      if (paid) paid->copy_column(slot, from, to, mirrored);
+    };
     // Features that no row has touched hold the same initial values in all columns.
-    blocks.copy_column(0, from, to, mirrored);
+    copy(0);
     if (touched.is_known())
-      for (const Index f : touched.features) blocks.copy_column(f + std::size_t{1}, from, to, mirrored);
+      for (const Index f : touched.features) copy(f + std::size_t{1});
     else
-      for (std::size_t slot = 1; slot <= blocks.features(); ++slot)
-        blocks.copy_column(slot, from, to, mirrored);
+      for (std::size_t slot = 1; slot <= blocks.features(); ++slot) copy(slot);
+  }
+
+  void reserve_columns(int columns) {
+    blocks.reserve_columns(columns);
+    if (paid) paid->reserve_columns(columns);
   }
 
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
+    if (paid) paid->truncate_columns(columns);
     scale.resize(columns);
     ww.resize(columns);
     scale_sum.resize(columns);
     column_updates.resize(columns);
   }
 
-  /// A feature never seen is 0, and so owes nothing whatever it has paid.
-  void grow_features(std::size_t features, bool pays) {
+  void grow_features(std::size_t features) {
     blocks.grow_features(features);
-    if (pays) paid.resize(blocks.features() + 1, 0);
+    if (paid) paid->grow_features(features);  // a feature never seen is 0, and owes nothing
   }
 
   void truncate_features(std::size_t features) {
     if (features < blocks.features()) touched.forget();
     blocks.truncate_features(features);
-    if (!paid.empty()) paid.resize(blocks.features() + 1);
+    if (paid) paid->truncate_features(features);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
     blocks.keep_features(keep);
-    if (paid.empty()) return;
-    for (std::size_t to = 0; to < keep.size(); ++to) paid[to + 1] = paid[keep[to] + 1];
-    paid.resize(keep.size() + 1);
+    if (paid) paid->keep_features(keep);
   }
 
   double largest(std::size_t plane) const {

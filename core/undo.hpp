@@ -32,9 +32,9 @@ class Undo {
     if (whole_) return;
     const Blocks<W>& blocks = state_.blocks;
     for (std::size_t i = 0; i < row.size; ++i) {
-      const W* block = blocks.first() + row.index[i] * blocks.stride();
-      blocks_.insert(blocks_.end(), block, block + blocks.stride());
-      places_.push_back({row.index[i], state_.paid.empty() ? 0 : state_.paid[row.index[i] + 1]});
+      keep(blocks_, blocks, row.index[i]);
+      if (state_.paid) keep(paid_, *state_.paid, row.index[i]);
+      places_.push_back(row.index[i]);
     }
   }
 
@@ -46,10 +46,17 @@ class Undo {
   }
 
  private:
-  struct Place {
-    Index feature;
-    double paid;
-  };
+  template <class N>
+  static void keep(std::vector<N>& kept, const Blocks<N>& blocks, Index feature) {
+    const N* block = blocks.first() + feature * blocks.stride();
+    kept.insert(kept.end(), block, block + blocks.stride());
+  }
+
+  template <class N>
+  static void put_back(const std::vector<N>& kept, std::size_t i, Blocks<N>& blocks, Index feature) {
+    std::copy_n(kept.begin() + i * blocks.stride(), blocks.stride(),
+                blocks.first() + feature * blocks.stride());
+  }
 
   /// From the touched blocks to a copy of everything as it was.
   void remember_all() {
@@ -60,11 +67,9 @@ class Undo {
   }
 
   void restore(State<W>& state) {
-    const std::size_t stride = state.blocks.stride();
     for (std::size_t i = places_.size(); i-- > 0;) {
-      const auto [feature, paid] = places_[i];
-      std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + feature * stride);
-      if (!state.paid.empty()) state.paid[feature + 1] = paid;
+      put_back(blocks_, i, state.blocks, places_[i]);
+      if (state.paid) put_back(paid_, i, *state.paid, places_[i]);
     }
     std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
     state.truncate_features(features_);
@@ -76,7 +81,8 @@ class Undo {
   std::optional<Scalars> scalars_;
   std::size_t features_ = 0;
   std::vector<W> blocks_, intercept_;
-  std::vector<Place> places_;
+  std::vector<double> paid_;
+  std::vector<Index> places_;
 };
 
 }  // namespace yarrow

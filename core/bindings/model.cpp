@@ -265,7 +265,9 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("t", [](M& self) { return self.state().t; });
   type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
   type.def_prop_ro("mistakes", [](M& self) { return self.state().mistakes; });
-  type.def_prop_ro("calibration", [](M& self) { return self.state().calibration.c; });
+  type.def_prop_ro("calibration", [](M& self) {
+    return nb::make_tuple(self.state().calibration.c, self.state().calibration.lapse);
+  });
   type.def_prop_ro("n_features", [](M& self) { return self.state().blocks.features(); });
   type.def_prop_ro("last_prediction", [](M& self) { return self.learner->last_prediction; });
   type.def_prop_ro("classes", [](M& self) {
@@ -287,7 +289,8 @@ static void bind_model(nb::module_& m, const char* name) {
   });
   type.def_prop_ro("memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
-    return self.state().blocks.bytes() + self.state().paid.size() * sizeof(double) +
+    const State<W>& state = self.state();
+    return state.blocks.bytes() + (state.paid ? state.paid->bytes() : 0) +
            self.vocabulary.memory();
   });
   type.def_prop_ro("class_columns", [](M& self) {

@@ -9,27 +9,20 @@ static nb::dict get_state(PythonModel<W>& self) {
   const Blocks<W>& blocks = state.blocks;
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
   nb::dict out;
-  // Planes one behind the other, without the spare columns: [slot, plane, column].
-  std::vector<W> cells;
-  cells.reserve(slots * blocks.planes().size() * columns);
-  for (std::size_t slot = 0; slot < slots; ++slot)
-    for (std::size_t p = 0; p < blocks.planes().size(); ++p) {
-      const W* plane = blocks.data() + slot * blocks.stride() + p * blocks.capacity();
-      cells.insert(cells.end(), plane, plane + columns);
-    }
-  out["blocks"] = to_array(std::move(cells), {slots, blocks.planes().size(), columns});
+  out["blocks"] = to_array(blocks.compact(), {slots, blocks.planes().size(), columns});
+  if (state.paid) out["paid"] = to_array(state.paid->compact(), {slots, 1, columns});
   const auto add = [&](const char* name, const std::vector<double>& values) {
     out[name] = to_array(std::vector<double>(values), {values.size()});
   };
-  add("paid", state.paid);
   add("scale", state.scale);
   add("ww", state.ww);
   add("scale_sum", state.scale_sum);
   add("column_updates", state.column_updates);
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
                   state.weights.value, state.sums.value,
-                  state.calibration.c, state.calibration.next_fit});
-  add("calibration", {state.calibration.count.begin(), state.calibration.count.end()});
+                  state.calibration.c, state.calibration.lapse, state.calibration.next_fit});
+  add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
+  add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
   if (!self.hash_mask) {
     FlatNames names = self.vocabulary.flatten();
     const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
@@ -61,7 +54,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   if (slots == 0 || planes != state.blocks.planes().size())
     throw Error("the state's 'blocks' have the wrong shape");
 
-  const auto scalars = values<double>(from, "scalars", 9);
+  const auto scalars = values<double>(from, "scalars", 10);
   for (nb::handle name : class_names) self.classes.find_or_add(to_class_name(name));
   if (self.classes.size() != static_cast<int>(scalars[3]))
     throw Error("the state knows another number of classes than it names");
@@ -84,7 +77,12 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.ww = values<double>(from, "ww", columns);
   state.scale_sum = values<double>(from, "scale_sum", columns);
   state.column_updates = values<double>(from, "column_updates", columns);
-  state.paid = values<double>(from, "paid", state.paid.empty() ? 0 : slots);
+  if (state.paid) {
+    const auto paid = nb::cast<nb::ndarray<const double, nb::ndim<3>, nb::c_contig>>(from["paid"]);
+    if (paid.shape(0) != slots || paid.shape(1) != 1 || paid.shape(2) != columns)
+      throw Error("the state's 'paid' has the wrong shape");
+    state.paid->restore(paid.data(), slots - 1, static_cast<int>(columns));
+  }
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];
@@ -93,9 +91,12 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.weights.value = scalars[5];
   state.sums.value = scalars[6];
   state.calibration.c = scalars[7];
-  state.calibration.next_fit = scalars[8];
-  const auto counts = values<double>(from, "calibration", Calibration::bins);
-  std::copy(counts.begin(), counts.end(), state.calibration.count.begin());
+  state.calibration.lapse = scalars[8];
+  state.calibration.next_fit = scalars[9];
+  const auto right = values<double>(from, "calibration_right", Calibration::bins);
+  const auto wrong = values<double>(from, "calibration_wrong", Calibration::bins);
+  std::copy(right.begin(), right.end(), state.calibration.right.begin());
+  std::copy(wrong.begin(), wrong.end(), state.calibration.wrong.begin());
 }
 
 template <class W>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,10 +20,10 @@ from yarrow.stream.arrays import Array, read_labels, read_rows
 
 
 def _is_class_weight(value: Any) -> bool:
-    if value is None or value == "balanced":
+    if value is None or (isinstance(value, str) and value == "balanced"):
         return True
     return isinstance(value, Mapping) and all(
-        isinstance(w, (int, float)) and math.isfinite(w) and w > 0 for w in value.values()
+        isinstance(w, numbers.Real) and math.isfinite(w) and w > 0 for w in value.values()
     )
 
 

@@ -12,7 +12,7 @@ from yarrow import _core
 from yarrow._core import rules
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
-from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier
+from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array
 
@@ -45,27 +45,46 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
 
     def _probabilities(self, scores: Array, variances: Array) -> Array:
-        """Phi(c * m/sqrt(v)), with c fitted online to the margins shown before learning.
+        """The Gaussian margin m/sqrt(v) as a probability, calibrated online (core/calibration.hpp).
 
-        With many classes, given that one of them is right, a class's probability is proportional
-        to its odds; one variance serves all, so that the highest score stays the most probable.
+        With many classes it is that of the best class against the second; the others share the
+        rest by their distance to the best, and none gets more than the best.
         """
-        from scipy.special import log_ndtr, softmax
+        from scipy.special import erf, softmax
 
         n_classes = scores.shape[1]
         if n_classes == 1:
             return np.ones_like(scores)
-        common = variances.mean(axis=1, keepdims=True)
-        margins = scores
-        if self.multiclass == "top1":
-            best_two = np.sort(scores, axis=1)[:, -2:]
-            rival = np.where(scores == best_two[:, 1:], best_two[:, :1], best_two[:, 1:])
-            margins, common = scores - rival, 2 * common
-        q = np.divide(margins, np.sqrt(common), out=np.zeros_like(margins), where=common > 0)
-        q = np.clip(self._fitted.calibration * q, -1e150, 1e150)  # its square must be finite
-        log_odds = log_ndtr(q) - log_ndtr(-q)
-        # Two classes mirror each other, so each has half of the log-odds between them.
-        return np.asarray(softmax(log_odds if n_classes > 2 else 0.5 * log_odds, axis=1))
+        scale, lapse = self._fitted.calibration
+        rows = np.arange(len(scores))
+        order = np.argsort(-scores, axis=1, kind="stable")
+        best, second = order[:, 0], order[:, 1]
+        if n_classes == 2 and self.multiclass == "ovr":
+            margin, variance = scores[rows, best], variances[rows, best]
+        else:
+            margin = scores[rows, best] - scores[rows, second]
+            variance = variances[rows, best] + variances[rows, second]
+        deviation = np.sqrt(variance)
+        q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
+        chance = 1.0 / n_classes
+        top = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
+        if n_classes == 2:
+            probabilities = np.repeat((1 - top)[:, None], 2, axis=1)
+        else:
+            behind = scores - scores[rows, best][:, None]
+            behind[rows, best] = -np.inf
+            unit = np.where(deviation > 0, deviation, 1.0)[:, None]
+            share = softmax(scale * behind / unit, axis=1)
+            # Mixed with equal shares as far as it takes to keep the best class on top.
+            equal = 1.0 / (n_classes - 1)
+            room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
+            excess = share.max(axis=1) - equal
+            mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
+            mix *= 1 - 1e-9
+            probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
+        # A little above chance, so that a tie does not change the predicted class.
+        probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
+        return normalised(probabilities)
 
 
 @estimator

@@ -15,6 +15,7 @@ from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.parameters import anything, choice, flag
 
 SIGNATURE = "void (double *, double *, double *)"
+NUMBA_SIGNATURE = "(float64*, float64*, float64*) -> none"
 
 
 def _is_rule(value: Any) -> bool:
@@ -71,6 +72,7 @@ class CustomClassifier(LinearClassifier):
             return rules.perceptron
         names = [f"parameters[{i}]" for i in range(len(self.parameters or ()))]
         if hasattr(self.rule, "address"):  # numba.cfunc
+            _check_arguments(self.rule)
             return _core.Rule.from_address(int(self.rule.address), names, self.rule)
         if hasattr(self.rule, "signature"):  # scipy.LowLevelCallable
             return _core.Rule.from_address(_address(self.rule), names, self.rule)
@@ -80,11 +82,24 @@ class CustomClassifier(LinearClassifier):
         return [0.0] if self.rule is None else [float(value) for value in self.parameters or ()]
 
 
-def _address(callable_: Any) -> int:
-    if callable_.signature.replace("const ", "") != SIGNATURE:
+def _check_arguments(cfunc: Any) -> None:
+    function = getattr(cfunc, "ctypes", None)
+    found = [kind.__name__ for kind in getattr(function, "argtypes", None) or ()]
+    if function is not None and (found != ["LP_c_double"] * 3 or function.restype is not None):
         raise ParameterError(
-            f"The 'rule' must have the signature {SIGNATURE!r}. Got {callable_.signature!r} instead."
+            f"The 'rule' must have the signature {SIGNATURE!r}. Got {cfunc} instead."
         )
+
+
+def _check_signature(given: str, wanted: str) -> None:
+    if given != wanted:
+        raise ParameterError(
+            f"The 'rule' must have the signature {SIGNATURE!r}. Got {given!r} instead."
+        )
+
+
+def _address(callable_: Any) -> int:
+    _check_signature(callable_.signature.replace("const ", ""), SIGNATURE)
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return int(get(tuple.__getitem__(callable_, 0), callable_.signature.encode()))

@@ -60,10 +60,15 @@ def _read_sparse(X: Any) -> Rows:
     csr = X.tocsr()
     if csr.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{X}\n")
-    if csr.dtype.kind not in "fiub" or csr.dtype.itemsize > 8:
+    if csr.dtype.kind not in "fiub" or csr.dtype.itemsize > 8 or csr.dtype == np.float16:
         csr = csr.astype(np.float64)
+    if not csr.dtype.isnative:
+        csr = csr.astype(csr.dtype.newbyteorder("="))
     _check_shape(csr.shape)
-    return Rows(csr.data, csr.indices, csr.indptr, csr.shape[0], csr.shape[1], None)
+    if csr.indptr.shape != (csr.shape[0] + 1,):
+        raise DataError("Input X is damaged: it does not say where each row begins and ends.")
+    values, indices = np.ascontiguousarray(csr.data), np.ascontiguousarray(csr.indices)
+    return Rows(values, indices, csr.indptr, csr.shape[0], csr.shape[1], None)
 
 
 def _to_numpy(X: Any) -> Array:
