@@ -1,4 +1,4 @@
-# Each target does all of its own set-up, in .venv and build/, and only what changed since the last time.
+# Each target does all of its own set-up, in .venv and build/; the second time only what changed.
 PYTHON ?= python3
 ARGS ?=
 
@@ -47,7 +47,7 @@ clean: ## remove everything that was built or installed
 .venv/compiler: tools/setup.sh
 	@tools/setup.sh $(PYTHON)
 
-# The package, editable, with the dependencies that a target needs. The core is compiled here, not at import.
+# The package, editable, with what a target needs. The core is compiled here, not at import.
 .venv/run:   EXTRAS :=
 .venv/dev:   EXTRAS := [dev]
 .venv/bench: EXTRAS := [bench]

@@ -188,7 +188,7 @@ class SparseRows final : public RowSource<W> {
                   " in row " + std::to_string(i) + ".");
     if (found.bad)
       throw_bad_value<W>(values_, begin, n, i, [&](std::size_t j) { return row.index[j]; });
-    return found.zero || !found.ascending ? repaired(begin, n) : row;
+    return found.zero || !found.ascending ? repaired(begin, n, i) : row;
   }
 
   Row<W> peek(std::int64_t i) const override {
@@ -213,7 +213,7 @@ class SparseRows final : public RowSource<W> {
   }
 
   /// The row without zeros, and with repeated indices summed.
-  Row<W> repaired(std::size_t begin, std::size_t n) {
+  Row<W> repaired(std::size_t begin, std::size_t n, std::int64_t row) {
     copied(begin, n);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -221,7 +221,12 @@ class SparseRows final : public RowSource<W> {
       value_[kept] = value_[i];
       kept += value_[i] != 0;
     }
-    return {index_.data(), value_.data(), merger_.merge(index_.data(), value_.data(), kept)};
+    kept = merger_.merge(index_.data(), value_.data(), kept);
+    for (std::size_t i = 0; i < kept; ++i)
+      if (!std::isfinite(value_[i]))
+        throw Error("The values of column " + std::to_string(index_[i]) + " in row " +
+                    std::to_string(row) + " have too large a sum.");
+    return {index_.data(), value_.data(), kept};
   }
 
   Numbers indices_, values_;

@@ -148,7 +148,9 @@ class Model {
   }
 
   double number_label(double value) {
-    if (!std::isfinite(value)) throw Error("the label is not a finite number");
+    if (value != std::floor(value))  // NaN and fractions; infinity is no integer below either
+      throw Error("the label " + ClassName::of(value).quoted() +
+                  " is no class: classes are texts or integers, and regressors take real targets");
     return classes.find_or_add(value);
   }
 
@@ -185,16 +187,33 @@ class Model {
       if (weights && weights[at] == 0) continue;
       if (is_regression()) {
         numbers[i] = value;
-      } else if (labels.names.empty()) {
-        numbers[i] = number_label(value);
-      } else {
-        const auto place = static_cast<std::size_t>(value);
-        int& number = number_of_name[place];
-        if (number < 0) number = classes.find_or_add(labels.names[place]);
-        numbers[i] = number;
+        continue;
+      }
+      try {
+        if (labels.names.empty()) {
+          numbers[i] = number_label(value);
+        } else {
+          const auto place = static_cast<std::size_t>(value);
+          int& number = number_of_name[place];
+          if (number < 0) number = classes.find_or_add(labels.names[place]);
+          numbers[i] = number;
+        }
+      } catch (const Error& error) {
+        throw Error("Row " + std::to_string(at) + ": " + error.what());
       }
     }
     return numbers;
+  }
+
+  /// |w|^2 of what is left.
+  void recount_norms() {
+    const Blocks<W>& blocks = state().blocks;
+    for (int k = 0; k < blocks.columns(); ++k) {
+      double sum = 0;
+      for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+        sum += square(blocks.data()[slot * blocks.stride() + k]);
+      state().ww[k] = square(state().scale[k]) * sum;
+    }
   }
 
   /// Forgets the quarter of the features with the smallest weights.
@@ -214,6 +233,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
+    if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }
 };
 

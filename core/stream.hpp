@@ -36,6 +36,8 @@ class NumberedRows {
                                      model.vocabulary.when_full() == WhenFull::Refuse));
     if (borrowed_ && !model.hash_mask)
       for (const Index index : block.index) size_ = std::max<std::size_t>(size_, index + 1);
+    // Beyond the limit the rows are numbered one by one, so that the right one is refused.
+    if (size_ > static_cast<std::size_t>(model.vocabulary.limit())) borrowed_ = false;
   }
 
   /// For learning: makes room for new features.

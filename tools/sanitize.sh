@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the C++ tests and the Python tests under AddressSanitizer and UBSan, the threaded ones under ThreadSanitizer.
-# Arguments go to pytest. `make sanitize` prepares .venv and calls this.
+# Runs the C++ and the Python tests under AddressSanitizer and UBSan, then the C++ tests and the
+# threaded Python tests under ThreadSanitizer. Arguments go to pytest.
+# `make sanitize` prepares .venv and calls this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CXX=g++
@@ -13,7 +14,7 @@ if [ -z "${FIXED_ADDRESSES-}" ] && setarch -R true 2>/dev/null; then
   FIXED_ADDRESSES=1 exec setarch -R "$0" "$@"
 fi
 
-# A second environment, build/sanitize-*, borrows the packages of .venv and has a sanitized yarrow of its own.
+# A second environment, build/sanitize-*, borrows the packages of .venv and has its own yarrow.
 install_sanitized() { # sanitizers
   local env=build/sanitize-${1%%,*}
   .venv/bin/python -m venv --without-pip "$env"
@@ -23,7 +24,7 @@ install_sanitized() { # sanitizers
     -C build-dir="$env/core" -C cmake.build-type=Debug -C cmake.define.YARROW_SANITIZE="$1" .
 }
 
-# Python itself is not sanitized, so the sanitizer's library, and the C++ library that it watches, come first.
+# Python itself is not sanitized, so the sanitizer and the C++ library that it watches come first.
 # --capture=sys leaves standard error to the sanitizer's report.
 python_tests() { # sanitizers, library, arguments of pytest
   local env=build/sanitize-${1%%,*} libraries

@@ -11,9 +11,9 @@ fail() {
 }
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-  fail "Python 3.11 or newer is needed and '$python' is not that; name one with 'make PYTHON=python3.12 ...'."
+  fail "Python 3.11 or newer is needed and '$python' is not; name one: make PYTHON=python3.12 ..."
 "$python" -m venv .venv ||
-  fail "'$python' cannot make a virtual environment; install its venv module (Debian, Ubuntu: apt install python3-venv)."
+  fail "'$python' cannot make a virtual environment; install its venv module (python3-venv)."
 pip() { .venv/bin/python -m pip --disable-pip-version-check -qq "$@"; }
 build_tools=$(.venv/bin/python -c 'import tomllib
 print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
@@ -23,18 +23,20 @@ pip install $build_tools cmake ninja
 # True where $1 compiles and links a program with the parts of C++20 that old compilers lack.
 builds_cpp20() {
   cat >.venv/probe.cpp <<'EOF'
-#include <charconv>
+#include <bit>
 #include <concepts>
+#include <cstdint>
 #include <span>
 #include <thread>
 template <std::floating_point T>
-bool parses(std::span<const char> text, T& number) {
-  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+bool is_one(std::span<const T> numbers) {
+  return std::bit_cast<std::uint64_t>(numbers[0]) == 0x3ff0000000000000;
 }
 int main() {
-  double number = 0;
-  std::jthread([&] { parses(std::span<const char>("1.5", 3), number); }).join();
-  return number != 1.5;
+  bool one = false;
+  double number = 1;
+  std::thread([&] { one = is_one(std::span<const double>(&number, 1)); }).join();
+  return !one;
 }
 EOF
   "$1" -std=c++20 -pthread .venv/probe.cpp -o .venv/probe >.venv/probe.log 2>&1 && .venv/probe
@@ -47,14 +49,15 @@ for name in ${CXX:-} c++ g++ clang++; do
 done
 
 echo "No C++20 compiler found; fetching one from PyPI (ziglang) ..."
-pip install ziglang || fail "no C++20 compiler found; install g++ 11 or newer (Debian, Ubuntu: apt install g++)."
+pip install ziglang || fail "no C++20 compiler was found and none fetched; install g++ 11 or newer."
 mkdir -p .venv/zig
 for tool in c++ ar ranlib; do
   flags=
   [ $tool = c++ ] && flags=-mcpu=baseline # else zig compiles for this very processor
-  printf '#!/bin/sh\nexec "%s" -m ziglang %s "$@" %s\n' "$PWD/.venv/bin/python" $tool "$flags" >.venv/zig/$tool
+  printf '#!/bin/sh\nexec "%s" -m ziglang %s "$@" %s\n' \
+    "$PWD/.venv/bin/python" $tool "$flags" >.venv/zig/$tool
   chmod +x .venv/zig/$tool
 done
 builds_cpp20 "$PWD/.venv/zig/c++" ||
-  fail "no working C++20 compiler found, ziglang fails too (see .venv/probe.log); install g++ 11 or newer."
+  fail "no C++20 compiler works here, not even ziglang (.venv/probe.log); install g++ 11 or newer."
 echo "export CXX='$PWD/.venv/zig/c++'" >.venv/compiler

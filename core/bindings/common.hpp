@@ -38,6 +38,7 @@ Lock acquire(typename Lock::mutex_type& mutex) {
 }
 
 ClassName to_class_name(nb::handle object);
+double to_number(nb::handle object, const char* what);
 nb::object to_python(const ClassName& name);
 
 /// Numbers that Python owns from now on, with the shape given.

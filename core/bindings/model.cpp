@@ -48,7 +48,7 @@ struct ArrayRows {
                                                     numbers(values, 0), count,
                                                     static_cast<std::int64_t>(n));
       if (sparse->values() > indices->shape(0) || sparse->values() > values.shape(0))
-        throw nb::value_error("Input X is damaged: its rows need more values than there are.");
+        throw Error("Input X is damaged: its rows need more values than there are.");
       rows = std::move(sparse);
     } else {
       const auto row_step = static_cast<std::ptrdiff_t>(values.stride(0)) *
@@ -116,16 +116,18 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
 }
 
 template <class W>
-static void learn_one(PythonModel<W>& self, nb::dict x, nb::handle label, double weight) {
-  ClassName name;
-  double value = 0;
+static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label, nb::handle given_weight) {
+  const double weight = to_number(given_weight, "The weight of a row");
+  if (!(weight >= 0) || std::isinf(weight))
+    throw Error("The weight of a row must be finite and >= 0.");
   const bool regression = self.is_regression();
-  if (regression)
-    value = nb::cast<double>(label);
-  else
-    name = to_class_name(label);
-  if (!std::isfinite(value)) throw Error("The target is not a finite number.");
-  if (!(weight >= 0) || std::isinf(weight)) throw Error("The weight of a row must be finite and >= 0.");
+  // Most labels are plain integers, which need no name to be found.
+  const bool is_number = regression || (PyLong_CheckExact(label.ptr()) && !PyBool_Check(label.ptr()));
+  const double value = is_number ? to_number(label, regression ? "The target" : "The label") : 0;
+  if (regression && !std::isfinite(value)) throw Error("The target is not a finite number.");
+  ClassName name;
+  const bool is_small = is_number && std::abs(value) <= 9007199254740992.0;  // 2^53
+  if (!regression && !is_small) name = to_class_name(label);
   if (weight == 0) return;
   auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
   nb::object plain = x;
@@ -138,14 +140,14 @@ static void learn_one(PythonModel<W>& self, nb::dict x, nb::handle label, double
   const Index before = self.vocabulary.size();
   const Row<W> row = self.hash_mask ? self.reader.hash(self.hash_mask)
                                     : self.reader.learn(self.vocabulary);
-  self.learn_row(row, regression ? nullptr : &name, value, weight, before);
+  self.learn_row(row, regression || is_small ? nullptr : &name, value, weight, before);
 }
 
 /// Scores and variances of one dict: two lists, in the order of the classes' appearance.
 template <class W>
-static void score_one(PythonModel<W>& self, nb::dict x, Scores& out) {
+static void score_one(PythonModel<W>& self, nb::object x, Scores& out) {
   DictReader<W> reader;
-  nb::dict plain = x;
+  nb::object plain = x;
   if (!reader.collect(plain)) {
     plain = plain_copy(x);
     reader.collect(plain);
@@ -156,7 +158,7 @@ static void score_one(PythonModel<W>& self, nb::dict x, Scores& out) {
 }
 
 template <class W>
-static nb::object predict_one(PythonModel<W>& self, nb::dict x) {
+static nb::object predict_one(PythonModel<W>& self, nb::object x) {
   Scores scores;
   score_one(self, x, scores);
   if (self.is_regression()) return nb::cast(scores.score[0]);
@@ -165,8 +167,9 @@ static nb::object predict_one(PythonModel<W>& self, nb::dict x) {
   return to_python(self.classes.names()[static_cast<std::size_t>(best - scores.score.begin())]);
 }
 
+/// Numbers per slot (0: intercept) and column, and the column of each class, as of one moment.
 template <class W>
-static nb::object plane(PythonModel<W>& self, std::size_t which) {
+static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
   auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
   const Blocks<W>& blocks = self.state().blocks;
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
@@ -176,7 +179,9 @@ static nb::object plane(PythonModel<W>& self, std::size_t which) {
       values[slot * columns + k] =
           which == 0 ? static_cast<W>(self.learner->weight(slot, static_cast<int>(k)))
                      : blocks.data()[slot * blocks.stride() + which * blocks.capacity() + k];
-  return to_array(std::move(values), {slots, columns});
+  std::vector<int> of_class;
+  for (int c = 0; c < self.state().classes; ++c) of_class.push_back(self.learner->column_of(c));
+  return nb::make_tuple(to_array(std::move(values), {slots, columns}), of_class);
 }
 
 template <class W>
@@ -230,7 +235,8 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
       nb::arg("order").none(), nb::arg("undo"));
-  type.def("learn_one", &learn_one<W>, nb::arg("x"), nb::arg("label"), nb::arg("weight"));
+  type.def("learn_one", &learn_one<W>, nb::arg("x").none(), nb::arg("label").none(),
+           nb::arg("weight").none());
 
   type.def(
       "predict_dense",
@@ -249,18 +255,19 @@ static void bind_model(nb::module_& m, const char* name) {
       },
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("names"));
-  type.def("predict_one", &predict_one<W>, nb::arg("x"));
+  type.def("predict_one", &predict_one<W>, nb::arg("x").none());
   type.def(
       "score_one",
-      [](M& self, nb::dict x) {
+      [](M& self, nb::object x) {
         Scores scores;
         score_one(self, x, scores);
         return nb::make_tuple(scores.score, scores.variance);
       },
-      nb::arg("x"));
+      nb::arg("x").none());
 
   type.def("plane", &plane<W>, nb::arg("which"),
-           "Numbers per slot (0: intercept) and column; plane 0 is the weights, settled.");
+           "Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the "
+           "column of each class.");
   type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
   type.def_prop_ro("t", [](M& self) { return self.state().t; });
   type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
@@ -292,11 +299,6 @@ static void bind_model(nb::module_& m, const char* name) {
     const State<W>& state = self.state();
     return state.blocks.bytes() + (state.paid ? state.paid->bytes() : 0) +
            self.vocabulary.memory();
-  });
-  type.def_prop_ro("class_columns", [](M& self) {
-    std::vector<int> columns;
-    for (int c = 0; c < self.state().classes; ++c) columns.push_back(self.learner->column_of(c));
-    return columns;
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {

@@ -8,17 +8,33 @@ ClassName to_class_name(nb::handle object) {
   if (PyUnicode_Check(p)) return ClassName::of(nb::cast<std::string>(object));
   if (PyFloat_Check(p)) {
     const double value = PyFloat_AsDouble(p);
-    if (!std::isfinite(value)) throw nb::value_error("A class must not be NaN or infinite.");
+    if (value != std::floor(value) || std::isinf(value))
+      throw Error("A class must be a string, an integer or a boolean, not a fraction.");
     return ClassName::of(value);
   }
   if (PyIndex_Check(p)) {
     const nb::object integer = nb::steal(PyNumber_Index(p));
     if (!integer.is_valid()) throw nb::python_error();
-    return ClassName::of(nb::cast<std::int64_t>(integer));
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+    if (overflow) throw Error("A class that is an integer must fit into 64 bits.");
+    return ClassName::of(static_cast<std::int64_t>(value));
   }
   const nb::object plain = nb::getattr(object, "item", nb::none());  // NumPy scalars
-  if (!plain.is_none()) return to_class_name(plain());
-  throw nb::type_error("A class must be a string, an integer, a number or a boolean.");
+  if (!plain.is_none()) {
+    const nb::object value = plain();
+    if (value.type().ptr() != object.type().ptr()) return to_class_name(value);
+  }
+  throw Error("A class must be a string, an integer or a boolean, not " +
+              std::string(nb::repr(object).c_str()) + ".");
+}
+
+double to_number(nb::handle object, const char* what) {
+  if (PyFloat_CheckExact(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
+  const double value = PyFloat_AsDouble(object.ptr());
+  if (!PyErr_Occurred()) return value;
+  PyErr_Clear();
+  throw Error(std::string(what) + " must be a number, not " + nb::repr(object).c_str() + ".");
 }
 
 nb::object to_python(const ClassName& name) {

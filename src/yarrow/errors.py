@@ -57,6 +57,10 @@ class DataError(YarrowError):
         self.row, self.field = row, field
 
 
+class DataTypeError(DataError, TypeError):
+    """Input of a type that no number can be made of."""
+
+
 class ModelFileError(YarrowError):
     """A model file that is not one, is damaged, or is newer than this version of Yarrow."""
 

@@ -5,8 +5,11 @@ A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import threading
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,6 +22,7 @@ from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights
 
 NO_LIMIT = 2**31 - 1
+_STARTING = threading.RLock()
 CoreModel = _core.ModelF32 | _core.ModelF64
 
 
@@ -58,6 +62,8 @@ class LinearModel(Estimator):
     family: ClassVar[str] = ""
     #: a loop that can keep the average of all past weights
     can_average: ClassVar[bool] = False
+    #: predicts by one weight a feature, which `export` can write
+    is_exportable: ClassVar[bool] = True
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -113,6 +119,24 @@ class LinearModel(Estimator):
             class_weights=self._class_weights() if class_weights is None else class_weights,
         )
 
+    @contextlib.contextmanager
+    def _learning(self, declared: list[Any]) -> Iterator[CoreModel]:
+        """The model to learn with: a new one before the first row, kept once it has learned one.
+
+        Two threads that both bring the first row must not make two models.
+        """
+        model = self.__dict__.get("_model")
+        if model is not None:
+            yield model
+            return
+        with _STARTING:
+            model = self.__dict__.get("_model")
+            if model is None:
+                model = self._new_model(declared)
+            yield model
+            if model.t > 0:
+                self._model = model
+
     @property
     def _fitted(self) -> CoreModel:
         try:
@@ -141,12 +165,8 @@ class LinearModel(Estimator):
             )
         return rows, fitted_names or []
 
-    def _keep(self, model: CoreModel, rows: Rows | None = None) -> None:
-        """The model is this estimator's from now on, if it has learned anything."""
-        if model.t == 0:
-            return
-        self._model = model
-        if rows is not None and "_n_features_in" not in self.__dict__:
+    def _remember_columns(self, rows: Rows) -> None:
+        if "_model" in self.__dict__ and "_n_features_in" not in self.__dict__:
             self._n_features_in = rows.n_columns
             self._feature_names_in = rows.names
 
@@ -179,8 +199,9 @@ class LinearModel(Estimator):
             order = random.permutation(rows.n_rows) if self.shuffle else None
             self._learn(model, rows, rows.names or [], labels, sample_weight, order, undo=False)
         self.__dict__.pop("_n_features_in", None)
+        self._model = model
         self._n_iter = self.max_iter
-        self._keep(model, rows)
+        self._remember_columns(rows)
 
     def _scores(self, X: Any) -> tuple[Array, Array]:
         """Scores and variances, a column a class in the order of their appearance."""

@@ -99,8 +99,8 @@ class LinearClassifier(LinearModel):
         declared = self.classes if self.classes is not None else classes
         if declared is None:
             return []
-        names = list(np.unique(np.asarray(declared)).tolist())
-        if classes is not None and set(np.asarray(classes).tolist()) - set(names):
+        names = sorted({_plain(name) for name in declared}, key=_sort_key)
+        if classes is not None and not {_plain(name) for name in classes} <= set(names):
             raise ParameterError(f"classes={classes!r} are not all among the declared {names!r}.")
         return names
 
@@ -109,9 +109,12 @@ class LinearClassifier(LinearModel):
         """The classes seen (or declared), sorted."""
         return self._class_table()[0]
 
-    def _class_table(self) -> tuple[Array, Array]:
-        """The classes sorted, and the place of each in the order of appearance."""
-        seen = self._fitted.classes
+    def _class_table(self, n: int | None = None) -> tuple[Array, Array]:
+        """The first n classes seen, sorted, and the place of each in the order of appearance.
+
+        Another thread may add classes meanwhile; whoever holds scores of n classes says so.
+        """
+        seen = self._fitted.classes[:n]
         order = sorted(range(len(seen)), key=lambda i: _sort_key(seen[i]))
         names = [seen[i] for i in order]
         kinds = {type(name) for name in names}
@@ -143,15 +146,13 @@ class LinearClassifier(LinearModel):
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
         rows, names = self._read(X, reset=False)
         labels = read_labels(y, rows.n_rows)
-        model = self.__dict__.get("_model")
-        if model is None:
-            model = self._new_model(self._declared(classes))
-        self._learn(model, rows, names, labels, sample_weight)
-        self._keep(model, rows)
+        with self._learning(self._declared(classes)) as model:
+            self._learn(model, rows, names, labels, sample_weight)
+        self._remember_columns(rows)
         return self
 
     def _in_class_order(self, scores: Array) -> Array:
-        return scores[:, self._class_table()[1]]
+        return scores[:, self._class_table(scores.shape[1])[1]]
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class."""
@@ -169,14 +170,13 @@ class LinearClassifier(LinearModel):
 
     def predict(self, X: Any) -> Array:
         """The class with the highest score; ties go to the class seen first."""
-        scores = self._scores(X)[0]
-        return self._names_by_appearance()[np.argmax(scores, axis=1)]
+        return self._best_names(self._scores(X)[0])
 
-    def _names_by_appearance(self) -> Array:
-        names, order = self._class_table()
+    def _best_names(self, scores: Array) -> Array:
+        names, order = self._class_table(scores.shape[1])
         by_appearance = np.empty_like(names)
         by_appearance[order] = names
-        return by_appearance
+        return by_appearance[np.argmax(scores, axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy."""
@@ -184,8 +184,9 @@ class LinearClassifier(LinearModel):
         return float(np.average(right, weights=sample_weight))
 
     def _weights(self) -> Array:
-        columns, order = self._fitted.plane(0).T, self._class_table()[1]
-        by_class = columns[self._fitted.class_columns][order]
+        table, columns = self._fitted.plane(0)
+        order = self._class_table(len(columns))[1]
+        by_class = table.T[columns][order]
         if len(order) > 2:
             return by_class
         if self.multiclass == "top1" and len(order) == 2:
@@ -202,12 +203,10 @@ class LinearClassifier(LinearModel):
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         model = self.__dict__.get("_model")
-        if model is None:
-            model = self._new_model(self._declared())
+        if model is not None:
             model.learn_one(x, y, w)
-            if w != 0:
-                self._model = model
-        else:
+            return
+        with self._learning(self._declared()) as model:
             model.learn_one(x, y, w)
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
@@ -227,11 +226,8 @@ class LinearClassifier(LinearModel):
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
         rows = read_rows(X)
         labels = read_labels(y, rows.n_rows)
-        model = self.__dict__.get("_model")
-        if model is None:
-            model = self._new_model(self._declared())
-        self._learn(model, rows, rows.names or list(range(rows.n_columns)), labels, w)
-        self._keep(model)
+        with self._learning(self._declared()) as model:
+            self._learn(model, rows, rows.names or list(range(rows.n_columns)), labels, w)
 
     def predict_many(self, X: Any) -> Any:
         """The classes of the rows of a data frame, as a series."""
@@ -242,7 +238,7 @@ class LinearClassifier(LinearModel):
             return pd.Series([None] * len(X), index=X.index, dtype=object)
         rows = read_rows(X)
         scores = self._score_rows(model, rows, rows.names or list(range(rows.n_columns)))[0]
-        return pd.Series(self._names_by_appearance()[np.argmax(scores, axis=1)], index=X.index)
+        return pd.Series(self._best_names(scores), index=X.index)
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -269,6 +265,10 @@ class LinearClassifier(LinearModel):
         return 0, 1.0 if place == len(classes) - 1 else -1.0
 
 
+def _plain(name: Any) -> Any:
+    return name.item() if isinstance(name, np.generic) else name
+
+
 def _sort_key(name: Any) -> tuple[int, Any]:
     return (1, name) if isinstance(name, str) else (0, name)
 
@@ -290,7 +290,7 @@ class CalibratedProbabilities:
             return {}
         scores, variances = model.score_one(x)
         row = self._probabilities(np.array([scores]), np.array([variances]))[0]
-        return dict(zip(model.classes, row.tolist(), strict=True))
+        return dict(zip(model.classes, row.tolist(), strict=False))
 
     def predict_proba_many(self: Any, X: Any) -> Any:
         """Probabilities as a data frame, a column a class."""
@@ -302,7 +302,7 @@ class CalibratedProbabilities:
         rows = read_rows(X)
         names = rows.names or list(range(rows.n_columns))
         table = self._probabilities(*self._score_rows(model, rows, names))
-        return pd.DataFrame(table, columns=model.classes, index=X.index)
+        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
 
 
 def normalised(probabilities: Array) -> Array:

@@ -38,8 +38,9 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
     @property
     def variance_(self) -> Array:
         """The variance of each weight, in the shape of `coef_`."""
-        columns, order = self._fitted.plane(1).T[:, 1:], self._class_table()[1]
-        by_class = columns[self._fitted.class_columns][order]
+        table, columns = self._fitted.plane(1)
+        order = self._class_table(len(columns))[1]
+        by_class = table.T[columns][order][:, 1:]
         if len(order) > 2:
             return by_class
         return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
@@ -78,6 +79,7 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
             # Mixed with equal shares as far as it takes to keep the best class on top.
             equal = 1.0 / (n_classes - 1)
             room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
+            room = np.maximum(room, 0)
             excess = share.max(axis=1) - equal
             mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
             mix *= 1 - 1e-9
@@ -104,6 +106,8 @@ class SOPClassifier(ConfidenceClassifier):
     a: float = number(1.0, "Weight of the identity in the correlation matrix.", above=0)
 
     can_average: ClassVar[bool] = False  # its weights are made anew for each row
+    is_exportable: ClassVar[bool] = False
+    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks
 
     def _loop(self) -> _core.Loop:
         return _core.Loop.whitened

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from yarrow.errors import DataError
+from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.linear_model.persistence import unpack_names
-from yarrow.stream.arrays import Array, read_rows
+from yarrow.stream.arrays import Array
 
 
 class ExportedModel:
@@ -19,55 +19,80 @@ class ExportedModel:
     probabilities. Instead: `save` and `load` for a model that goes on learning.
     """
 
+    _offered = (
+        "predict", "predict_one", "predict_many", "decision_function", "score", "classes_",
+        "top_features", "explain_one", "feature_names_", "n_features_in_", "feature_names_in_",
+    )  # fmt: skip
+
     def __init__(self, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
         self.metadata = dict(metadata)
-        self.intercept_: Array = np.asarray(tensors["intercept"])
-        self.feature_names_: list[Any] = unpack_names(tensors)
-        self._place = {name: i for i, name in enumerate(self.feature_names_)}
-        self.coef_: Array = np.zeros((len(self.intercept_), len(self.feature_names_)))
-        self.coef_[np.asarray(tensors["score"]), np.asarray(tensors["feature"])] = tensors["weight"]
-        classes = metadata["classes"]
-        self.classes_: Array | None = None if classes is None else np.array(classes)
-        if metadata.get("hash_bits"):
-            raise DataError("Exports of hashed models hold no names: use save and load instead.")
+        names = unpack_names(tensors)
+        weights = np.zeros((len(tensors["intercept"]), len(names) + 1))
+        weights[:, 0] = tensors["intercept"]
+        weights[np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1] = tensors["weight"]
+        self._inner = _predictor(weights, names, self.metadata)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features that have any, in the order of `feature_names_`."""
+        return self._inner.coef_
+
+    @property
+    def intercept_(self) -> Array:
+        """What is added to the scores."""
+        return self._inner.intercept_
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._offered:
+            return getattr(self._inner, name)
+        raise AttributeError(f"An exported model only predicts: it has no {name!r}.")
 
     def __repr__(self) -> str:
-        return f"ExportedModel({self.metadata['estimator']}, {self.coef_.shape[1]} features)"
+        features = len(self._inner.feature_names_)
+        return f"ExportedModel({self.metadata['estimator']}, {features} features)"
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores, as the model gave them before it was exported."""
-        rows = read_rows(X)
-        names = rows.names or range(rows.n_columns)
-        used = [(j, self._place[name]) for j, name in enumerate(names) if name in self._place]
-        columns, places = [j for j, _ in used], [p for _, p in used]
-        scores = np.asarray(X[:, columns] @ self.coef_[:, places].T if rows.names is None
-                            else np.asarray(X)[:, columns] @ self.coef_[:, places].T)
-        scores = scores + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _score_one(self, x: Mapping[Any, Any]) -> Array:
-        scores = self.intercept_.astype(np.float64).copy()
-        for name, value in x.items():
-            if isinstance(value, str):
-                name, value = f"{name}={value}", 1.0
-            place = self._place.get(name)
-            if place is not None:
-                scores += self.coef_[:, place] * value
-        return scores
+def _predictor(weights: Array, names: list[Any], metadata: Mapping[str, Any]) -> Any:
+    """A learner of the affine family that holds these weights: all it is used for is predicting."""
+    seen = metadata["seen"]
+    model: Any
+    if metadata["classes"] is None:
+        model = PassiveAggressiveRegressor(dtype="float64")
+    else:
+        # One column a class in the order of appearance. Where one row of weights serves two
+        # classes it is the second's in sorted order, and the other's score is 0.
+        model = Perceptron(dtype="float64", multiclass="top1")
+        if len(weights) == 1 and len(seen) == 2:
+            weights = np.vstack([np.zeros_like(weights), weights])
+        order = [metadata["classes"].index(name) for name in seen]
+        weights = weights[order]
+    core = model._new_model([])
+    state = core.get_state()
+    columns = len(weights)
+    state["blocks"] = np.ascontiguousarray(weights.T[:, None, :])
+    for name in ("scale", "ww", "scale_sum", "column_updates"):
+        state[name] = np.full(columns, 1.0 if name == "scale" else 0.0)
+    state["scalars"] = np.array(state["scalars"])
+    state["scalars"][0] = 1  # a model that has seen no row would not predict
+    state["scalars"][3] = len(seen)
+    state |= _flat_names(names)
+    core.set_state(state, seen)
+    model._model = core
+    if metadata["n_features_in"] is not None:
+        model._n_features_in = metadata["n_features_in"]
+        model._feature_names_in = metadata["feature_names_in"]
+    return model
 
-    def _choose(self, scores: Array) -> Any:
-        if self.classes_ is None:
-            return scores[..., 0]
-        if scores.shape[-1] == 1:
-            return self.classes_[(scores[..., 0] > 0).astype(int) if len(self.classes_) > 1 else 0]
-        return self.classes_[np.argmax(scores, axis=-1)]
 
-    def predict(self, X: Any) -> Array:
-        """Classes, or values of a regression."""
-        scores = self.decision_function(X)
-        return np.asarray(self._choose(scores[:, None] if scores.ndim == 1 else scores))
-
-    def predict_one(self, x: Mapping[Any, Any]) -> Any:
-        """The class, or the value, of one row."""
-        chosen = self._choose(self._score_one(x))
-        return chosen.item() if isinstance(chosen, np.generic) else chosen
+def _flat_names(names: list[Any]) -> dict[str, Array]:
+    """Names as the core keeps them: texts in UTF-8, integers as eight bytes."""
+    packed = [
+        name.encode() if isinstance(name, str) else name.to_bytes(8, "little", signed=True)
+        for name in names
+    ]
+    return {
+        "name_columns": np.zeros(1, np.int64),
+        "name_kinds": np.array([not isinstance(name, str) for name in names], np.uint8),
+        "name_offsets": np.cumsum([0, *map(len, packed)], dtype=np.uint64),
+        "name_bytes": np.frombuffer(b"".join(packed), np.uint8),
+    }

@@ -43,7 +43,7 @@ def top_features(model: Any, n: int, label: Any) -> list[tuple[Any, float]]:
     """The n features with the largest weights by size."""
     row, sign = model._row_of(label)
     weights = sign * model._weights()[row, 1:]
-    names = model.feature_names_
+    names = model.feature_names_  # another thread may have added some meanwhile
     order = np.argsort(-np.abs(weights), kind="stable")[:n]
     return [(names[i], float(weights[i])) for i in order.tolist()]
 
@@ -65,7 +65,7 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     parts = [
         Contribution(name, value, float(weights[place + 1]))
         for (name, value), place in zip(features.items(), places, strict=True)
-        if place >= 0
+        if 0 <= place < len(weights) - 1
     ]
     if model.fit_intercept:
         parts.append(Contribution("(intercept)", model.intercept_scaling, float(weights[0])))

@@ -91,10 +91,12 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
 
 def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
     """Write the nonzero weights, settled, for prediction."""
-    if not getattr(model, "is_exportable", True):
+    if not model.is_exportable:
         raise ParameterError(
             f"{type(model).__name__} does not predict by a fixed weight a feature: use save."
         )
+    if model.hash_bits is not None:
+        raise ParameterError("A hashed model knows no names of features to export: use save.")
     suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
     chosen = format or {"json": "json", "txt": "text", "tsv": "text"}.get(suffix, "safetensors")
     if chosen not in ("safetensors", "json", "text"):
@@ -107,8 +109,9 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
         "yarrow": yarrow.__version__,
         "estimator": type(model).__name__,
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
-        "hash_bits": model.hash_bits,
+        "seen": model._fitted.classes,  # in this order ties are decided
         "n_features_in": model.__dict__.get("_n_features_in"),
+        "feature_names_in": model.__dict__.get("_feature_names_in"),
         "stream": model.__dict__.get("_stream"),
     }
     kept, place = np.unique(feature, return_inverse=True)

@@ -40,7 +40,7 @@ class LinearRegressor(LinearModel):
         return _core.Strategy.regression
 
     def _weights(self) -> Array:
-        return self._fitted.plane(0).T
+        return self._fitted.plane(0)[0].T
 
     @property
     def coef_(self) -> Array:
@@ -60,11 +60,9 @@ class LinearRegressor(LinearModel):
         """Learn the rows of `X` in order, once."""
         rows, names = self._read(X, reset=False)
         values = read_values(y, rows.n_rows)
-        model = self.__dict__.get("_model")
-        if model is None:
-            model = self._new_model([])
-        self._learn(model, rows, names, (values, []), sample_weight)
-        self._keep(model, rows)
+        with self._learning([]) as model:
+            self._learn(model, rows, names, (values, []), sample_weight)
+        self._remember_columns(rows)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -84,12 +82,10 @@ class LinearRegressor(LinearModel):
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         model = self.__dict__.get("_model")
-        if model is None:
-            model = self._new_model([])
+        if model is not None:
             model.learn_one(x, y, w)
-            if w != 0:
-                self._model = model
-        else:
+            return
+        with self._learning([]) as model:
             model.learn_one(x, y, w)
 
     def predict_one(self, x: dict[Any, Any]) -> float:
@@ -101,11 +97,8 @@ class LinearRegressor(LinearModel):
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
         rows = read_rows(X)
         values = read_values(y, rows.n_rows)
-        model = self.__dict__.get("_model")
-        if model is None:
-            model = self._new_model([])
-        self._learn(model, rows, rows.names or list(range(rows.n_columns)), (values, []), w)
-        self._keep(model)
+        with self._learning([]) as model:
+            self._learn(model, rows, rows.names or list(range(rows.n_columns)), (values, []), w)
 
     def predict_many(self, X: Any) -> Any:
         """The predicted values of the rows of a data frame, as a series."""

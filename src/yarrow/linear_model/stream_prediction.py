@@ -160,7 +160,7 @@ def _predictions(
         return Predictions(chosen, scores, None, labels)
     if not hasattr(model, "classes_"):
         return Predictions(scores[:, 0], scores, None, labels)
-    chosen = model._names_by_appearance()[np.argmax(scores, axis=1)]
+    chosen = model._best_names(scores)
     likely = model._probabilities(scores, variances) if probabilities else None
     in_order = model._in_class_order
     return Predictions(

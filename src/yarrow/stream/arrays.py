@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, DataTypeError, ParameterError
 
 Array = np.ndarray[Any, Any]
 
@@ -72,14 +74,32 @@ def _read_sparse(X: Any) -> Rows:
 
 
 def _to_numpy(X: Any) -> Array:
-    values = np.asarray(X)
-    return values
+    with _conversion():
+        return np.asarray(X)
 
 
 def _to_float(values: Array) -> Array:
+    if values.dtype.kind in "mM":
+        raise DataTypeError(f"Dates and times are no numbers: {values.dtype}.")
     if values.dtype.kind in "USV":
         values = values.astype(object)
-    return values.astype(np.float64)
+    with _conversion():
+        return values.astype(np.float64)
+
+
+@contextlib.contextmanager
+def _conversion() -> Iterator[None]:
+    """What NumPy says of values that are no numbers, as errors of this package."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            yield
+    except np.exceptions.ComplexWarning:
+        raise DataError("Complex data not supported") from None
+    except TypeError as error:
+        raise DataTypeError(str(error)) from None
+    except ValueError as error:
+        raise DataError(str(error)) from None
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
@@ -148,7 +168,7 @@ def read_target(y: Any, n_rows: int) -> Array:
         raise DataError("This estimator requires y to be passed, but the target y is None.")
     if hasattr(y, "tocsr"):
         raise DataError("Sparse labels are not supported: pass a one-dimensional array.")
-    values = np.asarray(y)
+    values = _to_numpy(y)
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
@@ -171,7 +191,7 @@ def read_target(y: Any, n_rows: int) -> Array:
 def read_values(y: Any, n_rows: int) -> Array:
     """Targets of a regression."""
     values = read_target(y, n_rows)
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = np.ascontiguousarray(_to_float(values))
     if not np.isfinite(values).all():
         what = (
             "NaN"
@@ -201,7 +221,7 @@ def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
         return values.astype(np.float64), [False, True]
     if kind == "O":
         return _read_objects(values)
-    if kind in "USiu":
+    if kind in "Uiu":
         names, places = np.unique(values, return_inverse=True)
         return places.reshape(-1).astype(np.float64), names.tolist()
     raise DataError(f"Unknown label type: {values.dtype}. Classes must be strings or integers.")
@@ -216,6 +236,10 @@ def _read_objects(values: Array) -> tuple[Array, list[Any]]:
             raise DataError(
                 "Unknown label type: continuous. Classes must be strings, integers or booleans."
             )
+        if not isinstance(value, (str, int, float, bool, np.generic)):
+            raise DataTypeError(
+                f"A class must be a string, an integer or a boolean, not {value!r}.", row=position
+            )
         names.setdefault(value, len(names))
     places = np.fromiter((names[value] for value in values), np.float64, len(values))
     return places, list(names)
@@ -225,14 +249,14 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array | None:
     """One weight a row, all finite and not negative; None where there are none."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight)
+    weights = _to_numpy(sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_rows, weights)
     if weights.ndim != 1:
         raise DataError("Sample weights must be 1D array or scalar.")
     if len(weights) != n_rows:
         raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    weights = np.ascontiguousarray(_to_float(weights))
     if not np.isfinite(weights).all():
         raise DataError("Input sample_weight contains NaN or infinity.")
     if (weights < 0).any():

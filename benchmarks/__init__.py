@@ -1,0 +1,1 @@
+"""Speed of Yarrow beside its peers and beside hand-written loops: ``python -m benchmarks.run``."""

@@ -1,0 +1,180 @@
+"""`yarrow predict`."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli.support import Run, rows_of_text, start
+
+import yarrow
+
+THREE = ("red", "green", "blue")
+
+
+@pytest.fixture
+def colours(run: Run, tmp_path: Path) -> Path:
+    """A model of three classes, and in rows.svm rows that it has not seen."""
+    (tmp_path / "seen.svm").write_text("".join(rows_of_text(300, 1, THREE)))
+    (tmp_path / "rows.svm").write_text("".join(rows_of_text(200, 2, THREE)))
+    run("train", tmp_path / "seen.svm", "--model", tmp_path / "m", "--export", tmp_path / "e")
+    return tmp_path / "m"
+
+
+def dense(path: Path, columns: int) -> tuple[Any, list[str]]:
+    """Rows as an array, read without Yarrow."""
+    lines = [line.split() for line in path.read_text().splitlines()]
+    rows = np.zeros((len(lines), columns))
+    for row, (_, *cells) in zip(rows, lines, strict=True):
+        for cell in cells:
+            index, value = cell.split(":")
+            row[int(index) - 1] = float(value)
+    return rows, [line[0] for line in lines]
+
+
+def test_a_line_a_row(run: Run, colours: Path, tmp_path: Path) -> None:
+    model = yarrow.load(colours)
+    X, y = dense(tmp_path / "rows.svm", 30)
+    result = run("predict", colours, tmp_path / "rows.svm")
+    assert result.stdout.splitlines() == model.predict(X).tolist()
+    accuracy = 100 * np.mean(model.predict(X) == y)
+    assert f"accuracy {accuracy:.2f} %" in result.stderr
+    assert result.stderr.startswith("200 rows predicted\n")
+    assert run("predict", colours, tmp_path / "rows.svm", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("option", ["--scores", "--proba"])
+def test_scores_and_probabilities(run: Run, colours: Path, tmp_path: Path, option: str) -> None:
+    model = yarrow.load(colours)
+    X, _ = dense(tmp_path / "rows.svm", 30)
+    result = run("predict", colours, tmp_path / "rows.svm", option, "--header")
+    head, *lines = (line.split("\t") for line in result.stdout.splitlines())
+    assert head == ["prediction", "blue", "green", "red"]
+    found = np.array([line[1:] for line in lines], float)
+    expected = model.decision_function(X) if option == "--scores" else model.predict_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_an_export_predicts_the_same(run: Run, colours: Path, tmp_path: Path) -> None:
+    data = tmp_path / "rows.svm"
+    saved = run("predict", colours, data, "--scores").stdout
+    exported = run("predict", tmp_path / "e", data, "--scores").stdout
+    for mine, other in zip(saved.splitlines(), exported.splitlines(), strict=True):
+        assert mine.split("\t")[0] == other.split("\t")[0]
+        numbers = (np.array(line.split("\t")[1:], float) for line in (mine, other))
+        np.testing.assert_allclose(*numbers, atol=1e-6)
+
+
+def test_two_classes_and_their_export(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--model", tmp_path / "m", "--export", tmp_path / "e")
+    saved = run("predict", tmp_path / "m", svm, "--scores", "--header").stdout
+    assert saved.startswith("prediction\t-1\t1\n")
+    for line in saved.splitlines()[1:]:
+        chosen, low, high = map(float, line.split("\t"))
+        assert low == -high
+        assert chosen == (1 if high > 0 else -1)
+    exported = run("predict", tmp_path / "e", svm, "--header").stdout
+    assert exported.split() == [line.split("\t")[0] for line in saved.splitlines()]
+
+
+def test_rows_without_labels(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--model", tmp_path / "m")
+    bare = "".join(line.partition(" ")[2] for line in svm.read_text().splitlines(keepends=True))
+    result = run("predict", tmp_path / "m", "-", stdin=gzip.compress(bare.encode()))
+    assert result.stdout == run("predict", tmp_path / "m", svm, "--quiet").stdout
+    assert result.stderr == ""
+
+
+def test_a_regression(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--learner", "pa-regressor", "--model", tmp_path / "m")
+    X, y = dense(svm, 30)
+    expected = yarrow.load(tmp_path / "m").predict(X)
+    result = run("predict", tmp_path / "m", svm)
+    np.testing.assert_allclose([float(x) for x in result.stdout.split()], expected, rtol=1e-12)
+    error = np.sqrt(np.mean((expected - np.array(y, float)) ** 2))
+    assert f"RMSE {error:.6g}, MAE " in result.stderr
+
+
+def test_a_table_is_read_as_in_training(run: Run, table: Path, tmp_path: Path) -> None:
+    """Options are remembered, a label column is not needed, and one that is there is no feature."""
+    train = ["train", table, "--label", "label", "--text", "text", "--drop", "age"]
+    run(*train, "--model", tmp_path / "m")
+    bare = "town,text\nOslo,cheap pills\nRome,lunch today\n"
+    for stdin in (bare, bare.replace("town", "label").replace("Oslo", "ham"), "age," + bare):
+        if stdin.startswith("age"):
+            stdin = "age,town,text\n9,Oslo,cheap pills\n9,Rome,lunch today\n"
+        assert run("predict", tmp_path / "m", "-", stdin=stdin).stdout == "spam\nham\n"
+    result = run("predict", tmp_path / "m", table, "--label", "label")
+    assert "accuracy 100.00 %" in result.stderr
+
+
+def test_tabs_and_interactions_are_remembered(run: Run, table: Path, tmp_path: Path) -> None:
+    tabs = tmp_path / "mail.tsv"
+    tabs.write_text("label\ttown\nspam\tOslo\nham\tRome\n")
+    run("train", tabs, "--label", "label", "--model", tmp_path / "m")
+    assert run("predict", tmp_path / "m", "-", stdin="x\ttown\n1\tRome\n").stdout == "ham\n"
+    lines = "1 |a x |b y\n-1 |a x |b z\n1 |a w |b z\n-1 |a w |b y\n" * 20  # exclusive or
+    (tmp_path / "rows.vw").write_text(lines)
+    run("train", tmp_path / "rows.vw", "-q", "ab", "--model", tmp_path / "m")
+    assert "accuracy 100.00 %" in run("predict", tmp_path / "m", tmp_path / "rows.vw").stderr
+
+
+def test_zero_based_indices_are_remembered(run: Run, tmp_path: Path) -> None:
+    run("train", "-", "--model", tmp_path / "m", stdin="1 0:1\n-1 1:1\n" * 5)
+    assert run("predict", tmp_path / "m", "-", stdin="1:1\n").stdout == "-1\n"
+
+
+def test_a_file_is_replaced_when_all_is_predicted(run: Run, svm: Path, tmp_path: Path) -> None:
+    output = tmp_path / "labels.txt"
+    output.write_text("old")
+    run("train", svm, "--model", tmp_path / "m")
+    (tmp_path / "broken.svm").write_text(svm.read_text() + "1 1:x\n")
+    result = run("predict", tmp_path / "m", tmp_path / "broken.svm", "--output", output, code=2)
+    assert "broken.svm, line 401, column 3, '1:x'" in result.stderr
+    assert output.read_text() == "old"
+    run("predict", tmp_path / "m", svm, "--output", output)
+    assert output.read_text().count("\n") == 400
+    run("predict", tmp_path / "m", svm, "--output", "/dev/null")
+    assert not Path("/dev/null").is_file()
+    result = run("predict", tmp_path / "m", tmp_path / "broken.svm", "--on-error", "skip")
+    assert result.stdout.count("\n") == 400
+    assert "1 row skipped; the first:" in result.stderr
+
+
+ERRORS = {
+    "m rows.svm --proba": "Perceptron() has no probabilities",
+    "m rows.svm --proba --scores": "exclude each other",
+    "m none.svm": "none.svm: No such file",
+    "none rows.svm": "none: No such file",
+    "rows.svm rows.svm": "rows.svm: not a Yarrow model",
+    "cut rows.svm": "cut: truncated",
+    "changed rows.svm": "changed: damaged",
+    "m rows.svm --output no/x": "there is no folder no",
+    "m rows.svm --output m": "would be overwritten",
+}
+
+
+@pytest.mark.parametrize("line", ERRORS)
+def test_a_users_error_is_one_sentence(
+    run: Run, svm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("train", svm.name, "--learner", "perceptron", "--model", "m")
+    content = Path("m").read_bytes()
+    Path("cut").write_bytes(content[:-9])
+    Path("changed").write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    assert ERRORS[line] in run("predict", *line.split(), code=2).stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(svm: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "many.svm").write_text(svm.read_text() * 200)
+    run("train", svm, "--model", tmp_path / "m")
+    with start("predict", tmp_path / "m", tmp_path / "many.svm", "--scores") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""

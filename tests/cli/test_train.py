@@ -1,0 +1,383 @@
+"""`yarrow train`."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from cli.support import Run, by_name, rows_of_text, start
+
+import yarrow
+from yarrow.cli.learners import ONLY_FIT, hyper_parameters, learner_options, learners
+from yarrow.parameters import parameters
+
+
+def learned_in_python(model: Any, lines: list[str], base: int = 1) -> Any:
+    """The same rows by `learn_one`, parsed without Yarrow's parser."""
+    for line in lines:
+        label, *cells = line.split()
+        pairs = (cell.split(":") for cell in cells)
+        row = {int(index) - base: float(value) for index, value in pairs}
+        model.learn_one(row, float(label) if hasattr(model, "epsilon") else int(label))
+    return model
+
+
+@pytest.mark.parametrize("name", learners())
+def test_every_learner_learns_as_in_python(run: Run, svm: Path, tmp_path: Path, name: str) -> None:
+    run("train", svm, "--learner", name, "--model", tmp_path / "m")
+    expected = learned_in_python(learners()[name](), svm.read_text().splitlines())
+    found = yarrow.load(tmp_path / "m")
+    assert type(found) is learners()[name]
+    assert by_name(found) == by_name(expected)
+    assert found.intercept_.tolist() == expected.intercept_.tolist()
+    assert found.n_updates_ == expected.n_updates_ > 0
+
+
+@pytest.mark.parametrize("name", ["AROWClassifier", "arowclassifier", "AROW", "arow"])
+def test_a_learner_has_a_long_and_a_short_name_in_any_case(
+    run: Run, svm: Path, tmp_path: Path, name: str
+) -> None:
+    run("train", svm, "--learner", name, "--model", tmp_path / "m")
+    assert isinstance(yarrow.load(tmp_path / "m"), yarrow.AROWClassifier)
+
+
+@pytest.mark.parametrize("name", learners())
+def test_every_hyper_parameter_is_an_option_with_its_default(run: Run, name: str) -> None:
+    cls = learners()[name]
+    options = {option.name: option for option in learner_options(cls)}
+    assert options.keys() == parameters(cls).keys() - set(ONLY_FIT)
+    page = " ".join(run("train", "--learner", name, "--help").stdout.split())
+    for parameter, option in options.items():
+        declared = parameters(cls)[parameter]
+        assert option.opts[0] in page
+        assert declared.doc.replace("`", "'") in page
+        for choice in declared.choices:
+            assert choice in page
+
+
+def test_options_reach_the_learner(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--learner", "pa", "--C", "0.25", "--variant", "pa2", "--average",
+        "--no-fit-intercept", "--class-weight", "-1=2,1=0.5", "--classes", "1,-1",
+        "--dtype", "float64", "--set", "max_iter=7", "--set", "shuffle=no",
+        "--model", tmp_path / "m")  # fmt: skip
+    model = yarrow.load(tmp_path / "m")
+    found = model.get_params()
+    assert found["class_weight"] == {-1: 2.0, 1: 0.5}
+    assert list(found["classes"]) == [1, -1]
+    expected = {"C": 0.25, "variant": "pa2", "average": True, "fit_intercept": False,
+                "dtype": "float64", "max_iter": 7, "shuffle": False}  # fmt: skip
+    assert expected.items() <= found.items()
+
+
+def test_every_parameter_can_be_set_by_name(run: Run, svm: Path, tmp_path: Path) -> None:
+    assert set(ONLY_FIT) <= hyper_parameters(yarrow.AROWClassifier).keys()
+    run("train", svm, "--set", "r=0.5", "--set", "average=true", "--set", "hash_bits=None",
+        "--set", "classes=-1,1", "--model", tmp_path / "m")  # fmt: skip
+    model = yarrow.load(tmp_path / "m")
+    assert (model.r, model.average, model.hash_bits, list(model.classes)) == (
+        0.5,
+        True,
+        None,
+        [-1, 1],
+    )
+
+
+def test_threads_compression_and_pipes_give_the_same_file(
+    run: Run, svm: Path, tmp_path: Path
+) -> None:
+    text = ("".join(rows_of_text(20_000))).encode()  # several blocks
+    svm.write_bytes(text)
+    models = []
+
+    def train(data: Any, *options: Any, stdin: bytes | None = None) -> None:
+        model = tmp_path / f"model{len(models)}"
+        run("train", data, *options, "--model", model, stdin=stdin)
+        models.append(model.read_bytes())
+
+    for threads in (1, 2, 3):
+        train(svm, "--threads", threads)
+    train("-", "--threads", 2, stdin=text)
+    train("-", stdin=gzip.compress(text))
+    for suffix, compress in (("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress),
+                             ("zst", zstandard.ZstdCompressor().compress)):  # fmt: skip
+        packed = tmp_path / f"rows.svm.{suffix}"
+        packed.write_bytes(compress(text))
+        train(packed)
+    assert len(models) == 9
+    assert set(models) == {models[0]}
+
+
+def test_a_named_pipe_is_read_once(run: Run, svm: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(svm.read_bytes()))
+    writer.start()  # and is gone before anything could open the pipe a second time
+    run("train", pipe, "--model", tmp_path / "m")
+    writer.join()
+    run("train", svm, "--model", tmp_path / "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+@pytest.mark.parametrize("name", learners())
+def test_resuming_is_one_long_run(run: Run, tmp_path: Path, name: str) -> None:
+    lines = rows_of_text(300)
+    halves = [tmp_path / "a.svm", tmp_path / "b.svm"]
+    for path, part in zip(halves, (lines[:130], lines[130:]), strict=True):
+        path.write_text("".join(part))
+    run("train", *halves, "--learner", name, "--model", tmp_path / "whole")
+    run("train", halves[0], "--learner", name, "--model", tmp_path / "half")
+    run("train", halves[1], "--resume", tmp_path / "half", "--model", tmp_path / "half")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "half").read_bytes()
+    assert yarrow.load(tmp_path / "whole").t_ == 300
+
+
+def test_passes_read_all_files_again(run: Run, tmp_path: Path) -> None:
+    lines = rows_of_text(200)
+    files = [tmp_path / "a.svm", tmp_path / "b.svm"]
+    for path, part in zip(files, (lines[:50], lines[50:]), strict=True):
+        path.write_text("".join(part))
+    said = run("train", *files, "--passes", 2, "--model", tmp_path / "m").stdout
+    assert said.startswith("400 rows, error ")
+    assert ", then " in said
+    (tmp_path / "twice.svm").write_text("".join(lines * 2))
+    run("train", tmp_path / "twice.svm", "--model", tmp_path / "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+def test_the_summary_is_one_line_with_what_happened(run: Run, svm: Path, tmp_path: Path) -> None:
+    result = run("train", svm, "--learner", "perceptron", "--model", tmp_path / "m")
+    model = yarrow.load(tmp_path / "m")
+    error = 100 * model.n_mistakes_ / 400
+    assert result.stdout.startswith(
+        f"400 rows, error {error:.2f} %, {model.n_updates_} updates, {model.n_nonzero_} nonzeros, "
+    )
+    assert result.stdout.count("\n") == 1
+    assert result.stderr == ""
+    assert run("train", svm, "--model", tmp_path / "m", "--quiet").output == ""
+
+
+def test_a_table_is_read_by_its_columns(run: Run, table: Path, tmp_path: Path) -> None:
+    table.write_text("".join(table.read_text().splitlines(keepends=True)[:3]))
+    options = ["--label", "label", "--text", "text", "--drop", "age"]
+    run("train", table, *options, "--model", tmp_path / "m")
+    expected = yarrow.AROWClassifier()
+    expected.learn_one({"town=Oslo": 1, "text=cheap": 1, "text=pills": 1}, "spam")
+    expected.learn_one({"town=Rome": 1, "text=lunch": 1, "text=today": 1}, "ham")
+    assert by_name(yarrow.load(tmp_path / "m")) == by_name(expected)
+
+
+def test_json_lines_parquet_and_csv_give_the_same_model(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    rows = pyarrow.csv.read_csv(table)
+    pyarrow.parquet.write_table(rows, tmp_path / "mail.parquet")
+    (tmp_path / "mail.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows.to_pylist()))
+    weights = []
+    options = ["--label", "label", "--text", "text", "--model", tmp_path / "m"]
+    for name in ("mail.csv", "mail.jsonl", "mail.parquet"):
+        run("train", tmp_path / name, *options)
+        weights.append(by_name(yarrow.load(tmp_path / "m")))
+    assert weights[0] == weights[1] == weights[2]
+
+
+def test_a_table_without_header_has_numbered_columns(run: Run, tmp_path: Path) -> None:
+    data = "1.5,x,a\n2.5,y,b\n0.5,x,a\n"
+    for options, names in (
+        (["--no-header", "--label", "3"], {"1", "2=x", "2=y"}),
+        (["--columns", "n,c,l", "--label", "l"], {"n", "c=x", "c=y"}),
+    ):
+        run("train", "-", "--format", "csv", *options, "--model", tmp_path / "m", stdin=data)
+        assert set(yarrow.load(tmp_path / "m").feature_names_) == names
+
+
+TABLE = "y;w;zip;n;m\n1;1;0150;3;NA\n0;2;0150;4;7\n1;0;9999;?;8\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "rows"),
+    [
+        (["--category", "zip", "--missing", "NA", "--missing", "?"],
+         {"w", "zip=0150", "zip=9999", "n", "m"}, 3),
+        (["--weight", "w", "--drop", "m", "--drop", "n"], {"zip"}, 2),  # no row has weight 0
+        (["--only", "m", "--only", "zip"], {"zip", "m=NA", "m=7", "m=8"}, 3),
+        (["--only", "n", "--numeric", "n", "--missing", "?"], {"n"}, 3),
+    ],
+)  # fmt: skip
+def test_columns_have_the_roles_that_options_give_them(
+    run: Run, tmp_path: Path, options: list[str], names: set[str], rows: int
+) -> None:
+    command = ["train", "-", "--format", "csv", "--delimiter", ";", "--label", "y", *options]
+    run(*command, "--model", tmp_path / "m", stdin=TABLE)
+    model = yarrow.load(tmp_path / "m")
+    assert set(model.feature_names_) == names
+    assert model.t_ == rows
+
+
+def test_vw_text_with_interactions(run: Run, tmp_path: Path) -> None:
+    lines = "1 |a x y |b z\n-1 2 |a x |b w:0.5\n"
+    run("train", "-", "--format", "vw", "-q", "ab", "--model", tmp_path / "m", stdin=lines)
+    names = set(yarrow.load(tmp_path / "m").feature_names_)
+    assert {"a^x", "b^z", "a^x*b^z", "a^y*b^z", "a^x*b^w"} <= names
+
+
+def test_hashing_needs_no_names(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--hash-bits", 6, "--model", tmp_path / "m")
+    model = yarrow.load(tmp_path / "m")
+    assert model.coef_.shape == (1, 64)
+
+
+def test_broken_rows_are_skipped_and_counted(run: Run, tmp_path: Path) -> None:
+    lines = rows_of_text(20)
+    data = tmp_path / "rows.svm"
+    data.write_text("".join([*lines[:5], "1 2:nan\n", *lines[5:], "x:1\n", "1 3:zero\n"]))
+    result = run("train", data, "--on-error", "skip", "--model", tmp_path / "m")
+    assert result.stdout.startswith("20 rows, ")
+    assert result.stderr.startswith("3 rows skipped; the first:\n")
+    assert f"{data}, line 6, column 3, '2:nan': the value is NaN" in result.stderr
+    data.write_text("".join(lines))
+    run("train", data, "--model", tmp_path / "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+def test_values_too_large_for_the_model_are_skipped_in_tables(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_text("y,a\n1,2\n0,1e39\n0,3\n")
+    options = ["train", data, "--label", "y", "--model", tmp_path / "m"]
+    assert "rows.csv, line 3, field 'a': 1e+39 is too large" in run(*options, code=2).stderr
+    result = run(*options, "--on-error", "skip")
+    assert result.stdout.startswith("2 rows, ")
+    assert result.stderr.startswith("1 row skipped")
+    assert run(*options, "--dtype", "float64").stdout.startswith("3 rows, ")
+
+
+def test_export_beside_or_instead_of_the_model(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--model", tmp_path / "m", "--export", tmp_path / "e")
+    model, exported = yarrow.load(tmp_path / "m"), yarrow.load(tmp_path / "e")
+    assert by_name(exported) == by_name(model)
+    run("train", svm, "--export", tmp_path / "e.json")
+    assert json.loads((tmp_path / "e.json").read_text())["kind"] == "export"
+
+
+ERRORS = {
+    "nowhere.svm --model m": "nowhere.svm: No such file",
+    ". --model m": "is a folder",
+    "rows.svm": "--model FILE",
+    "rows.svm --model no/m": "there is no folder no",
+    "rows.svm --model .": "is a folder",
+    "rows.svm --model rows.svm": "would be overwritten",
+    "rows.svm --learner svm --model m": "there are arow, cw,",
+    "rows.svm --C 1 --model m": "it has --r,",
+    "rows.svm --modle m": "no option --modle, but --model",
+    "rows.svm --r -1 --model m": "'r' parameter must be > 0. Got -1.0 instead",
+    "rows.svm --r x --model m": "'x' is not a valid float",
+    "rows.svm --r nan --model m": "must be > 0. Got nan",
+    "rows.svm --loss x --model m": "squared_hinge",
+    "rows.svm --set C=1 --model m": "covariance",
+    "rows.svm --set max_iter=x --model m": "must be an integer >= 1",
+    "rows.svm --class-weight a --model m": "spam=2,ham=1",
+    "rows.svm --learner pa --resume old --model m": "leave out --learner",
+    "rows.svm --resume old --r 1 --model m": "--r is no option with --resume",
+    "rows.svm --resume old --set r=1 --model m": "--set is no option with --resume",
+    "rows.svm --resume none --model m": "none: No such file",
+    "rows.svm --resume rows.svm --model m": "not a Yarrow model",
+    "rows.svm --resume export --model m": "only predicts",
+    "- --passes 2 --model m": "several passes need files",
+    "rows.svm -q a --model m": "two letters",
+    "t.csv --model m": "which column of t.csv is the label",
+    "t.csv --label z --model m": "field 'z': no such column",
+    "rows.svm --hash-bits 4 --export e": "cannot be exported",
+}
+
+
+@pytest.mark.parametrize("line", ERRORS)
+def test_a_users_error_is_one_sentence(
+    run: Run, svm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("train", svm.name, "--model", "old", "--export", "export")
+    (tmp_path / "t.csv").write_text("y,a\n1,2\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert ERRORS[line] in run("train", *line.split(), code=2).stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+BROKEN = {
+    "1 2:x": "line 3, column 3, '2:x': the value is not a number",
+    "1 2:nan": "line 3, column 3, '2:nan': the value is NaN",
+    "1 2:inf": "line 3, column 3, '2:inf': the value is infinite",
+    "1 2:1e39": "line 3, column 3, '2:1e39': the value is too large",
+    "1 0:1": "line 3, column 3, '0:1': index 0",
+    "1 9999999999:1": "line 3, column 3, '9999999999:1': the index is beyond the limit",
+    "7 2:1": "line 3: the class 7 is not one of the declared classes -1, 1",
+}
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_broken_row_names_its_place_and_leaves_the_old_model(
+    run: Run, tmp_path: Path, line: str
+) -> None:
+    data, model = tmp_path / "rows.svm", tmp_path / "m"
+    data.write_text("".join(rows_of_text(2)) + line + "\n")
+    model.write_bytes(b"old")
+    options = ["--index-base", "1", "--classes", "-1,1", "--model", model]
+    assert f"{data}, {BROKEN[line]}" in run("train", data, *options, code=2).stderr
+    assert model.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "rows.svm"]
+
+
+@pytest.mark.parametrize("content", [b"", b"# nothing\n\n", gzip.compress(b"")])
+def test_nothing_to_learn_is_an_error(run: Run, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "rows.svm").write_bytes(content)
+    result = run("train", tmp_path / "rows.svm", "--model", tmp_path / "m", code=2)
+    assert "there is no row to learn" in result.stderr
+
+
+def test_damaged_compression_is_an_error(run: Run, svm: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "rows.svm.gz"
+    packed.write_bytes(gzip.compress(svm.read_bytes())[:-20])
+    result = run("train", packed, "--model", tmp_path / "m", code=2)
+    assert "rows.svm.gz: the compressed data ends too early" in result.stderr
+
+
+def fed_forever(process: Any) -> None:
+    """Write rows until the process has begun to learn them."""
+    process.stdin.write("".join(rows_of_text(1000)).encode())
+    process.stdin.flush()
+    time.sleep(1.5)  # enough to start up
+    assert process.poll() is None
+
+
+def test_a_killed_command_leaves_the_old_model(svm: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    model.write_bytes(b"old")
+    process = start("train", "-", "--index-base", 1, "--model", model, stdin=-1)
+    fed_forever(process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert model.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "rows.svm"]
+
+
+def test_an_interrupted_command_says_so_and_leaves_the_old_model(tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    model.write_bytes(b"old")
+    process = start("train", "-", "--index-base", 1, "--model", model, stdin=-1)
+    fed_forever(process)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=30)  # while the pipe is still open
+    assert process.communicate()[1].strip() == b"yarrow: interrupted."
+    assert process.returncode == 130
+    assert model.read_bytes() == b"old"

@@ -1,0 +1,123 @@
+"""Every estimator, found by itself, and its variants: a new learner is under contract at once.
+
+A test that asks for `estimator_class`, `variant` or `few_variants` runs once for each of them:
+every class, every combination of its choices, or each choice alone beside the defaults.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from contract import support
+from hypothesis import Phase, settings
+
+from yarrow import linear_model
+from yarrow.parameters import parameters
+
+settings.register_profile(
+    "yarrow",
+    deadline=None,  # machines of others are slow
+    derandomize=True,  # a failure belongs to the change that was tested
+    phases=[Phase.explicit, Phase.generate, Phase.target, Phase.shrink],
+)
+settings.load_profile("yarrow")
+
+CLASSES = [
+    item
+    for item in (getattr(linear_model, name) for name in linear_model.__all__)
+    if isinstance(item, type) and hasattr(item, "get_params")
+]
+#: choices that mean the same for all estimators and have tests of their own
+COMMON_CHOICES = {"dtype", "when_full"}
+#: what no declared choice reaches: rules of a user's own
+SPECIAL: dict[str, list[dict[str, Any]]] = {
+    "CustomClassifier": [
+        {"rule": rule, "loop": loop, "average": average, "multiclass": multiclass}
+        for rule, loop in ((support.fading, "affine"), (support.adaptive, "confidence"))
+        for average in (False, True)
+        for multiclass in ("ovr", "top1")
+    ],
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """An estimator with some of its parameters chosen; calling it makes a fresh one."""
+
+    cls: type
+    chosen: dict[str, Any]
+
+    def __call__(self, **more: Any) -> Any:
+        return self.cls(**self.chosen | more)
+
+    @property
+    def is_classifier(self) -> bool:
+        return "classes" in parameters(self.cls)
+
+    def __str__(self) -> str:
+        words = (getattr(value, "__name__", str(value)) for value in self.chosen.values())
+        return "-".join([self.cls.__name__, *words])
+
+
+def _options(cls: type) -> dict[str, tuple[Any, ...]]:
+    """The choices of an estimator, the default first."""
+    options: dict[str, tuple[Any, ...]] = {}
+    for name, parameter in parameters(cls).items():
+        default = getattr(cls(), name)
+        if parameter.choices and name not in COMMON_CHOICES:
+            options[name] = (default, *(c for c in parameter.choices if c != default))
+        elif name == "average":
+            options[name] = (False, True)
+    return options
+
+
+def all_variants(cls: type) -> list[Variant]:
+    """Return every combination of choices."""
+    if cls.__name__ in SPECIAL:
+        return [Variant(cls, {})] + [Variant(cls, chosen) for chosen in SPECIAL[cls.__name__]]
+    options = _options(cls)
+    return [
+        Variant(cls, dict(zip(options, values, strict=True)))
+        for values in itertools.product(*options.values())
+    ]
+
+
+def few_variants(cls: type) -> list[Variant]:
+    """Return the default, and each other choice alone."""
+    found = [Variant(cls, {})]
+    if cls.__name__ in SPECIAL:
+        return found + [Variant(cls, chosen) for chosen in SPECIAL[cls.__name__][2::2]]
+    for name, values in _options(cls).items():
+        found += [Variant(cls, {name: value}) for value in values[1:]]
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrize what a test asks for, unless it says itself with what."""
+    said: set[str] = set()
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        names = mark.args[0]
+        said |= set(names.replace(",", " ").split() if isinstance(names, str) else names)
+    wanted = set(metafunc.fixturenames) - said
+    if "estimator_class" in wanted:
+        metafunc.parametrize("estimator_class", CLASSES, ids=lambda cls: cls.__name__)
+    for name, variants in (("variant", all_variants), ("few_variants", few_variants)):
+        if name in wanted:
+            found = [variant for cls in CLASSES for variant in variants(cls)]
+            metafunc.parametrize(name, found, ids=str)
+
+
+@pytest.fixture(scope="session")
+def two_classes() -> tuple[np.ndarray, np.ndarray]:
+    """Return 200 rows of 12 columns, many of them zero, of two classes that a plane separates."""
+    return support.classification(200, 12, 2)
+
+
+@pytest.fixture(scope="session")
+def three_classes() -> tuple[np.ndarray, np.ndarray]:
+    """Return 300 rows of 12 columns, many of them zero, of three classes."""
+    return support.classification(300, 12, 3)

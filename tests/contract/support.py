@@ -1,0 +1,112 @@
+"""What the contract tests share: data, rules, and a look at all that a model has learned."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import yarrow
+from yarrow.errors import YarrowError
+
+Array = np.ndarray[Any, Any]
+
+
+def fading(s: yarrow.Situation) -> tuple[float, float]:
+    """Forget a little with every row: the scale of the weights soon has to be folded in."""
+    return 0.75, max(0.0, s.target - s.margin) * min(s.weight, 2.0) / (1.0 + s.zz)
+
+
+def adaptive(s: yarrow.Situation) -> tuple[float, float]:
+    """AROW with r = 1."""
+    loss = max(0.0, s.target - s.margin)
+    return (loss / (s.v + 1.0), s.weight) if loss > 0 else (0.0, 0.0)
+
+
+def classification(n: int, columns: int, classes: int, seed: int = 0) -> tuple[Array, Array]:
+    """Return rows, half of their values zero, and the class whose plane each is farthest above."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, columns)) * (random.random((n, columns)) < 0.5)
+    X = X.astype(np.float32).astype(np.float64)
+    return X, np.argmax(X @ random.normal(size=(columns, classes)), axis=1)
+
+
+def as_dicts(X: Array, names: list[Any] | None = None) -> list[dict[Any, float]]:
+    """Return the rows as dicts of their nonzero values; columns are called 0, 1, 2, ..."""
+    names = list(range(X.shape[1])) if names is None else names
+    return [{names[j]: float(row[j]) for j in np.flatnonzero(row)} for row in X]
+
+
+def learned(model: Any) -> dict[str, Any]:
+    """Return all that a model has learned, bit for bit, features by name.
+
+    Routes may number features differently, and know some that never had a value.
+    """
+    state = model._fitted.get_state()
+    cells = {key: state.pop(key) + 0.0 for key in ("blocks", "paid") if key in state}  # no -0.0
+    unseen = np.zeros_like(cells["blocks"][0])
+    if hasattr(model, "variance_"):
+        unseen[1] = model._initial_variance()
+    features = {}
+    for place, name in enumerate(model.feature_names_, start=1):
+        if cells["blocks"][place].tobytes() != unseen.tobytes():
+            features[name] = [values[place].tolist() for values in cells.values()]
+    names = ("name_columns", "name_kinds", "name_offsets", "name_bytes")
+    rest = {key: value.tolist() for key, value in state.items() if key not in names}
+    classes = [(type(label).__name__, label) for label in model._fitted.classes]
+    intercept = [values[0].tolist() for values in cells.values()]
+    return {"features": features, "intercept": intercept, "classes": classes, **rest}
+
+
+def fingerprint(model: Any) -> dict[str, Any]:
+    """Return everything about a model, the order of its features too: what must not change."""
+    rest = {key: repr(value) for key, value in model.__dict__.items() if key != "_model"}
+    if "_model" not in model.__dict__:
+        return rest
+    tensors = {
+        key: (value.dtype.str, value.shape, value.tobytes())
+        for key, value in model._model.get_state().items()
+    }
+    return {**rest, **tensors, "classes seen": model._model.classes}
+
+
+def assert_same(got: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Compare key by key, so that a failure says what differs."""
+    assert got.keys() == expected.keys(), "other keys"
+    differ = {key: (got[key], expected[key]) for key in got if got[key] != expected[key]}
+    assert not differ, "\n".join(f"{k}:\n  {a}\n  {b}" for k, (a, b) in differ.items())
+
+
+def refuse(call: Callable[[], Any], says: str, *models: Any) -> None:
+    """Check that a call raises what it should, and that the models are as they were."""
+    before = [fingerprint(model) for model in models]
+    with pytest.raises(YarrowError, match=re.compile(says, re.DOTALL)):
+        call()
+    for model, state in zip(models, before, strict=True):
+        assert_same(fingerprint(model), state)
+
+
+def save_and_load(model: Any) -> Any:
+    """Return the model as a file gives it back; rules of a user's own are handed over again."""
+    objects = {"rule": model.rule} if getattr(model, "rule", None) else {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.yarrow"
+        model.save(path)
+        return yarrow.load(path, **objects)
+
+
+#: ways to interrupt learning that must leave no trace
+INTERRUPTIONS = {
+    "nothing": lambda model: model,
+    "save and load": save_and_load,
+    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
+    "deepcopy": copy.deepcopy,
+    "river's clone": lambda model: model.clone(include_attributes=True),
+}

@@ -1,0 +1,183 @@
+"""Many classes: top-1 and one-versus-rest against dense blocks and independent binary models."""
+
+import numpy as np
+import pytest
+from linear_model.oracles import (
+    EXACT,
+    assert_same,
+    binary_stream,
+    class_stream,
+    planes,
+    weights,
+    with_constant,
+)
+
+from yarrow.linear_model import (
+    AROWClassifier,
+    CWClassifier,
+    FOBOSClassifier,
+    OGDClassifier,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    RDAClassifier,
+    SCWClassifier,
+    SOPClassifier,
+)
+
+MODELS = [
+    Perceptron(**EXACT),
+    Perceptron(average=True, **EXACT),
+    PassiveAggressiveClassifier(0.1, **EXACT),
+    OGDClassifier("logistic", **EXACT),
+    SOPClassifier(**EXACT),
+    CWClassifier(**EXACT),
+    AROWClassifier(covariance="projected", **EXACT),
+    AROWClassifier(average=True, **EXACT),
+    SCWClassifier(**EXACT),
+    FOBOSClassifier(0.01, **EXACT),
+    RDAClassifier(0.01, **EXACT),
+]
+each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
+
+
+def rivals(scores, c, known):
+    """The best class but c; ties go to the class seen first."""
+    others = [k for k in known if k != c]
+    return max(others, key=lambda k: scores[k]) if others else None
+
+
+def dense_top1(X, y, step, projected=False):
+    """Blocks of means and variances; `step(margin, zz, v)` gives (alpha, kappa)."""
+    rows, known = with_constant(X), []
+    K = y.max() + 1
+    mu, s = np.zeros((K, rows.shape[1])), np.ones((K, rows.shape[1]))
+    for x, c in zip(rows, y, strict=True):
+        known += [c] * (c not in known)
+        rival = rivals(mu @ x, c, known)
+        if rival is None:
+            continue
+        z = np.zeros_like(mu)
+        z[c], z[rival] = x, -x
+        v = (s * z**2).sum()
+        alpha, kappa = step((z * mu).sum(), (z * z).sum(), v)
+        mu = mu + alpha * s * z
+        s = s - kappa / (1 + kappa * v) * s**2 * z**2 if projected else 1 / (1 / s + kappa * z**2)
+    return mu, s
+
+
+def test_top1_passive_aggressive_is_the_dense_block_form():
+    X, y = class_stream(51, rows=300)
+    model = PassiveAggressiveClassifier(0.2, multiclass="top1", **EXACT).partial_fit(X, y)
+    expected, _ = dense_top1(X, y // 10, lambda m, zz, v: (min(0.2, max(0, 1 - m) / zz), 0))
+    np.testing.assert_allclose(weights(model), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "projected"])
+def test_top1_arow_is_the_dense_block_form(covariance):
+    X, y = class_stream(52, rows=300)
+    model = AROWClassifier(0.5, covariance, multiclass="top1", **EXACT).partial_fit(X, y)
+    mean, variance = dense_top1(
+        X,
+        y // 10,
+        lambda m, zz, v: ((1 - m) / (v + 0.5), 2.0) if m < 1 else (0, 0),
+        covariance == "projected",
+    )
+    np.testing.assert_allclose(weights(model), mean, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model.variance_, variance[:, 1:], rtol=1e-10)
+
+
+@each_model
+def test_one_versus_rest_is_independent_binary_models(model):
+    """Although classes appear late, every one is as if it had been known from the first row."""
+    X, y = class_stream(53, rows=150)
+    many = model.clone().partial_fit(X, y)
+    assert len(many.classes_) == 4
+    for k, name in enumerate(many.classes_):
+        alone = model.clone({"classes": [-1, 1]}).partial_fit(X, np.where(y == name, 1, -1))
+        np.testing.assert_array_equal(many.coef_[k], alone.coef_[0])
+        assert many.intercept_[k] == alone.intercept_[0]
+        np.testing.assert_array_equal(many.decision_function(X)[:, k], alone.decision_function(X))
+
+
+@each_model
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_declared_classes_change_nothing(model, multiclass, classes):
+    """`classes=` only validates and orders: state, counts and probabilities stay the same."""
+    X, y = class_stream(54, rows=120, classes=classes)
+    free = model.clone({"multiclass": multiclass}).partial_fit(X, y)
+    told = model.clone({"multiclass": multiclass})
+    told.partial_fit(X, y, classes=[30, 20, 10, 0][-classes:])
+    np.testing.assert_array_equal(free.coef_, told.coef_)
+    np.testing.assert_array_equal(free.intercept_, told.intercept_)
+    np.testing.assert_array_equal(free.decision_function(X), told.decision_function(X))
+    assert free.n_updates_ == told.n_updates_
+    assert free.n_mistakes_ == told.n_mistakes_
+    if hasattr(free, "predict_proba"):
+        np.testing.assert_array_equal(free.predict_proba(X), told.predict_proba(X))
+
+
+@each_model
+def test_two_classes_need_no_declaration(model):
+    X, y = binary_stream(59, rows=400, features=6, density=0.7)
+    free = model.clone().partial_fit(X, y)
+    told = model.clone({"classes": [-1, 1]}).partial_fit(X, y)
+    np.testing.assert_array_equal(weights(free), weights(told))
+
+
+@each_model
+def test_three_declared_classes_of_which_two_come(model):
+    X, y = class_stream(55, rows=80, classes=2)
+    told = model.clone().partial_fit(X, y, classes=[0, 10, 20])
+    assert_same(model.clone().partial_fit(X, y), told)
+    assert told.classes_.tolist() == [0, 10]
+
+
+@each_model
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_an_unseen_class_is_never_predicted(model, multiclass):
+    X, y = class_stream(56, rows=120)
+    model = model.clone({"multiclass": multiclass})
+    model.partial_fit(X[:1], y[:1], classes=[0, 10, 20, 30])
+    for i in range(1, len(y)):
+        seen = set(y[:i].tolist())
+        assert set(model.predict(X).tolist()) <= seen
+        assert model.predict_one(dict(enumerate(X[i]))) in seen
+        assert set(model.classes_.tolist()) == seen
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+@pytest.mark.parametrize("order", [["b", "a"], ["a", "b"], ["c", "a", "b"], ["b", "c", "a"]])
+def test_ties_go_to_the_class_seen_first(multiclass, order):
+    model = Perceptron(multiclass=multiclass, fit_intercept=False)
+    for place, name in enumerate(order):
+        model.learn_one({place: 1.0}, name)
+    assert model.predict_one({"unknown": 1.0}) == order[0]
+    assert model.classes_.tolist() == sorted(order)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_the_layout_follows_the_order_of_appearance_not_the_names(multiclass):
+    """Renaming classes permutes the rows of coef_ and changes nothing else."""
+    X, y = class_stream(57, rows=100, classes=3)
+    names = np.array(["z", "m", "a"])[y // 10]
+    one = AROWClassifier(multiclass=multiclass, **EXACT).partial_fit(X, y)
+    other = AROWClassifier(multiclass=multiclass, **EXACT).partial_fit(X, names)
+    np.testing.assert_array_equal(planes(one), planes(other))
+    np.testing.assert_array_equal(one.coef_, other.coef_[::-1])
+    expected = np.array(["z", "m", "a"])[one.predict(X) // 10]
+    np.testing.assert_array_equal(other.predict(X), expected)
+
+
+def test_top1_with_two_classes_is_binary_with_doubled_rows():
+    """z = (x, -x): the difference of the two weights is a binary PA with |z|^2 = 2 |x|^2."""
+    X, y = class_stream(58, rows=100, classes=2)
+    model = PassiveAggressiveClassifier(0.2, multiclass="top1", **EXACT).partial_fit(X, y)
+    w = np.zeros(6)
+    first = y.tolist().index(10)
+    for x, label in zip(with_constant(X)[first:], y[first:], strict=True):
+        z = x if label == 10 else -x
+        w = w + 2 * min(0.2, max(0, 1 - z @ w) / (2 * z @ z)) * z
+    np.testing.assert_allclose(weights(model)[0], w, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model.decision_function(X), with_constant(X) @ w, atol=1e-10)

@@ -1,0 +1,179 @@
+"""Learning and predicting from sources of every kind."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from yarrow import AROWClassifier, PassiveAggressiveRegressor, Perceptron
+from yarrow.errors import DataError, NotFittedError, ParameterError
+from yarrow.linear_model.stream_prediction import predict_stream
+from yarrow.linear_model.streaming import Progress, learn_stream
+from yarrow.stream.format import StreamFormat, parse_interactions
+
+ROWS = b"1 1:1 2:0.5\n-1 3:1\n1 1:2\n-1 2:1 3:1\n"
+
+
+def learned(model: Any, *sources: Any, **options: Any) -> Progress:
+    """The progress at the end of some sources."""
+    return list(learn_stream(model, list(sources), **options))[-1]
+
+
+def test_files_and_bytes_of_any_kind_are_sources(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "rows", tmp_path / "packed"
+    plain.write_bytes(ROWS)
+    packed.write_bytes(gzip.compress(ROWS))
+    expected = AROWClassifier()
+    learned(expected, plain)
+    with open(plain, "rb") as file, open(packed, "rb", buffering=0) as raw:
+        for source in (str(plain), packed, file, raw, io.BytesIO(ROWS)):
+            model = AROWClassifier()
+            progress = learned(model, source)
+            assert (progress.rows, progress.bytes, progress.done) == (4, len(ROWS), True)
+            assert model.coef_.tolist() == expected.coef_.tolist()
+
+
+def test_a_file_that_was_begun_is_read_from_there(tmp_path: Path) -> None:
+    plain = tmp_path / "rows"
+    plain.write_bytes(b"# a line of another kind\n" + ROWS)
+    with open(plain, "rb") as file:
+        file.readline()
+        model = AROWClassifier()
+        assert learned(model, file).rows == 4
+        assert file.closed is False
+
+
+def test_there_is_one_account_of_all_sources_and_passes(tmp_path: Path) -> None:
+    plain = tmp_path / "rows"
+    plain.write_bytes(ROWS + b"1 1:x\n")
+    how = StreamFormat(on_error="skip")
+    model = AROWClassifier()
+    seen = [
+        (p.number, p.done, [c.rows for c in p.checkpoints])
+        for p in learn_stream(model, [plain, plain], how, passes=2)
+    ]
+    assert [number for number, done, _ in seen if done] == [1, 1, 2, 2]
+    assert [row for _, _, rows in seen for row in rows] == [1, 2, 4, 8, 16]
+    assert model.t_ == 16
+    progress = learned(AROWClassifier(), plain, plain, how=how, passes=2)
+    assert progress.skipped == 4
+    assert (
+        progress.complaints == [f"{plain}, line 5, column 3, '1:x': the value is not a number"] * 4
+    )
+
+
+def test_results_are_class_numbers_or_values() -> None:
+    found = list(learn_stream(Perceptron(), io.BytesIO(ROWS), keep_results=True))
+    labels, predictions = found[0].results or ([], [])
+    assert labels.tolist() == [0, 1, 0, 1]
+    assert predictions[0] == -1  # no class is known yet
+    assert found[-1].results is None
+    found = list(learn_stream(PassiveAggressiveRegressor(), io.BytesIO(ROWS), keep_results=True))
+    labels, predictions = found[0].results or ([], [])
+    assert labels.tolist() == [1, -1, 1, -1]
+    assert predictions[0] == 0
+
+
+def test_a_new_model_that_fails_has_learned_nothing() -> None:
+    model = AROWClassifier()
+    with pytest.raises(DataError, match=r"^the input, line 5, column 3, '1:x': "):
+        learned(model, io.BytesIO(ROWS + b"1 1:x\n"))
+    with pytest.raises(NotFittedError):
+        _ = model.coef_
+
+
+@pytest.mark.parametrize("skipped", [b"", b"1 1:x\n"])
+def test_no_row_at_all_is_an_error(skipped: bytes) -> None:
+    with pytest.raises(DataError, match=r"^the input: there is no row to learn"):
+        learned(AROWClassifier(), io.BytesIO(skipped), how=StreamFormat(on_error="skip"))
+
+
+def test_a_model_that_knows_something_may_meet_an_empty_file(tmp_path: Path) -> None:
+    model = AROWClassifier()
+    learned(model, io.BytesIO(ROWS))
+    before = model.coef_.tolist()
+    assert learned(model, io.BytesIO(b"")).rows == 0
+    assert model.coef_.tolist() == before
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(1, 3), (0, 2)])
+def test_an_index_may_be_as_large_as_the_number_of_features(lowest: int, highest: int) -> None:
+    rows = f"1 {lowest}:1\n-1 {highest}:1\n".encode()
+    model = AROWClassifier(max_features=3)
+    assert learned(model, io.BytesIO(rows)).rows == 2
+    with pytest.raises(DataError, match="the input, line "):
+        learned(AROWClassifier(max_features=2), io.BytesIO(rows))
+
+
+def test_a_pipe_has_one_pass() -> None:
+    for source in ("-", io.BytesIO(ROWS)):
+        with pytest.raises(ParameterError, match="can be read only once"):
+            learned(AROWClassifier(), source, passes=2)
+
+
+def test_folders_and_missing_files_are_errors_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        learned(AROWClassifier(), tmp_path)
+    with pytest.raises(FileNotFoundError):
+        learned(AROWClassifier(), tmp_path / "none")
+
+
+def test_the_format_is_that_said_or_named_or_remembered() -> None:
+    how = StreamFormat()
+    assert [how.of(name) for name in ("a.svm", "a.vw.gz", "b.tsv.zst", "x.PARQUET", "c", "-")] == [
+        "svmlight", "vw", "tsv", "parquet", "svmlight", "svmlight",
+    ]  # fmt: skip
+    assert StreamFormat(format="csv").of("a.vw") == "csv"
+    remembering = how.remembering({"format": "vw", "interactions": [["a", "b"]]})
+    assert (remembering.of("-"), remembering.of("x.csv")) == ("vw", "csv")
+    assert remembering.interactions == (("a", "b"),)
+    with pytest.raises(ParameterError, match="'format' must be one of svmlight, vw, csv"):
+        StreamFormat(format="xml")
+
+
+def test_what_is_said_goes_before_what_is_remembered() -> None:
+    stream = {"format": "csv", "index_base": 0, "table": {"label": "y", "text": ["t"]}}
+    how = StreamFormat(index_base=1, table={"label": "z"}).remembering(stream)
+    assert how.index_base == 1
+    assert how.table == {"label": "z", "text": ["t"]}
+    assert StreamFormat().remembering(stream).index_base == 0
+
+
+def test_interactions_are_letters_or_names() -> None:
+    assert parse_interactions(["ab", "user,item", "::"]) == (
+        ("a", "b"),
+        ("user", "item"),
+        (":", ":"),
+    )
+    for wrong in ("a", "abc", "a,b,c", "a,"):
+        with pytest.raises(ParameterError, match="two letters, or two names"):
+            parse_interactions([wrong])
+
+
+def test_predictions_of_a_stream_are_those_of_an_array() -> None:
+    model = AROWClassifier()
+    learned(model, io.BytesIO(ROWS))
+    X = np.array([[1, 0.5, 0], [0, 0, 1], [2, 0, 0], [0, 1, 1]])
+    [block] = predict_stream(model, io.BytesIO(ROWS), probabilities=True)
+    assert block.chosen.tolist() == model.predict(X).tolist()
+    assert block.labels == [1, -1, 1, -1]
+    np.testing.assert_allclose(block.scores[:, 1], model.decision_function(X))
+    np.testing.assert_allclose(block.probabilities, model.predict_proba(X))
+
+
+def test_features_and_classes_never_seen_are_no_error_when_predicting() -> None:
+    model = AROWClassifier()
+    learned(model, io.BytesIO(ROWS))
+    [block] = predict_stream(model, io.BytesIO(b"other 1:1 2000000:1\n"))
+    assert block.chosen.tolist() == [1]
+    assert block.labels == ["other"]
+
+
+def test_nothing_is_predicted_before_anything_is_learned() -> None:
+    with pytest.raises(NotFittedError):
+        list(predict_stream(AROWClassifier(), io.BytesIO(ROWS)))
