@@ -36,15 +36,19 @@ class NumberedRows {
                                      model.vocabulary.when_full() == WhenFull::Refuse));
     if (borrowed_ && !model.hash_mask)
       for (const Index index : block.index) size_ = std::max<std::size_t>(size_, index + 1);
-    // Beyond the limit the rows are numbered one by one, so that the right one is refused.
-    if (size_ > static_cast<std::size_t>(model.vocabulary.limit())) borrowed_ = false;
+    by_row_ = borrowed_ && !model.hash_mask &&
+              size_ > static_cast<std::size_t>(model.vocabulary.limit());
   }
 
   /// For learning: makes room for new features.
   Row<W> learn(std::size_t i) {
     if (borrowed_) {
-      if (!model_.hash_mask && size_ > model_.state().blocks.features()) model_.grow(size_);
-      return block_.row(i);
+      const Row<W> row = block_.row(i);
+      std::size_t size = by_row_ ? 0 : size_;
+      for (std::size_t j = 0; by_row_ && j < row.size; ++j)
+        size = std::max<std::size_t>(size, row.index[j] + 1);
+      if (!model_.hash_mask && size > model_.state().blocks.features()) model_.grow(size);
+      return row;
     }
     collect(i);
     if (model_.hash_mask) return hashed(i);
@@ -91,6 +95,7 @@ class NumberedRows {
   Model<W>& model_;
   const RowBlock<W>& block_;
   bool borrowed_ = false;
+  bool by_row_ = false;  ///< an index is beyond the limit: grow row by row, to refuse the right one
   std::size_t size_ = 0;
   std::vector<Name> names_;
   std::vector<Index> index_;

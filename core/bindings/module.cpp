@@ -5,7 +5,14 @@ namespace yarrow {
 ClassName to_class_name(nb::handle object) {
   PyObject* p = object.ptr();
   if (PyBool_Check(p)) return ClassName::of(p == Py_True);
-  if (PyUnicode_Check(p)) return ClassName::of(nb::cast<std::string>(object));
+  if (PyUnicode_Check(p)) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(p, &size);
+    if (text) return ClassName::of(std::string(text, static_cast<std::size_t>(size)));
+    PyErr_Clear();
+    throw Error("The class " + std::string(nb::repr(object).c_str()) +
+                " is not valid Unicode.");
+  }
   if (PyFloat_Check(p)) {
     const double value = PyFloat_AsDouble(p);
     if (value != std::floor(value) || std::isinf(value))

@@ -3,8 +3,7 @@
 namespace yarrow {
 
 template <class W>
-static nb::dict get_state(PythonModel<W>& self) {
-  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+static nb::dict state_of(PythonModel<W>& self) {
   const State<W>& state = self.state();
   const Blocks<W>& blocks = state.blocks;
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
@@ -33,6 +32,21 @@ static nb::dict get_state(PythonModel<W>& self) {
         to_array(std::vector<std::uint8_t>(names.bytes.begin(), names.bytes.end()), {bytes});
   }
   return out;
+}
+
+template <class W>
+static nb::dict get_state(PythonModel<W>& self) {
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  return state_of(self);
+}
+
+/// The state and the names of its classes, as of one moment.
+template <class W>
+static nb::tuple get_named_state(PythonModel<W>& self) {
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  nb::list classes;
+  for (const ClassName& name : self.classes.names()) classes.append(to_python(name));
+  return nb::make_tuple(state_of(self), classes);
 }
 
 template <class T>
@@ -102,6 +116,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
 template <class W>
 void bind_state(nb::class_<PythonModel<W>>& type) {
   type.def("get_state", &get_state<W>, "The exact training state as named arrays.");
+  type.def("get_named_state", &get_named_state<W>, "The state and its classes, of one moment.");
   type.def("set_state", &set_state<W>, nb::arg("state"), nb::arg("classes"),
            "Go on from a state that get_state gave.");
 }

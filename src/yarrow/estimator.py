@@ -84,7 +84,7 @@ class Estimator:
     # -- river ---------------------------------------------------------------------------------
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:  # noqa: D105
+    def __class__(self) -> type:
         """The class; isinstance() asks for it, and then river's base classes must know ours.
 
         river may be imported after this package, so there is no better moment to register.

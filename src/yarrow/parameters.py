@@ -64,9 +64,7 @@ def integer(
 
 def flag(default: bool, doc: str) -> Any:
     """True or False."""
-    return _field(
-        default, Parameter(doc, "True or False", lambda v: v is True or v is False, bool)
-    )
+    return _field(default, Parameter(doc, "True or False", lambda v: v is True or v is False, bool))
 
 
 def choice(default: str, options: Sequence[str], doc: str) -> Any:

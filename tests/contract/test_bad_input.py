@@ -251,7 +251,7 @@ def test_declared_classes_are_all_there_is():
     ):
         model.partial_fit(X[:2], ["a", "b"])
         says = "class 'c' is not one of the declared classes 'a', 'b'"
-        refuse(lambda: model.partial_fit(X[:2], ["a", "c"]), f"row 1.*{says}", model)  # noqa: B023
+        refuse(lambda: model.partial_fit(X[:2], ["a", "c"]), f"Row 1.*{says}", model)  # noqa: B023
         refuse(lambda: model.learn_one({0: 1.0}, "c"), says, model)  # noqa: B023
     with pytest.raises(YarrowError, match="classes"):
         AROWClassifier().partial_fit(X[:2], ["a", "b"], classes=["a", "b"]).partial_fit(

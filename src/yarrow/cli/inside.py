@@ -95,10 +95,8 @@ class Inside:
         if label is None and self.classes is not None:
             label = self.model.predict_one(row)
         weights, sign, intercept = self._scores_of(label)
-        if self.exported:
-            places = [self.model._place.get(name, -1) for name in row]
-        else:
-            places = self.model._fitted.place(list(row))
+        learner = self.model._inner if self.exported else self.model
+        places = learner._fitted.place(list(row))
         parts = [
             Contribution(self.shown(name), value, sign * float(weights[place]))
             for (name, value), place in zip(row.items(), places, strict=True)

@@ -38,9 +38,7 @@ def noisy_text(
     >>> stream.X.shape, round(float((stream.y != stream.clean).mean()), 1)
     ((1000, 5000), 0.2)
     """
-    return drifting_text(
-        rows, phases=1, features=features, words=words, noise=noise, seed=seed
-    )
+    return drifting_text(rows, phases=1, features=features, words=words, noise=noise, seed=seed)
 
 
 def drifting_text(

@@ -37,7 +37,9 @@ class LinearModel(Estimator):
         "Value of the constant feature; it counts in norms like any other feature.",
         above=0,
     )
-    max_iter: int = integer(5, "Passes over the data in `fit`; `partial_fit` makes one.", at_least=1)
+    max_iter: int = integer(
+        5, "Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
+    )
     shuffle: bool = flag(True, "Visit the rows in a new random order in each pass of `fit`.")
     random_state: int = integer(0, "Seed of the shuffling in `fit`.", at_least=0)
     dtype: Literal["float32", "float64"] = choice(
@@ -291,7 +293,9 @@ class LinearModel(Estimator):
         """Read what `save` wrote. `objects` gives parameters that a file cannot hold."""
         model = persistence.load(path, **objects)
         if not isinstance(model, cls):
-            raise ParameterError(f"{os.fspath(path)} holds a {type(model).__name__}, not a {cls.__name__}.")
+            raise ParameterError(
+                f"{os.fspath(path)} holds a {type(model).__name__}, not a {cls.__name__}."
+            )
         return model
 
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:

@@ -140,9 +140,7 @@ class LinearClassifier(LinearModel):
         self._fit_passes(self._new_model(declared, balanced), rows, labels, sample_weight)
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
         rows, names = self._read(X, reset=False)
         labels = read_labels(y, rows.n_rows)

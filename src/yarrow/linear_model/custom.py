@@ -46,7 +46,10 @@ class CustomClassifier(LinearClassifier):
     """
 
     rule: Any = anything(
-        None, "None, a function or a LowLevelCallable", _is_rule, "Your rule; None: the Perceptron's."
+        None,
+        "None, a function or a LowLevelCallable",
+        _is_rule,
+        "Your rule; None: the Perceptron's.",
     )
     loop: Literal["affine", "confidence"] = choice(
         "affine", ("affine", "confidence"), "The family whose loop calls the rule."
@@ -54,8 +57,10 @@ class CustomClassifier(LinearClassifier):
     parameters: Any = anything(
         None,
         "None or a tuple of numbers",
-        lambda v: v is None
-        or (isinstance(v, (tuple, list)) and all(isinstance(x, (int, float)) for x in v)),
+        lambda v: (
+            v is None
+            or (isinstance(v, (tuple, list)) and all(isinstance(x, (int, float)) for x in v))
+        ),
         "Numbers handed to a compiled rule with every row.",
     )
     _: dataclasses.KW_ONLY

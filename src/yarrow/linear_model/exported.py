@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from yarrow.errors import DataError
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.linear_model.persistence import unpack_names
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, column_names
 
 
 class ExportedModel:
@@ -20,7 +21,7 @@ class ExportedModel:
     """
 
     _offered = (
-        "predict", "predict_one", "predict_many", "decision_function", "score", "classes_",
+        "predict_one", "predict_many", "score", "classes_",
         "top_features", "explain_one", "feature_names_", "n_features_in_", "feature_names_in_",
     )  # fmt: skip
 
@@ -29,7 +30,9 @@ class ExportedModel:
         names = unpack_names(tensors)
         weights = np.zeros((len(tensors["intercept"]), len(names) + 1))
         weights[:, 0] = tensors["intercept"]
-        weights[np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1] = tensors["weight"]
+        weights[np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1] = tensors[
+            "weight"
+        ]
         self._inner = _predictor(weights, names, self.metadata)
 
     @property
@@ -41,6 +44,24 @@ class ExportedModel:
     def intercept_(self) -> Array:
         """What is added to the scores."""
         return self._inner.intercept_
+
+    def predict(self, X: Any) -> Array:
+        """Classes, or values of a regression."""
+        return np.asarray(self._inner.predict(self._in_order(X)))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores."""
+        return np.asarray(self._inner.decision_function(self._in_order(X)))
+
+    def _in_order(self, X: Any) -> Any:
+        """Columns have names: in a frame they may stand in any order, in an array they are unknown."""
+        known = self.metadata["feature_names_in"]
+        if known is None:
+            return X
+        names = column_names(X)
+        if names is None:
+            raise DataError("This model was learned from a data frame: predict for data frames.")
+        return X[known] if set(names) == set(known) else X
 
     def __getattr__(self, name: str) -> Any:
         if name in self._offered:

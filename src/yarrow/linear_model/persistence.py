@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def core_state(model: LinearModel) -> dict[str, Any]:
     """All that the core has learned, as plain objects and arrays."""
     core = model._fitted
+    tensors, classes = core.get_named_state()
     return {
-        "tensors": core.get_state(),
-        "classes": core.classes,
+        "tensors": tensors,
+        "classes": classes,
         "declared": core.declared,
         "class_weights": [list(pair) for pair in core.class_weights],
     }
@@ -69,7 +70,9 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
         return linear_model.ExportedModel(tensors, metadata)
     name = metadata.get("estimator", "")
     if metadata.get("kind") != "model" or name not in linear_model.__all__:
-        raise ModelFileError(f"{os.fspath(path)}: holds no model that this version knows ({name!r}).")
+        raise ModelFileError(
+            f"{os.fspath(path)}: holds no model that this version knows ({name!r})."
+        )
     parameters = {key: _from_json(key, value) for key, value in metadata["parameters"].items()}
     for key, value in parameters.items():
         if value is _Unstorable and key not in objects:
@@ -80,7 +83,9 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     try:
         restore_core(model, metadata | {"tensors": tensors})
     except (YarrowError, KeyError, TypeError, IndexError) as error:
-        raise ModelFileError(f"{os.fspath(path)}: does not fit its own settings: {error}") from error
+        raise ModelFileError(
+            f"{os.fspath(path)}: does not fit its own settings: {error}"
+        ) from error
     if metadata["n_features_in"] is not None:
         model._n_features_in = metadata["n_features_in"]
         model._feature_names_in = metadata["feature_names_in"]
@@ -100,7 +105,9 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
     suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
     chosen = format or {"json": "json", "txt": "text", "tsv": "text"}.get(suffix, "safetensors")
     if chosen not in ("safetensors", "json", "text"):
-        raise ParameterError(f"The 'format' must be safetensors, json or text. Got {format!r} instead.")
+        raise ParameterError(
+            f"The 'format' must be safetensors, json or text. Got {format!r} instead."
+        )
     weights = model._weights()
     feature, score = np.nonzero(weights[:, 1:].T)
     names = model.feature_names_
@@ -147,8 +154,12 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
         file.write(b"# score\tfeature\tweight\n")
         for row, value in enumerate(model.intercept_.tolist()):
             file.write(f"{row}\t(intercept)\t{value!r}\n".encode())
-        for i, row, value in zip(place.reshape(-1).tolist(), score.tolist(), values.tolist(), strict=True):
-            file.write(f"{row}\t{json.dumps(kept_names[i], ensure_ascii=False)}\t{value!r}\n".encode())
+        for i, row, value in zip(
+            place.reshape(-1).tolist(), score.tolist(), values.tolist(), strict=True
+        ):
+            file.write(
+                f"{row}\t{json.dumps(kept_names[i], ensure_ascii=False)}\t{value!r}\n".encode()
+            )
 
 
 def _pack_names(names: list[Any]) -> dict[str, Any]:
@@ -165,9 +176,11 @@ def unpack_names(tensors: Mapping[str, Any]) -> list[Any]:
     """The names that an export holds."""
     data = tensors["name_bytes"].tobytes()
     ends = tensors["name_ends"].tolist()
-    return [
-        json.loads(data[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)
-    ] if ends else []
+    return (
+        [json.loads(data[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+        if ends
+        else []
+    )
 
 
 class _Unstorable:

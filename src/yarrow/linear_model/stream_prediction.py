@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
-
 from yarrow.errors import ParameterError
 from yarrow.linear_model.exported import ExportedModel
 from yarrow.linear_model.streaming import Progress, errors_named, with_name
@@ -60,18 +58,19 @@ def predict_stream(
     how = how or StreamFormat()
     labels = bool(how.table.get("label"))
     how = how.remembering(stream_of(model))
+    learner: Any = model._inner if isinstance(model, ExportedModel) else model
     format = how.of(source)
     progress = progress or Progress()
     progress.source = source_name(source)
     with errors_named(source, format), opened(source) as file:
         if format in TEXT_FORMATS:
-            blocks = _text_blocks(model, file, format, how, progress)
+            blocks = _text_blocks(learner, file, format, how, progress)
         else:
-            blocks = _table_blocks(model, source, file, format, how, labels, progress)
+            blocks = _table_blocks(learner, source, file, format, how, labels, progress)
         for scores, variances, row_labels in blocks:
             progress.rows += len(row_labels)
             progress.position = position(file)
-            yield _predictions(model, scores, variances, row_labels, probabilities)
+            yield _predictions(learner, scores, variances, row_labels, probabilities)
     progress.done = True
 
 
@@ -81,15 +80,13 @@ Block = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the 
 def _text_blocks(
     model: Any, file: BinaryIO, format: str, how: StreamFormat, progress: Progress
 ) -> Iterator[Block]:
-    exported = isinstance(model, ExportedModel)
-    kind = {} if exported else {"dtype": model.dtype, "hash_bits": model.hash_bits or 0}
-    reader = text_reader(file, format, how, labels_optional=True, **kind)
-    block: Any = ()
-    while block is not None:
-        block = _exported_block(model, reader) if exported else model._fitted.predict_from(reader)
+    reader = text_reader(
+        file, format, how, labels_optional=True, dtype=model.dtype, hash_bits=model.hash_bits or 0
+    )
+    while (block := model._fitted.predict_from(reader)) is not None:
         _note(progress, reader)
-        if block is not None:
-            yield block[:3]
+        yield block[:3]
+    _note(progress, reader)
 
 
 def _table_blocks(
@@ -101,22 +98,13 @@ def _table_blocks(
     labels: bool,
     progress: Progress,
 ) -> Iterator[Block]:
-    exported = isinstance(model, ExportedModel)
-    dtype = "float64" if exported else model.dtype
-    reader = TableReader(source, file, format, how, dtype=dtype, labels=labels)
+    reader = TableReader(source, file, format, how, dtype=model.dtype, labels=labels)
     for rows in reader:
         _note(progress, reader)
-        row_labels: list[Any] = [None] * len(rows) if rows.labels is None else list(rows.labels)
-        if exported:
-            places = _places(model, rows.names)[rows.indices]
-            yield _scores(model, places, rows.indptr, rows.values), None, row_labels
-        else:
-            yield (
-                *model._fitted.predict_sparse(
-                    rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
-                ),
-                row_labels,
-            )
+        scores, variances = model._fitted.predict_sparse(
+            rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
+        )
+        yield scores, variances, [None] * len(rows) if rows.labels is None else list(rows.labels)
     _note(progress, reader)
 
 
@@ -125,39 +113,9 @@ def _note(progress: Progress, reader: Any) -> None:
     progress.complaints = [with_name(progress.source, text) for text in reader.complaints]
 
 
-def _exported_block(model: ExportedModel, reader: Any) -> Block | None:
-    block = reader.next_arrays()
-    if block is None:
-        return None
-    names = block["names"] if "names" in block else block["indices"].tolist()
-    return (
-        _scores(model, _places(model, names), block["begins"], block["values"]),
-        None,
-        block["labels"],
-    )
-
-
-def _places(model: ExportedModel, names: list[Any]) -> Array:
-    """The columns of `coef_` for some names, -1 for the unknown."""
-    return np.fromiter((model._place.get(name, -1) for name in names), np.int64, len(names))
-
-
-def _scores(model: ExportedModel, places: Array, indptr: Array, values: Array) -> Array:
-    row_of = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    known = places >= 0
-    rows, parts = row_of[known], model.coef_[:, places[known]] * values[known]
-    sums = [np.bincount(rows, weights=part, minlength=len(indptr) - 1) for part in parts]
-    return np.stack(sums, axis=1) + model.intercept_
-
-
 def _predictions(
     model: Any, scores: Array, variances: Array, labels: list[Any], probabilities: bool
 ) -> Predictions:
-    if isinstance(model, ExportedModel):
-        chosen = np.asarray(model._choose(scores))
-        if model.classes_ is not None and len(model.classes_) == 2 and scores.shape[1] == 1:
-            scores = np.hstack([-scores, scores])
-        return Predictions(chosen, scores, None, labels)
     if not hasattr(model, "classes_"):
         return Predictions(scores[:, 0], scores, None, labels)
     chosen = model._best_names(scores)

@@ -83,8 +83,24 @@ def _to_float(values: Array) -> Array:
         raise DataTypeError(f"Dates and times are no numbers: {values.dtype}.")
     if values.dtype.kind in "USV":
         values = values.astype(object)
-    with _conversion():
-        return values.astype(np.float64)
+    try:
+        with _conversion():
+            return values.astype(np.float64)
+    except DataError as error:
+        for place, value in np.ndenumerate(values):
+            if not _is_number(value):
+                named = zip(("row", "column"), place, strict=False)
+                where = ", ".join(f"{axis} {number}" for axis, number in named)
+                raise type(error)(f"{error}: {value!r} at {where}.") from None
+        raise
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 @contextlib.contextmanager
