@@ -32,8 +32,8 @@ class AffineLoop {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
     if (state.blocks.capacity() == 1) {
-      out.score[0] = state.scale[0] * (average_ ? score_column<2>(state, row)
-                                                : score_column<1>(state, row));
+      out.score[0] =
+          state.scale[0] * (average_ ? score_column<2>(state, row) : score_column<1>(state, row));
       return;
     }
     const W* first = state.blocks.first();
@@ -109,8 +109,7 @@ class AffineLoop {
     return wx + intercept_ * state.blocks.intercept()[0];
   }
 
-  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves,
-            auto stride) const {
+  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride) const {
     Blocks<W>& blocks = state.blocks;
     const auto add = [&](W* first, W* intercept, double amount) {
       for (std::size_t i = 0; i < row.size; ++i)
@@ -143,9 +142,8 @@ class AffineLoop {
     const bool folds = is_extreme(scale);
     if (folds) weights.value *= std::max(1.0, std::abs(scale));
     const double growth = std::abs(folds ? m.add : m.add / scale) * std::sqrt(scores.xx);
-    weights.admit<W>(growth, [&] {
-      return state.largest(0) * (folds ? std::max(1.0, std::abs(scale)) : 1);
-    });
+    weights.admit<W>(
+        growth, [&] { return state.largest(0) * (folds ? std::max(1.0, std::abs(scale)) : 1); });
     if (average_)
       sums.admit<W>((growth + folds * weights.value) * std::max(1.0, state.scale_sum[m.column]),
                     [&] { return state.largest(1); });

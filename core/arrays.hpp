@@ -30,17 +30,28 @@ struct Numbers {
 template <class F>
 decltype(auto) with_type(NumberType type, F f) {
   switch (type) {
-    case NumberType::f32: return f(float{});
-    case NumberType::f64: return f(double{});
-    case NumberType::i8: return f(std::int8_t{});
-    case NumberType::i16: return f(std::int16_t{});
-    case NumberType::i32: return f(std::int32_t{});
-    case NumberType::i64: return f(std::int64_t{});
-    case NumberType::u8: return f(std::uint8_t{});
-    case NumberType::u16: return f(std::uint16_t{});
-    case NumberType::u32: return f(std::uint32_t{});
-    case NumberType::u64: return f(std::uint64_t{});
-    default: return f(bool{});
+    case NumberType::f32:
+      return f(float{});
+    case NumberType::f64:
+      return f(double{});
+    case NumberType::i8:
+      return f(std::int8_t{});
+    case NumberType::i16:
+      return f(std::int16_t{});
+    case NumberType::i32:
+      return f(std::int32_t{});
+    case NumberType::i64:
+      return f(std::int64_t{});
+    case NumberType::u8:
+      return f(std::uint8_t{});
+    case NumberType::u16:
+      return f(std::uint16_t{});
+    case NumberType::u32:
+      return f(std::uint32_t{});
+    case NumberType::u64:
+      return f(std::uint64_t{});
+    default:
+      return f(bool{});
   }
 }
 
@@ -67,13 +78,13 @@ void convert(const Numbers& from, std::size_t begin, std::size_t n, To* to) {
 
 /// What a look at a row found.
 struct Findings {
-  bool bad = false;        ///< NaN or infinity, or after rounding to W too large
-  bool zero = false;       ///< a zero among the values
-  bool ascending = true;   ///< then no index stands twice, and the ends tell the range
+  bool bad = false;       ///< NaN or infinity, or after rounding to W too large
+  bool zero = false;      ///< a zero among the values
+  bool ascending = true;  ///< then no index stands twice, and the ends tell the range
 };
 
-/// In one pass and without an early end, with masks of all ones, so that it compiles to a few vector
-/// instructions.
+/// In one pass and without an early end, with masks of all ones, so that it compiles to a few
+/// vector instructions.
 template <class W>
 [[gnu::always_inline]] inline Findings look(const Index* index, const W* value, std::size_t n) {
   using Bits = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint64_t>;
@@ -180,7 +191,9 @@ class SparseRows final : public RowSource<W> {
     const std::size_t begin = begins_[i], n = begins_[i + 1] - begins_[i];
     const Row<W> row = direct_ ? peek(i) : copied(begin, n);
     const Findings found = look(row.index, row.value, n);
-    const auto outside = [&](std::size_t j) { return row.index[j] < 0 || row.index[j] >= columns_; };
+    const auto outside = [&](std::size_t j) {
+      return row.index[j] < 0 || row.index[j] >= columns_;
+    };
     bool wrong = n > 0 && (outside(0) || outside(n - 1));
     for (std::size_t j = 0; !found.ascending && j < n; ++j) wrong |= outside(j);
     if (wrong)

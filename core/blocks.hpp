@@ -156,8 +156,7 @@ class Blocks {
 
   void reserve(std::size_t features) {
     auto memory = allocate<W>((features + 1) * stride());
-    if (memory_)
-      std::memcpy(memory.get(), memory_.get(), (features_ + 1) * stride() * sizeof(W));
+    if (memory_) std::memcpy(memory.get(), memory_.get(), (features_ + 1) * stride() * sizeof(W));
     memory_ = std::move(memory);
     reserved_ = features;
   }

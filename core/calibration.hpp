@@ -26,7 +26,7 @@ struct Calibration {
 
   void record(double q, bool is_right, double weight, double t) {
     const double place = std::asinh(8 * q) / width;
-    if (!(place >= 0)) return;  // 0/0: no prediction was made
+    if (!(place >= 0)) return;              // 0/0: no prediction was made
     const double rows = t <= 1024 ? 1 : 4;  // that this one stands for
     (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))] += rows * weight;
   }
@@ -67,8 +67,8 @@ struct Calibration {
     c = std::clamp(std::exp(0.5 * (low + high)), 1e-6, 1e6);
   }
 
-  /// The log-likelihood of exp(log_c) with its best lapse, which is kept. One imagined right and one
-  /// imagined wrong row at q = 1 keep both away from their limits.
+  /// The log-likelihood of exp(log_c) with its best lapse, which is kept. One imagined right and
+  /// one imagined wrong row at q = 1 keep both away from their limits.
   double likelihood(double log_c, double chance) {
     std::array<double, bins> gain;  // 2 Phi(c*q) - 1
     for (int b = 0; b < bins; ++b)

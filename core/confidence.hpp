@@ -222,9 +222,7 @@ class ConfidenceLoop {
     const double largest = state.blocks.planes()[1].initial;
     const double growth = Covariance::reach(m.add, scores.xx, m.v, largest);
     weights.admit<W>(growth, [&] { return state.largest(0); });
-    if (average_)
-      sums.admit<W>(growth * std::max(1.0, state.t),
-                                   [&] { return state.largest(2); });
+    if (average_) sums.admit<W>(growth * std::max(1.0, state.t), [&] { return state.largest(2); });
   }
 
   /// Where confidence ends. Rules without slack double the digits of precision with each

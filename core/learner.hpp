@@ -224,15 +224,16 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       return;
     }
     const int best = best_class(-1, state.classes), second = best_class(best, state.classes);
-    const double v = scores_.variance[this->column_of(best)] +
-                     scores_.variance[this->column_of(second)];
+    const double v =
+        scores_.variance[this->column_of(best)] + scores_.variance[this->column_of(second)];
     top_margin_ = (score_of(best) - score_of(second)) / std::sqrt(v);
   }
 
   /// Asks the rule about one column, and notes its move.
   bool ask(int k, double sign, double weight, double target) {
-    const Situation situation{sign * scores_.score[k], target, scores_.xx, state.ww[k],
-                              scores_.variance[k],     weight, state.t + 1, state.column_updates[k]};
+    const Situation situation{
+        sign * scores_.score[k], target, scores_.xx,  state.ww[k],
+        scores_.variance[k],     weight, state.t + 1, state.column_updates[k]};
     double step[2];
     consult(situation, step);
     if (Loop::is_still(step)) return false;

@@ -125,7 +125,8 @@ class ProximalLoop {
     const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
     const Pull pull(state, parameters_);
     if (slot == 0) return pull.free_weight(stored);
-    return pull.weight(stored, Pull::pays ? state.paid->data()[slot * state.paid->stride() + column] : 0);
+    return pull.weight(stored,
+                       Pull::pays ? state.paid->data()[slot * state.paid->stride() + column] : 0);
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {

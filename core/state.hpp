@@ -82,7 +82,7 @@ struct State : Scalars {
 
   Blocks<W> blocks;
   Touched touched;
-  std::optional<Blocks<double>> paid;  ///< proximal: the cumulative penalty at the last visit
+  std::optional<Blocks<double>> paid;       ///< proximal: the cumulative penalty at the last visit
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.

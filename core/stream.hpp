@@ -32,12 +32,12 @@ class NumberedRows {
  public:
   NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {
     borrowed_ = !block.named() &&
-                (model.hash_mask || (model.vocabulary.identity() &&
-                                     model.vocabulary.when_full() == WhenFull::Refuse));
+                (model.hash_mask ||
+                 (model.vocabulary.identity() && model.vocabulary.when_full() == WhenFull::Refuse));
     if (borrowed_ && !model.hash_mask)
       for (const Index index : block.index) size_ = std::max<std::size_t>(size_, index + 1);
-    by_row_ = borrowed_ && !model.hash_mask &&
-              size_ > static_cast<std::size_t>(model.vocabulary.limit());
+    by_row_ =
+        borrowed_ && !model.hash_mask && size_ > static_cast<std::size_t>(model.vocabulary.limit());
   }
 
   /// For learning: makes room for new features.
@@ -130,8 +130,7 @@ class StreamLearner {
   }
 
  private:
-  void learn_row(const RowBlock<W>& block, std::size_t i, NumberedRows<W>& rows,
-                 Account& account) {
+  void learn_row(const RowBlock<W>& block, std::size_t i, NumberedRows<W>& rows, Account& account) {
     if (!block.has_label(i)) throw Error("the row has no label");
     const double weight = block.weight[i];
     if (!(weight >= 0)) throw Error("the weight of the row is negative");
@@ -182,8 +181,8 @@ class StreamLearner {
     }
     if (account.rows == next_checkpoint_) {
       next_checkpoint_ *= 2;
-      account.checkpoints.push_back({account.rows, account.mistakes, account.squared_error, label,
-                                     prediction, row.size});
+      account.checkpoints.push_back(
+          {account.rows, account.mistakes, account.squared_error, label, prediction, row.size});
     }
   }
 

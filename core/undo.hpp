@@ -53,7 +53,8 @@ class Undo {
   }
 
   template <class N>
-  static void put_back(const std::vector<N>& kept, std::size_t i, Blocks<N>& blocks, Index feature) {
+  static void put_back(const std::vector<N>& kept, std::size_t i, Blocks<N>& blocks,
+                       Index feature) {
     std::copy_n(kept.begin() + i * blocks.stride(), blocks.stride(),
                 blocks.first() + feature * blocks.stride());
   }

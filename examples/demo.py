@@ -7,7 +7,9 @@ Every row is predicted before it is learned, so the error is that of a model in 
 from __future__ import annotations
 
 import argparse
+import functools
 import time
+from collections.abc import Callable
 
 import numpy as np
 from rich.console import Console
@@ -31,7 +33,7 @@ LEARNERS = {
 CHUNK = 1_000
 
 
-def run(learner: yarrow.AROWClassifier, stream: Stream, tick: object) -> list[str]:
+def run(learner: yarrow.AROWClassifier, stream: Stream, tick: Callable[[], None]) -> list[str]:
     """Learn a stream in chunks, each predicted first; the cells of one row of the table."""
     model = learner.clone({"classes": [-1, 1]})
     right = learning = 0.0
@@ -78,7 +80,8 @@ def main() -> None:
             task = progress.add_task("", total=len(stream) * len(LEARNERS))
             for name, learner in LEARNERS.items():
                 progress.update(task, description=name)
-                table.add_row(name, *run(learner, stream, lambda: progress.advance(task, CHUNK)))
+                tick = functools.partial(progress.advance, task, CHUNK)
+                table.add_row(name, *run(learner, stream, tick))
         console.print(table)
     console.print(
         "online error: rows predicted wrongly before they were learned\n"

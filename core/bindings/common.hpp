@@ -22,7 +22,7 @@ struct RuleObject {
   std::vector<std::string> parameters;
   Rule function;
   bool rests_at_target = false;  ///< see Recipe
-  nb::object owner;            ///< keeps a user's compiled function alive
+  nb::object owner;              ///< keeps a user's compiled function alive
   PyObject* callable = nullptr;  ///< a Python function, called through a trampoline
 };
 

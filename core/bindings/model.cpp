@@ -44,9 +44,9 @@ struct ArrayRows {
       : values(std::move(given)), indices(std::move(i)), begins(std::move(b)), columns(n) {
     if (indices && begins) {
       const auto count = static_cast<std::int64_t>(begins->shape(0)) - 1;
-      auto sparse = std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
-                                                    numbers(values, 0), count,
-                                                    static_cast<std::int64_t>(n));
+      auto sparse =
+          std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
+                                          numbers(values, 0), count, static_cast<std::int64_t>(n));
       if (sparse->values() > indices->shape(0) || sparse->values() > values.shape(0))
         throw Error("Input X is damaged: its rows need more values than there are.");
       rows = std::move(sparse);
@@ -116,13 +116,15 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
 }
 
 template <class W>
-static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label, nb::handle given_weight) {
+static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
+                      nb::handle given_weight) {
   const double weight = to_number(given_weight, "The weight of a row");
   if (!(weight >= 0) || std::isinf(weight))
     throw Error("The weight of a row must be finite and >= 0.");
   const bool regression = self.is_regression();
   // Most labels are plain integers, which need no name to be found.
-  const bool is_number = regression || (PyLong_CheckExact(label.ptr()) && !PyBool_Check(label.ptr()));
+  const bool is_number =
+      regression || (PyLong_CheckExact(label.ptr()) && !PyBool_Check(label.ptr()));
   const double value = is_number ? to_number(label, regression ? "The target" : "The label") : 0;
   if (regression && !std::isfinite(value)) throw Error("The target is not a finite number.");
   ClassName name;
@@ -138,8 +140,8 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label, nb::
     self.reader.collect(plain);
   }
   const Index before = self.vocabulary.size();
-  const Row<W> row = self.hash_mask ? self.reader.hash(self.hash_mask)
-                                    : self.reader.learn(self.vocabulary);
+  const Row<W> row =
+      self.hash_mask ? self.reader.hash(self.hash_mask) : self.reader.learn(self.vocabulary);
   self.learn_row(row, regression || is_small ? nullptr : &name, value, weight, before);
 }
 
@@ -195,9 +197,17 @@ static void bind_model(nb::module_& m, const char* name) {
          double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
          Index max_features, WhenFull when_full, const nb::list& declared,
          const nb::list& class_weights) {
-        Recipe recipe{loop, strategy, rule.function, std::move(rule_parameters),
-                      reinterpret_cast<const double*>(rule.callable), std::move(pull_parameters),
-                      initial_variance, intercept, epsilon, average, rule.rests_at_target};
+        Recipe recipe{loop,
+                      strategy,
+                      rule.function,
+                      std::move(rule_parameters),
+                      reinterpret_cast<const double*>(rule.callable),
+                      std::move(pull_parameters),
+                      initial_variance,
+                      intercept,
+                      epsilon,
+                      average,
+                      rule.rests_at_target};
         std::vector<ClassName> names;
         for (nb::handle item : declared) names.push_back(to_class_name(item));
         new (self) M(recipe, {hash_bits, max_features, when_full}, std::move(names));
@@ -208,8 +218,7 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::kw_only(), nb::arg("loop"), nb::arg("strategy"), nb::arg("rule"),
       nb::arg("rule_parameters"), nb::arg("pull_parameters"), nb::arg("initial_variance"),
       nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"), nb::arg("hash_bits"),
-      nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"),
-      nb::arg("class_weights"));
+      nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"), nb::arg("class_weights"));
 
   type.def(
       "learn_dense",
@@ -227,10 +236,9 @@ static void bind_model(nb::module_& m, const char* name) {
       [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
          const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
          const nb::list& names, std::optional<Integers> order, bool undo) {
-        learn_rows<W>(self,
-                      ArrayRows<W>(std::move(values), std::move(indices), std::move(begins),
-                                   columns),
-                      labels, label_names, weights, names, order, undo);
+        learn_rows<W>(
+            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+            labels, label_names, weights, names, order, undo);
       },
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
@@ -250,8 +258,8 @@ static void bind_model(nb::module_& m, const char* name) {
       [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
          const nb::list& names) {
         return predict_rows<W>(
-            self,
-            ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns), names);
+            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+            names);
       },
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("names"));
@@ -297,14 +305,14 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     const State<W>& state = self.state();
-    return state.blocks.bytes() + (state.paid ? state.paid->bytes() : 0) +
-           self.vocabulary.memory();
+    return state.blocks.bytes() + (state.paid ? state.paid->bytes() : 0) + self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     nb::list names;
-    for (Index i = 0; i < self.vocabulary.size(); ++i) names.append(to_python(self.vocabulary.name(i)));
+    for (Index i = 0; i < self.vocabulary.size(); ++i)
+      names.append(to_python(self.vocabulary.name(i)));
     return names;
   });
   type.def(

@@ -10,8 +10,7 @@ ClassName to_class_name(nb::handle object) {
     const char* text = PyUnicode_AsUTF8AndSize(p, &size);
     if (text) return ClassName::of(std::string(text, static_cast<std::size_t>(size)));
     PyErr_Clear();
-    throw Error("The class " + std::string(nb::repr(object).c_str()) +
-                " is not valid Unicode.");
+    throw Error("The class " + std::string(nb::repr(object).c_str()) + " is not valid Unicode.");
   }
   if (PyFloat_Check(p)) {
     const double value = PyFloat_AsDouble(p);

@@ -24,8 +24,8 @@ struct PythonReader {
 static CallbackSource::Read read_from(nb::handle file, std::size_t& bytes) {
   return [file, &bytes](char* place, std::size_t size) {
     nb::gil_scoped_acquire hold;
-    const nb::object view = nb::steal(
-        PyMemoryView_FromMemory(place, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+    const nb::object view =
+        nb::steal(PyMemoryView_FromMemory(place, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
     const auto count = nb::cast<std::size_t>(file.attr("readinto")(view));
     bytes += count;
     return count;
@@ -107,8 +107,8 @@ static nb::object next_arrays(PythonReader<W>& self) {
       names.append(nb::str(name.text.data(), name.text.size()));
     out["names"] = names;
   } else {
-    out["indices"] =
-        to_array(std::vector<Index>(block->index.begin(), block->index.end()), {block->index.size()});
+    out["indices"] = to_array(std::vector<Index>(block->index.begin(), block->index.end()),
+                              {block->index.size()});
   }
   nb::list labels;
   std::vector<std::int64_t> lines;
@@ -133,7 +133,8 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
                        Account& account, double seconds) {
   nb::gil_scoped_release release;
   const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds) {
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
+         seconds) {
     const RowBlock<W>* block = reader.blocks->next();
     if (!block) return true;
     std::unique_lock lock(self.mutex);
@@ -216,8 +217,7 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
       labels.append(nb::str(block->label_text[i].data(), block->label_text[i].size()));
     else
       labels.append(block->label[i]);
-    if (i < block->tag.size())
-      tags.append(nb::str(block->tag[i].data(), block->tag[i].size()));
+    if (i < block->tag.size()) tags.append(nb::str(block->tag[i].data(), block->tag[i].size()));
   }
   const std::size_t rows = block->rows();
   return nb::make_tuple(to_array(std::move(scores), {rows, width}),
@@ -256,11 +256,11 @@ static void bind_reader(nb::module_& m, const char* reader_name, const char* lea
 
 template <class W>
 void bind_streams(nb::class_<PythonModel<W>>& type) {
-  type.def("learn_from", &learn_from<W>, nb::arg("reader"), nb::arg("learner"),
-           nb::arg("account"), nb::arg("seconds"));
-  type.def("learn_named", &learn_named<W>, nb::arg("learner"), nb::arg("account"),
-           nb::arg("names"), nb::arg("begins"), nb::arg("indices"), nb::arg("values"),
-           nb::arg("labels"), nb::arg("weights"), nb::arg("lines"));
+  type.def("learn_from", &learn_from<W>, nb::arg("reader"), nb::arg("learner"), nb::arg("account"),
+           nb::arg("seconds"));
+  type.def("learn_named", &learn_named<W>, nb::arg("learner"), nb::arg("account"), nb::arg("names"),
+           nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("labels"),
+           nb::arg("weights"), nb::arg("lines"));
   type.def("predict_from", &predict_from<W>, nb::arg("reader"));
 }
 

@@ -78,7 +78,8 @@ void bind_rules(nb::module_& m) {
   add<scw1>(rules, "scw1", Rests::no, {"phi", "C"});
   add<scw2>(rules, "scw2", Rests::no, {"phi", "C"});
   add<descent<hinge_slope>>(rules, "descent_hinge", Rests::at_target, {"eta0", "power"});
-  add<descent<squared_hinge_slope>>(rules, "descent_squared_hinge", Rests::at_target, {"eta0", "power"});
+  add<descent<squared_hinge_slope>>(rules, "descent_squared_hinge", Rests::at_target,
+                                    {"eta0", "power"});
   add<descent<logistic_slope>>(rules, "descent_logistic", Rests::no, {"eta0", "power"});
   add<descent<squared_slope>>(rules, "descent_squared", Rests::no, {"eta0", "power"});
   add<dual_descent<hinge_slope>>(rules, "dual_hinge", Rests::at_target);

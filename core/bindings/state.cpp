@@ -18,8 +18,8 @@ static nb::dict state_of(PythonModel<W>& self) {
   add("scale_sum", state.scale_sum);
   add("column_updates", state.column_updates);
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
-                  state.weights.value, state.sums.value,
-                  state.calibration.c, state.calibration.lapse, state.calibration.next_fit});
+                  state.weights.value, state.sums.value, state.calibration.c,
+                  state.calibration.lapse, state.calibration.next_fit});
   add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
   add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
   if (!self.hash_mask) {
@@ -74,11 +74,10 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     throw Error("the state knows another number of classes than it names");
   if (!self.hash_mask) {
     const auto bytes = values<std::uint8_t>(from, "name_bytes", SIZE_MAX);
-    self.vocabulary.assign(
-        static_cast<Index>(values<std::int64_t>(from, "name_columns", 1)[0]),
-        values<std::uint8_t>(from, "name_kinds", SIZE_MAX),
-        values<std::uint64_t>(from, "name_offsets", SIZE_MAX),
-        std::span(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    self.vocabulary.assign(static_cast<Index>(values<std::int64_t>(from, "name_columns", 1)[0]),
+                           values<std::uint8_t>(from, "name_kinds", SIZE_MAX),
+                           values<std::uint64_t>(from, "name_offsets", SIZE_MAX),
+                           std::span(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     if (static_cast<std::size_t>(self.vocabulary.size()) != slots - 1)
       throw Error("the state has another number of features than it names");
   } else if (slots - 1 != static_cast<std::size_t>(self.hash_mask) + 1) {

@@ -143,6 +143,8 @@ def hashed_by_hand(row, bits, dtype):
     """Return a row named by places; values that meet are summed in the model's own precision."""
     places = {}
     for name, value in row.items():
+        if dtype(value) == 0:  # is absent, and so has no place in the order of the row
+            continue
         place = hash_of(name) % 2**bits
         places[place] = places.get(place, dtype(0)) + dtype(value)
     return {place: float(value) for place, value in places.items()}

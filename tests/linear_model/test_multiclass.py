@@ -157,6 +157,19 @@ def test_ties_go_to_the_class_seen_first(multiclass, order):
     assert model.classes_.tolist() == sorted(order)
 
 
+def test_ties_go_to_the_class_seen_first_while_learning():
+    model = Perceptron(multiclass="top1", fit_intercept=False)
+    for feature, name in enumerate("cab"):
+        model.learn_one({feature: 1.0}, name)
+    # the third row's scores were all 0: the rival of "b" was "c", not "a"
+    assert model.coef_[:, 2].tolist() == [0, 1, -1]
+    mistakes = model.n_mistakes_
+    model.learn_one({"new": 1.0}, "c")
+    assert model.n_mistakes_ == mistakes
+    model.learn_one({"newer": 1.0}, "a")
+    assert model.n_mistakes_ == mistakes + 1
+
+
 @pytest.mark.parametrize("multiclass", ["ovr", "top1"])
 def test_the_layout_follows_the_order_of_appearance_not_the_names(multiclass):
     """Renaming classes permutes the rows of coef_ and changes nothing else."""

@@ -1,4 +1,4 @@
-"""First-order learners, `w <- a*w + b*z`: Perceptron, Passive-Aggressive, online gradient descent."""
+"""First-order learners, `w <- a*w + b*z`: Perceptron, Passive-Aggressive, gradient descent."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ class PassiveAggressiveClassifier(AffineFamily, LinearClassifier):
 
 @estimator
 class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
-    """Passive-Aggressive regression (Crammer et al. 2006): the smallest change that brings the
-    prediction within `epsilon` of the target.
+    """Passive-Aggressive regression (Crammer et al. 2006).
+
+    It makes the smallest change that brings the prediction within `epsilon` of the target.
 
     Use it for targets with few outliers. Instead: `OGDRegressor` with a decaying rate.
 

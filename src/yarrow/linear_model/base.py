@@ -137,7 +137,7 @@ class LinearModel(Estimator):
                 model = self._new_model(declared)
             yield model
             if model.t > 0:
-                self._model = model
+                self._model, self._made_with = model, self.get_params()
 
     @property
     def _fitted(self) -> CoreModel:
@@ -201,7 +201,7 @@ class LinearModel(Estimator):
             order = random.permutation(rows.n_rows) if self.shuffle else None
             self._learn(model, rows, rows.names or [], labels, sample_weight, order, undo=False)
         self.__dict__.pop("_n_features_in", None)
-        self._model = model
+        self._model, self._made_with = model, self.get_params()
         self._n_iter = self.max_iter
         self._remember_columns(rows)
 

@@ -27,6 +27,14 @@ def _is_class_weight(value: Any) -> bool:
     )
 
 
+def _is_list_of_classes(value: Any) -> bool:
+    return (
+        isinstance(value, (list, tuple, np.ndarray))
+        and len(value) > 0
+        and all(isinstance(name, (str, int, np.generic)) for name in value)
+    )
+
+
 @estimator
 class LinearClassifier(LinearModel):
     """Base of the linear classifiers."""
@@ -40,8 +48,8 @@ class LinearClassifier(LinearModel):
     classes: Any = anything(
         None,
         "None or a list of classes",
-        lambda v: v is None or (np.ndim(v) == 1 and len(v) > 0),
-        "The classes that may appear; others are refused. Two classes then share one weight vector.",
+        lambda v: v is None or _is_list_of_classes(v),
+        "The classes that may appear; others are refused. Two then share one weight vector.",
     )
     class_weight: Any = anything(
         None,
@@ -96,6 +104,7 @@ class LinearClassifier(LinearModel):
         ]
 
     def _declared(self, classes: Any = None) -> list[Any]:
+        self._check_parameters()
         declared = self.classes if self.classes is not None else classes
         if declared is None:
             return []
@@ -144,7 +153,15 @@ class LinearClassifier(LinearModel):
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
         rows, names = self._read(X, reset=False)
         labels = read_labels(y, rows.n_rows)
-        with self._learning(self._declared(classes)) as model:
+        declared = self._declared(classes)
+        with self._learning(declared) as model:
+            if classes is not None and not set(model.classes) | set(model.declared) <= set(
+                declared
+            ):
+                raise ParameterError(
+                    f"classes={classes!r} contradict the classes known: "
+                    f"{sorted(set(model.classes) | set(model.declared), key=_sort_key)}."
+                )
             self._learn(model, rows, names, labels, sample_weight)
         self._remember_columns(rows)
         return self

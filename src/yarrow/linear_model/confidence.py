@@ -91,8 +91,9 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
 
 @estimator
 class SOPClassifier(ConfidenceClassifier):
-    """The second-order Perceptron (Cesa-Bianchi, Conconi & Gentile 2005): a Perceptron on rows
-    whitened by the correlations of past mistakes, the row itself included.
+    """The second-order Perceptron (Cesa-Bianchi, Conconi & Gentile 2005).
+
+    A Perceptron on rows whitened by the correlations of past mistakes, the row itself included.
 
     Use it to study the step from first to second order. Instead: `AROWClassifier`.
 
@@ -121,8 +122,10 @@ class SOPClassifier(ConfidenceClassifier):
 
 @estimator
 class CWClassifier(ConfidenceClassifier):
-    """Confidence-weighted learning (Dredze et al. 2008; Crammer et al. 2008): the smallest change
-    of a Gaussian over weights that classifies the row right with probability `eta`.
+    """Confidence-weighted learning (Dredze et al. 2008; Crammer et al. 2008).
+
+    It makes the smallest change of a Gaussian over weights that classifies the row right with
+    probability `eta`.
 
     Use it on clean, high-dimensional text, and on fast drift. Instead: `AROWClassifier` where
     labels are noisy, since every row is fitted whatever it costs.

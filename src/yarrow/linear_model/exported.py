@@ -54,7 +54,7 @@ class ExportedModel:
         return np.asarray(self._inner.decision_function(self._in_order(X)))
 
     def _in_order(self, X: Any) -> Any:
-        """Columns have names: in a frame they may stand in any order, in an array they are unknown."""
+        """Columns have names: in a frame they may stand in any order, an array has none."""
         known = self.metadata["feature_names_in"]
         if known is None:
             return X

@@ -24,6 +24,8 @@ def core_state(model: LinearModel) -> dict[str, Any]:
     return {
         "tensors": tensors,
         "classes": classes,
+        # Parameters changed since then count from the next `fit` on.
+        "made_with": model.__dict__.get("_made_with") or model.get_params(),
         "declared": core.declared,
         "class_weights": [list(pair) for pair in core.class_weights],
     }
@@ -32,9 +34,10 @@ def core_state(model: LinearModel) -> dict[str, Any]:
 def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
     """Give a model the core state that `core_state` took from another."""
     weights = [(label, weight) for label, weight in state["class_weights"]]
-    core = model._new_model(list(state["declared"]), weights)
+    made_with = state.get("made_with") or model.get_params()
+    core = type(model)(**made_with)._new_model(list(state["declared"]), weights)
     core.set_state(dict(state["tensors"]), list(state["classes"]))
-    model._model = core
+    model._model, model._made_with = core, made_with
 
 
 def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
@@ -46,11 +49,13 @@ def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
         "estimator": type(model).__name__,
         "rule": model._rule().name,
         "parameters": {name: _to_json(value) for name, value in model.get_params().items()},
+        "made_with": {name: _to_json(value) for name, value in state["made_with"].items()},
         "classes": state["classes"],
         "declared": state["declared"],
         "class_weights": state["class_weights"],
         "n_features_in": model.__dict__.get("_n_features_in"),
         "feature_names_in": model.__dict__.get("_feature_names_in"),
+        "n_iter": model.__dict__.get("_n_iter"),
         "rows": model.t_,
         "updates": model.n_updates_,
         "stream": model.__dict__.get("_stream"),
@@ -69,33 +74,62 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     if metadata.get("kind") == "export":
         return linear_model.ExportedModel(tensors, metadata)
     name = metadata.get("estimator", "")
-    if metadata.get("kind") != "model" or name not in linear_model.__all__:
+    estimator = getattr(linear_model, name, None) if name in linear_model.__all__ else None
+    if metadata.get("kind") != "model" or not _is_learner(estimator):
         raise ModelFileError(
             f"{os.fspath(path)}: holds no model that this version knows ({name!r})."
         )
+    try:
+        return _restored(estimator, tensors, metadata, objects)
+    except (YarrowError, KeyError, TypeError, IndexError, AttributeError, RuntimeError) as error:
+        if isinstance(error, ParameterError) and objects:
+            raise
+        raise ModelFileError(
+            f"{os.fspath(path)}: does not fit its own settings: {error}"
+        ) from error
+
+
+def _is_learner(estimator: Any) -> bool:
+    from yarrow.linear_model.base import LinearModel
+
+    return isinstance(estimator, type) and issubclass(estimator, LinearModel)
+
+
+def _restored(
+    estimator: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
+) -> LinearModel:
     parameters = {key: _from_json(key, value) for key, value in metadata["parameters"].items()}
     for key, value in parameters.items():
         if value is _Unstorable and key not in objects:
             raise ModelFileError(
-                f"{os.fspath(path)}: the parameter {key!r} is not in the file: pass {key}=... to load."
+                f"the parameter {key!r} is not in the file: pass {key}=... to load"
             )
-    model = getattr(linear_model, name)(**(parameters | objects))
-    try:
-        restore_core(model, metadata | {"tensors": tensors})
-    except (YarrowError, KeyError, TypeError, IndexError) as error:
-        raise ModelFileError(
-            f"{os.fspath(path)}: does not fit its own settings: {error}"
-        ) from error
-    if metadata["n_features_in"] is not None:
-        model._n_features_in = metadata["n_features_in"]
-        model._feature_names_in = metadata["feature_names_in"]
+    model: LinearModel = estimator(**(parameters | objects))
+    model._check_parameters()
+    if tensors["blocks"].dtype != model.dtype:
+        raise ModelFileError(f"its numbers are not of the type {model.dtype}")
+    if not all(np.isfinite(array).all() for array in tensors.values()):
+        raise ModelFileError("a number in it is not finite")
+    made_with = {
+        key: _from_json(key, value) for key, value in metadata.get("made_with", {}).items()
+    }
+    state = {**metadata, "tensors": tensors, "made_with": made_with and made_with | objects}
+    restore_core(model, state)
+    columns, names = metadata["n_features_in"], metadata["feature_names_in"]
+    if columns is not None:
+        if names is not None and len(names) != columns:
+            raise ModelFileError("it does not name all of its columns")
+        model._n_features_in, model._feature_names_in = columns, names
+    if metadata.get("n_iter") is not None:
+        model._n_iter = metadata["n_iter"]
     if metadata.get("stream") is not None:
-        model._stream = metadata["stream"]
+        model.__dict__["_stream"] = metadata["stream"]
     return model
 
 
 def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
     """Write the nonzero weights, settled, for prediction."""
+    core = model._fitted
     if not model.is_exportable:
         raise ParameterError(
             f"{type(model).__name__} does not predict by a fixed weight a feature: use save."
@@ -116,7 +150,7 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
         "yarrow": yarrow.__version__,
         "estimator": type(model).__name__,
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
-        "seen": model._fitted.classes,  # in this order ties are decided
+        "seen": core.classes,  # in this order ties are decided
         "n_features_in": model.__dict__.get("_n_features_in"),
         "feature_names_in": model.__dict__.get("_feature_names_in"),
         "stream": model.__dict__.get("_stream"),
@@ -202,7 +236,7 @@ def _from_json(name: str, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "pairs" in value:
-        return {key: item for key, item in value["pairs"]}
+        return dict(value["pairs"])
     if "list" in value:
         return tuple(value["list"])
     return _Unstorable

@@ -16,8 +16,10 @@ Loss = Literal["hinge", "squared_hinge", "logistic", "squared"]
 
 @estimator
 class FOBOSClassifier(LinearClassifier):
-    """SG-L1, also known as FOBOS (Duchi & Singer 2009): after each gradient step every weight
-    moves towards zero by the step's size times `l1`, and stops there. The intercept is not pulled.
+    """SG-L1, also known as FOBOS (Duchi & Singer 2009).
+
+    After each gradient step every weight moves towards zero by the step's size times `l1`, and
+    stops there. The intercept is not pulled.
 
     Use it for a small model out of many features. Instead: `RDAClassifier`, which keeps fewer
     weights at the same accuracy; `AROWClassifier` where size does not matter.
@@ -54,8 +56,9 @@ class FOBOSClassifier(LinearClassifier):
 
 @estimator
 class RDAClassifier(LinearClassifier):
-    """Regularised dual averaging with L1 (Xiao 2010): weights are made from the average of all
-    gradients, cut off at `l1`. The intercept is not cut.
+    """Regularised dual averaging with L1 (Xiao 2010).
+
+    Weights are made from the average of all gradients, cut off at `l1`. The intercept is not cut.
 
     Use it for the smallest models. Instead: `FOBOSClassifier` where rare features must survive.
 

@@ -1,4 +1,4 @@
-"""Arrays, sparse matrices and data frames as the core wants them; one sentence for what it cannot take."""
+"""Arrays, sparse matrices and data frames as the core wants them, or one sentence why not."""
 
 from __future__ import annotations
 
@@ -74,13 +74,21 @@ def _read_sparse(X: Any) -> Rows:
 
 
 def _to_numpy(X: Any) -> Array:
+    lengths = [len(row) for row in X if hasattr(row, "__len__")] if isinstance(X, list) else []
+    for place, length in enumerate(lengths):
+        if length != lengths[0] and not isinstance(X[place], str):
+            raise DataError(f"row {place} has {length} values, but row 0 has {lengths[0]}")
     with _conversion():
         return np.asarray(X)
 
 
-def _to_float(values: Array) -> Array:
+def _to_float(values: Array, what: str = "Input X") -> Array:
     if values.dtype.kind in "mM":
-        raise DataTypeError(f"Dates and times are no numbers: {values.dtype}.")
+        raise DataTypeError(
+            f"Dates and times are no numbers: {values.flat[0]!r} at row 0, column 0."
+            if values.size
+            else f"Dates and times are no numbers: {values.dtype}."
+        )
     if values.dtype.kind in "USV":
         values = values.astype(object)
     try:
@@ -91,11 +99,13 @@ def _to_float(values: Array) -> Array:
             if not _is_number(value):
                 named = zip(("row", "column"), place, strict=False)
                 where = ", ".join(f"{axis} {number}" for axis, number in named)
-                raise type(error)(f"{error}: {value!r} at {where}.") from None
+                raise type(error)(f"{what}: {error}: {value!r} at {where}.") from None
         raise
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, (complex, np.complexfloating)):
+        return False
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -150,7 +160,8 @@ def check_names(estimator: str, fitted: list[str] | None, given: list[str] | Non
     if fitted is None or given is None:
         if fitted is not None:
             warnings.warn(
-                f"X does not have valid feature names, but {estimator} was fitted with feature names",
+                f"X does not have valid feature names, but {estimator} was fitted with "
+                "feature names",
                 UserWarning,
                 stacklevel=4,
             )
@@ -207,7 +218,7 @@ def read_target(y: Any, n_rows: int) -> Array:
 def read_values(y: Any, n_rows: int) -> Array:
     """Targets of a regression."""
     values = read_target(y, n_rows)
-    values = np.ascontiguousarray(_to_float(values))
+    values = np.ascontiguousarray(_to_float(values, "Input y"))
     if not np.isfinite(values).all():
         what = (
             "NaN"
@@ -272,7 +283,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array | None:
         raise DataError("Sample weights must be 1D array or scalar.")
     if len(weights) != n_rows:
         raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
-    weights = np.ascontiguousarray(_to_float(weights))
+    weights = np.ascontiguousarray(_to_float(weights, "Input sample_weight"))
     if not np.isfinite(weights).all():
         raise DataError("Input sample_weight contains NaN or infinity.")
     if (weights < 0).any():
