@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <tuple>
+#include <utility>
 
 namespace yarrow {
 
@@ -42,13 +44,21 @@ struct Calibration {
   static double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
  private:
-  /// Golden section over log c; the best lapse for each c is found on the way.
+  /// A wide search over log c, since the likelihood may have two peaks (margins that tell much and
+  /// no lapse, or margins that tell nothing and many lapses), then a fine one by golden section;
+  /// the best lapse for each c is found on the way.
   void fit(double chance) {
-    constexpr double golden = 0.6180339887498949;
-    double low = std::log(c) - 3, high = std::log(c) + 3;
+    constexpr double golden = 0.6180339887498949, coarse = 1.5;
+    const double center = -typical_log_margin();
+    double best = center, at_best = likelihood(center, chance);
+    for (int i = -8; i <= 8; ++i) {
+      const double value = likelihood(center + coarse * i, chance);
+      if (value > at_best) std::tie(best, at_best) = std::pair(center + coarse * i, value);
+    }
+    double low = best - coarse, high = best + coarse;
     double left = high - golden * (high - low), middle = low + golden * (high - low);
     double at_left = likelihood(left, chance), at_middle = likelihood(middle, chance);
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 9; ++i) {
       if (at_left > at_middle) {
         high = middle;
         middle = left;
@@ -64,7 +74,16 @@ struct Calibration {
       }
     }
     likelihood(0.5 * (low + high), chance);
-    c = std::clamp(std::exp(0.5 * (low + high)), 1e-6, 1e6);
+    c = std::clamp(std::exp(0.5 * (low + high)), 1e-30, 1e30);
+  }
+
+  double typical_log_margin() const {
+    double rows = 1, sum = 0;
+    for (int b = 0; b < bins; ++b) {
+      rows += right[b] + wrong[b];
+      sum += (right[b] + wrong[b]) * std::log(std::sinh((b + 0.5) * width) / 8);
+    }
+    return sum / rows;
   }
 
   /// The log-likelihood of exp(log_c) with its best lapse, which is kept. One imagined right and

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="type[Estimator]")
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
 def estimator(cls: T) -> T:
     """Make a class with declared parameters an estimator: its `__init__` only stores them."""
-    return dataclasses.dataclass(eq=False, repr=False)(cls)
+    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
 
 
 class Estimator:
@@ -91,7 +91,7 @@ class Estimator:
         """
         cls = type(self)
         if "river.base" in sys.modules:
-            _register_with_river(cls)
+            _register_with_river(cls)  # type: ignore[arg-type]
         return cls
 
     @classmethod

@@ -5,7 +5,7 @@ Validation, `--help`, the docs and the signature all come from the declaration:
 >>> import dataclasses
 >>> @dataclasses.dataclass
 ... class Learner:
-...     C: float = number(1.0, "How large a step may be.", above=0)
+...     C: float = number(default=1.0, doc="How large a step may be.", above=0)
 >>> parameters(Learner)["C"].allowed
 '> 0'
 >>> check_parameters(Learner(C=-1))
@@ -105,8 +105,9 @@ def _range(
         if limit is not None
     ]
 
-    def accepts(value: Any) -> bool:
-        if not isinstance(value, kind) or isinstance(value, bool) or not math.isfinite(value):  # type: ignore[arg-type]
+    def accepts(given: Any) -> bool:
+        value: Any = given
+        if not isinstance(given, kind) or isinstance(value, bool) or not math.isfinite(value):
             return False
         return (
             (above is None or value > above)

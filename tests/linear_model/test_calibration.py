@@ -69,6 +69,22 @@ def test_two_classes_with_known_noise(model):
         assert error < calibration_error(raw, y[10000:]) / 3
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "model", [AROWClassifier(10.0), AROWClassifier(), SCWClassifier()], ids=repr
+)
+def test_probabilities_tell_sure_rows_from_unsure_ones(model, seed):
+    """The same probability for everyone can be calibrated, too; it says nothing."""
+    X, y = noisy_problem(90 + seed, 7000)
+    model = model.clone().partial_fit(X[:5000], y[:5000])
+    p = model.predict_proba(X[5000:])[np.arange(2000), y[5000:]]
+    sureness = np.maximum(p, 1 - p)
+    assert sureness.std() > 0.05
+    right = np.mean(p > 0.5)
+    the_same_for_all = -right * np.log(right) - (1 - right) * np.log(1 - right)
+    assert -np.mean(np.log(p)) < the_same_for_all - 0.02
+
+
 @pytest.mark.parametrize("multiclass", ["ovr", "top1"])
 @pytest.mark.parametrize("classes", [3, 8])
 def test_many_classes_with_known_noise(multiclass, classes):

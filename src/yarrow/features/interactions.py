@@ -49,12 +49,12 @@ class Interactions(Transformer):
     """
 
     terms: Any = anything(
-        ((ANY, ANY),),
-        "a list of tuples of two or more namespaces",
-        _are_terms,
-        'Tuples of namespaces whose features are multiplied; ":" stands for any namespace.',
+        default=((ANY, ANY),),
+        allowed="a list of tuples of two or more namespaces",
+        accepts=_are_terms,
+        doc='Tuples of namespaces whose features are multiplied; ":" stands for any namespace.',
     )
-    keep: bool = flag(True, "Keep the features themselves, too.")
+    keep: bool = flag(default=True, doc="Keep the features themselves, too.")
 
     def transform_one(self, x: Row) -> dict[Hashable, float]:
         """Return the row with its products."""

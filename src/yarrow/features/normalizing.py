@@ -28,7 +28,9 @@ class RowNormalizer(ColumnTransformer):
     """
 
     norm: Literal["l2", "l1", "max"] = choice(
-        "l2", ("l2", "l1", "max"), "Root of the sum of squares, sum, or largest absolute value."
+        default="l2",
+        options=("l2", "l1", "max"),
+        doc="Root of the sum of squares, sum, or largest absolute value.",
     )
 
     def transform_one(self, x: Row) -> dict[Hashable, float]:

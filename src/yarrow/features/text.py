@@ -49,20 +49,29 @@ class TextFeatures(Transformer):
     {'buy': 2.0, 'now': 2.0, 'buy now': 2.0, 'now buy': 1.0}
     """
 
-    words: Any = anything((1, 1), _RANGE, _is_range, "Lengths of the sequences of words.")
-    chars: Any = anything(None, _RANGE, _is_range, "Lengths of the sequences of characters.")
-    weighting: Literal["count", "binary", "log"] = choice(
-        "count", ("count", "binary", "log"), "A feature's value: its count, 1, or 1 + ln(count)."
+    words: Any = anything(
+        default=(1, 1), allowed=_RANGE, accepts=_is_range, doc="Lengths of the sequences of words."
     )
-    lowercase: bool = flag(True, "Make no difference between upper and lower case.")
+    chars: Any = anything(
+        default=None,
+        allowed=_RANGE,
+        accepts=_is_range,
+        doc="Lengths of the sequences of characters.",
+    )
+    weighting: Literal["count", "binary", "log"] = choice(
+        default="count",
+        options=("count", "binary", "log"),
+        doc="A feature's value: its count, 1, or 1 + ln(count).",
+    )
+    lowercase: bool = flag(default=True, doc="Make no difference between upper and lower case.")
     n_features: int | None = integer(
-        None, "Hash names to that many columns; by default keep names.", at_least=1
+        default=None, doc="Hash names to that many columns; by default keep names.", at_least=1
     )
     on: str | None = anything(
-        None,
-        "None or the name of a field",
-        lambda value: value is None or isinstance(value, str),
-        "The field with the text, where rows are dicts.",
+        default=None,
+        allowed="None or the name of a field",
+        accepts=lambda value: value is None or isinstance(value, str),
+        doc="The field with the text, where rows are dicts.",
     )
 
     def transform_one(self, x: str | Mapping[str, Any]) -> dict[Hashable, float]:

@@ -43,9 +43,11 @@ class Perceptron(AffineFamily, LinearClassifier):
     'spam'
     """
 
-    margin: float = number(0.0, "Also update rows whose margin is not above this.", at_least=0)
+    margin: float = number(
+        default=0.0, doc="Also update rows whose margin is not above this.", at_least=0
+    )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
         return rules.perceptron
@@ -65,14 +67,16 @@ class PassiveAggressiveClassifier(AffineFamily, LinearClassifier):
     ['a', 'b']
     """
 
-    C: float = number(1.0, "Price of a row that keeps a loss; small is cautious.", above=0)
+    C: float = number(
+        default=1.0, doc="Price of a row that keeps a loss; small is cautious.", above=0
+    )
     variant: Literal["pa", "pa1", "pa2"] = choice(
-        "pa1",
-        ("pa", "pa1", "pa2"),
-        "Without slack; with slack priced C*xi; with slack priced C*xi**2.",
+        default="pa1",
+        options=("pa", "pa1", "pa2"),
+        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
     )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
         return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
@@ -92,15 +96,17 @@ class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
     2.0
     """
 
-    C: float = number(1.0, "Price of a row that keeps a loss; small is cautious.", above=0)
-    epsilon: float = number(0.1, "Errors up to this are no errors.", at_least=0)
+    C: float = number(
+        default=1.0, doc="Price of a row that keeps a loss; small is cautious.", above=0
+    )
+    epsilon: float = number(default=0.1, doc="Errors up to this are no errors.", at_least=0)
     variant: Literal["pa", "pa1", "pa2"] = choice(
-        "pa1",
-        ("pa", "pa1", "pa2"),
-        "Without slack; with slack priced C*xi; with slack priced C*xi**2.",
+        default="pa1",
+        options=("pa", "pa1", "pa2"),
+        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
     )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
         return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
@@ -125,12 +131,16 @@ class OGDClassifier(AffineFamily, CalibratedProbabilities, LinearClassifier):
     """
 
     loss: Literal["hinge", "squared_hinge", "logistic", "squared"] = choice(
-        "hinge", ("hinge", "squared_hinge", "logistic", "squared"), "What a small margin costs."
+        default="hinge",
+        options=("hinge", "squared_hinge", "logistic", "squared"),
+        doc="What a small margin costs.",
     )
-    eta0: float = number(0.5, "The first step's size.", above=0)
-    power: float = number(0.5, "How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1)
+    eta0: float = number(default=0.5, doc="The first step's size.", above=0)
+    power: float = number(
+        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
+    )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
         return {
@@ -172,10 +182,12 @@ class OGDRegressor(AffineFamily, LinearRegressor):
     3.0
     """
 
-    eta0: float = number(0.01, "The first step's size.", above=0)
-    power: float = number(0.25, "How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1)
+    eta0: float = number(default=0.01, doc="The first step's size.", above=0)
+    power: float = number(
+        default=0.25, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
+    )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
         return rules.ogd_squared

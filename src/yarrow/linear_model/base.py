@@ -31,33 +31,37 @@ class LinearModel(Estimator):
     """Base of the linear learners."""
 
     _: dataclasses.KW_ONLY
-    fit_intercept: bool = flag(True, "Learn a constant term as one more feature.")
+    fit_intercept: bool = flag(default=True, doc="Learn a constant term as one more feature.")
     intercept_scaling: float = number(
-        1.0,
-        "Value of the constant feature; it counts in norms like any other feature.",
+        default=1.0,
+        doc="Value of the constant feature; it counts in norms like any other feature.",
         above=0,
     )
     max_iter: int = integer(
-        5, "Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
+        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
     )
-    shuffle: bool = flag(True, "Visit the rows in a new random order in each pass of `fit`.")
-    random_state: int = integer(0, "Seed of the shuffling in `fit`.", at_least=0)
+    shuffle: bool = flag(
+        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
+    )
+    random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
     dtype: Literal["float32", "float64"] = choice(
-        "float32", ("float32", "float64"), "Type of the learned numbers."
+        default="float32", options=("float32", "float64"), doc="Type of the learned numbers."
     )
     hash_bits: int | None = integer(
-        None,
-        "Hash feature names into 2**hash_bits places instead of keeping them.",
+        default=None,
+        doc="Hash feature names into 2**hash_bits places instead of keeping them.",
         at_least=1,
         at_most=30,
     )
     max_features: int | None = integer(
-        None, "The most features that are kept, to bound memory on endless streams.", at_least=1
+        default=None,
+        doc="The most features that are kept, to bound memory on endless streams.",
+        at_least=1,
     )
     when_full: Literal["error", "drop", "prune"] = choice(
-        "error",
-        ("error", "drop", "prune"),
-        "Beyond max_features: refuse the row, ignore new features, or forget small weights.",
+        default="error",
+        options=("error", "drop", "prune"),
+        doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
     )
 
     #: family of the learner, for the docs and the table of learners
@@ -185,7 +189,7 @@ class LinearModel(Estimator):
         numbers, label_names = labels
         weights = read_weights(sample_weight, rows.n_rows)
         rest = (numbers, label_names, weights, names, order, undo)
-        if rows.begins is None:
+        if rows.begins is None or rows.indices is None:
             model.learn_dense(rows.values, *rest)
         else:
             model.learn_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
@@ -212,7 +216,7 @@ class LinearModel(Estimator):
         return self._score_rows(model, rows, names)
 
     def _score_rows(self, model: CoreModel, rows: Rows, names: list[Any]) -> tuple[Array, Array]:
-        if rows.begins is None:
+        if rows.begins is None or rows.indices is None:
             return model.predict_dense(rows.values, names)
         return model.predict_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, names)
 

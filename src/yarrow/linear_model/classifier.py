@@ -23,7 +23,7 @@ def _is_class_weight(value: Any) -> bool:
     if value is None or (isinstance(value, str) and value == "balanced"):
         return True
     return isinstance(value, Mapping) and all(
-        isinstance(w, numbers.Real) and math.isfinite(w) and w > 0 for w in value.values()
+        isinstance(w, numbers.Real) and math.isfinite(w) and float(w) > 0 for w in value.values()
     )
 
 
@@ -41,21 +41,21 @@ class LinearClassifier(LinearModel):
 
     _: dataclasses.KW_ONLY
     multiclass: Literal["ovr", "top1"] = choice(
-        "ovr",
-        ("ovr", "top1"),
-        "Many classes: one-versus-rest, or the true class against its best rival.",
+        default="ovr",
+        options=("ovr", "top1"),
+        doc="Many classes: one-versus-rest, or the true class against its best rival.",
     )
     classes: Any = anything(
-        None,
-        "None or a list of classes",
-        lambda v: v is None or _is_list_of_classes(v),
-        "The classes that may appear; others are refused. Two then share one weight vector.",
+        default=None,
+        allowed="None or a list of classes",
+        accepts=lambda v: v is None or _is_list_of_classes(v),
+        doc="The classes that may appear; others are refused. Two then share one weight vector.",
     )
     class_weight: Any = anything(
-        None,
-        "None, 'balanced' or a dict of positive numbers",
-        _is_class_weight,
-        "How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
+        default=None,
+        allowed="None, 'balanced' or a dict of positive numbers",
+        accepts=_is_class_weight,
+        doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
     )
 
     river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
@@ -191,7 +191,8 @@ class LinearClassifier(LinearModel):
         names, order = self._class_table(scores.shape[1])
         by_appearance = np.empty_like(names)
         by_appearance[order] = names
-        return by_appearance[np.argmax(scores, axis=1)]
+        best: Array = by_appearance[np.argmax(scores, axis=1)]
+        return best
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy."""
@@ -199,6 +200,8 @@ class LinearClassifier(LinearModel):
         return float(np.average(right, weights=sample_weight))
 
     def _weights(self) -> Array:
+        table: Array
+        columns: list[int]
         table, columns = self._fitted.plane(0)
         order = self._class_table(len(columns))[1]
         by_class = table.T[columns][order]
@@ -315,7 +318,7 @@ class CalibratedProbabilities:
         if model is None:
             return pd.DataFrame(index=X.index)
         rows = read_rows(X)
-        names = rows.names or list(range(rows.n_columns))
+        names: list[Any] = rows.names or list(range(rows.n_columns))
         table = self._probabilities(*self._score_rows(model, rows, names))
         return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
 
@@ -324,4 +327,5 @@ def normalised(probabilities: Array) -> Array:
     """Rows that sum to one; where all are 0, all are equal."""
     sums = probabilities.sum(axis=1, keepdims=True)
     equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
-    return np.divide(probabilities, sums, out=equal, where=sums > 0)
+    shares: Array = np.divide(probabilities, sums, out=equal, where=sums > 0)
+    return shares

@@ -38,6 +38,8 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
     @property
     def variance_(self) -> Array:
         """The variance of each weight, in the shape of `coef_`."""
+        table: Array
+        columns: list[int]
         table, columns = self._fitted.plane(1)
         order = self._class_table(len(columns))[1]
         by_class = table.T[columns][order][:, 1:]
@@ -104,7 +106,7 @@ class SOPClassifier(ConfidenceClassifier):
     'ham'
     """
 
-    a: float = number(1.0, "Weight of the identity in the correlation matrix.", above=0)
+    a: float = number(default=1.0, doc="Weight of the identity in the correlation matrix.", above=0)
 
     can_average: ClassVar[bool] = False  # its weights are made anew for each row
     is_exportable: ClassVar[bool] = False
@@ -142,17 +144,17 @@ class CWClassifier(ConfidenceClassifier):
         | {"check_class_weight_classifiers": "a hard constraint has no price that a weight scales"}
     )
 
-    eta: float = number(0.9, "Confidence asked for.", above=0.5, below=1)
+    eta: float = number(default=0.9, doc="Confidence asked for.", above=0.5, below=1)
     variant: Literal["variance", "stdev"] = choice(
-        "stdev",
-        ("variance", "stdev"),
-        "The margin is measured against its variance (2008a) or standard deviation (2008b).",
+        default="stdev",
+        options=("variance", "stdev"),
+        doc="The margin is measured against its variance (2008a) or standard deviation (2008b).",
     )
     covariance: Literal["diagonal", "projected"] = choice(
-        "diagonal", ("diagonal", "projected"), COVARIANCE
+        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
     )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     @property
     def phi(self) -> float:
@@ -178,15 +180,19 @@ class AROWClassifier(ConfidenceClassifier):
     'spam'
     """
 
-    r: float = number(1.0, "How little one row may change; larger for noisier labels.", above=0)
+    r: float = number(
+        default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
+    )
     covariance: Literal["diagonal", "projected"] = choice(
-        "diagonal", ("diagonal", "projected"), COVARIANCE
+        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
     )
     loss: Literal["squared_hinge", "hinge"] = choice(
-        "squared_hinge", ("squared_hinge", "hinge"), "What a margin below 1 costs."
+        default="squared_hinge",
+        options=("squared_hinge", "hinge"),
+        doc="What a margin below 1 costs.",
     )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
         return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
@@ -205,16 +211,18 @@ class SCWClassifier(ConfidenceClassifier):
     'ham'
     """
 
-    C: float = number(1.0, "Price of a row that keeps a loss; small is cautious.", above=0)
-    eta: float = number(0.9, "Confidence asked for.", above=0.5, below=1)
+    C: float = number(
+        default=1.0, doc="Price of a row that keeps a loss; small is cautious.", above=0
+    )
+    eta: float = number(default=0.9, doc="Confidence asked for.", above=0.5, below=1)
     variant: Literal["scw1", "scw2"] = choice(
-        "scw1", ("scw1", "scw2"), "Slack priced C*xi or C*xi**2."
+        default="scw1", options=("scw1", "scw2"), doc="Slack priced C*xi or C*xi**2."
     )
     covariance: Literal["diagonal", "projected"] = choice(
-        "diagonal", ("diagonal", "projected"), COVARIANCE
+        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
     )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     @property
     def phi(self) -> float:

@@ -46,25 +46,27 @@ class CustomClassifier(LinearClassifier):
     """
 
     rule: Any = anything(
-        None,
-        "None, a function or a LowLevelCallable",
-        _is_rule,
-        "Your rule; None: the Perceptron's.",
+        default=None,
+        allowed="None, a function or a LowLevelCallable",
+        accepts=_is_rule,
+        doc="Your rule; None: the Perceptron's.",
     )
     loop: Literal["affine", "confidence"] = choice(
-        "affine", ("affine", "confidence"), "The family whose loop calls the rule."
+        default="affine",
+        options=("affine", "confidence"),
+        doc="The family whose loop calls the rule.",
     )
     parameters: Any = anything(
-        None,
-        "None or a tuple of numbers",
-        lambda v: (
+        default=None,
+        allowed="None or a tuple of numbers",
+        accepts=lambda v: (
             v is None
             or (isinstance(v, (tuple, list)) and all(isinstance(x, (int, float)) for x in v))
         ),
-        "Numbers handed to a compiled rule with every row.",
+        doc="Numbers handed to a compiled rule with every row.",
     )
     _: dataclasses.KW_ONLY
-    average: bool = flag(False, AVERAGE)
+    average: bool = flag(default=False, doc=AVERAGE)
 
     family: ClassVar[str] = "custom"
     can_average: ClassVar[bool] = True

@@ -33,17 +33,17 @@ class ExportedModel:
         weights[np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1] = tensors[
             "weight"
         ]
-        self._inner = _predictor(weights, names, self.metadata)
+        self._inner: Any = _predictor(weights, names, self.metadata)
 
     @property
     def coef_(self) -> Array:
         """Weights of the features that have any, in the order of `feature_names_`."""
-        return self._inner.coef_
+        return np.asarray(self._inner.coef_)
 
     @property
     def intercept_(self) -> Array:
         """What is added to the scores."""
-        return self._inner.intercept_
+        return np.asarray(self._inner.intercept_)
 
     def predict(self, X: Any) -> Array:
         """Classes, or values of a regression."""

@@ -32,10 +32,12 @@ class FOBOSClassifier(LinearClassifier):
     ['rain', 'sun']
     """
 
-    l1: float = number(1e-5, "Strength of the pull towards zero.", at_least=0)
-    loss: Loss = choice("hinge", LOSSES, "What a small margin costs.")
-    eta0: float = number(0.5, "The first step's size.", above=0)
-    power: float = number(0.5, "How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1)
+    l1: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
+    loss: Loss = choice(default="hinge", options=LOSSES, doc="What a small margin costs.")
+    eta0: float = number(default=0.5, doc="The first step's size.", above=0)
+    power: float = number(
+        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
+    )
 
     family: ClassVar[str] = "proximal"
 
@@ -70,9 +72,13 @@ class RDAClassifier(LinearClassifier):
     ['rain', 'sun']
     """
 
-    l1: float = number(1e-5, "Average gradients up to this give the weight zero.", at_least=0)
-    gamma: float = number(1.0, "Strength of the L2 term; larger for smaller steps.", above=0)
-    loss: Loss = choice("hinge", LOSSES, "What a small margin costs.")
+    l1: float = number(
+        default=1e-5, doc="Average gradients up to this give the weight zero.", at_least=0
+    )
+    gamma: float = number(
+        default=1.0, doc="Strength of the L2 term; larger for smaller steps.", above=0
+    )
+    loss: Loss = choice(default="hinge", options=LOSSES, doc="What a small margin costs.")
 
     family: ClassVar[str] = "proximal"
 

@@ -40,12 +40,14 @@ class LinearRegressor(LinearModel):
         return _core.Strategy.regression
 
     def _weights(self) -> Array:
-        return self._fitted.plane(0)[0].T
+        table: Array = self._fitted.plane(0)[0]
+        return table.T
 
     @property
     def coef_(self) -> Array:
         """Weights."""
-        return super().coef_[0]
+        weights: Array = super().coef_[0]
+        return weights
 
     # -- scikit-learn ----------------------------------------------------------------------------
 

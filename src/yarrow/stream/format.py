@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from yarrow import _core
+from yarrow._core import TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
 from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
 from yarrow.stream.named_rows import NamedRows
@@ -145,7 +145,7 @@ def text_reader(
         data = file.fileno()  # which the core reads without Python
     else:
         data = open_bytes(file)
-    reader_type = _core.TextReaderF32 if dtype == "float32" else _core.TextReaderF64
+    reader_type = TextReaderF32 if dtype == "float32" else TextReaderF64
     return reader_type(
         data,
         format,

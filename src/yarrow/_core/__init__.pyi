@@ -1,0 +1,341 @@
+"""The compiled core of yarrow."""
+
+from collections.abc import Callable, Sequence
+import enum
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+from yarrow._core import rules as rules
+
+
+class Situation:
+    """What a loop tells a rule about one row."""
+
+    @property
+    def margin(self) -> float:
+        """z.w before the update"""
+
+    @property
+    def target(self) -> float:
+        """the margin asked for"""
+
+    @property
+    def zz(self) -> float:
+        """|z|^2, intercept included"""
+
+    @property
+    def ww(self) -> float:
+        """|w|^2 (affine family)"""
+
+    @property
+    def v(self) -> float:
+        """z' Sigma z (confidence family)"""
+
+    @property
+    def weight(self) -> float:
+        """sample weight times class weight"""
+
+    @property
+    def t(self) -> float:
+        """rows learned so far, this one included"""
+
+    @property
+    def updates(self) -> float:
+        """updates made before this row"""
+
+class Rule:
+    """A pure function of scalars: one row in, two numbers out."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parameters(self) -> list[str]: ...
+
+    @staticmethod
+    def from_address(address: int, parameters: Sequence[str], owner: object) -> Rule:
+        """
+        A compiled function void(double *situation, double *parameters, double *step).
+        """
+
+    @staticmethod
+    def from_callable(function: Callable) -> Rule:
+        """A Python function of a Situation that returns two numbers."""
+
+class Loop(enum.Enum):
+    """The loop that a learner runs."""
+
+    affine = 0
+
+    diagonal = 1
+
+    projected = 2
+
+    whitened = 3
+
+    soft_pull = 4
+
+    dual_pull = 5
+
+class Strategy(enum.Enum):
+    """How classes become columns of weights."""
+
+    regression = 0
+
+    binary = 1
+
+    one_versus_rest = 2
+
+    top1 = 3
+
+class WhenFull(enum.Enum):
+    """What happens to one feature too many."""
+
+    refuse = 0
+
+    drop = 1
+
+    prune = 2
+
+class ModelF32:
+    """A learner with its names, classes and lock."""
+
+    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], pull_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list) -> None: ...
+
+    def learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
+
+    def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
+
+    def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
+
+    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
+
+    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list) -> tuple: ...
+
+    def predict_one(self, x: object | None) -> object: ...
+
+    def score_one(self, x: object | None) -> tuple: ...
+
+    def plane(self, which: int) -> tuple:
+        """
+        Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the column of each class.
+        """
+
+    @property
+    def n_planes(self) -> int: ...
+
+    @property
+    def t(self) -> float: ...
+
+    @property
+    def updates(self) -> float: ...
+
+    @property
+    def mistakes(self) -> float: ...
+
+    @property
+    def calibration(self) -> tuple: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def last_prediction(self) -> float: ...
+
+    @property
+    def classes(self) -> list: ...
+
+    @property
+    def declared(self) -> list: ...
+
+    @property
+    def class_weights(self) -> list: ...
+
+    @property
+    def memory(self) -> int: ...
+
+    @property
+    def has_integer_names(self) -> bool: ...
+
+    @property
+    def feature_names(self) -> list: ...
+
+    def place(self, names: list) -> list[int]: ...
+
+    def get_state(self) -> dict:
+        """The exact training state as named arrays."""
+
+    def get_named_state(self) -> tuple:
+        """The state and its classes, of one moment."""
+
+    def set_state(self, state: dict, classes: list) -> None:
+        """Go on from a state that get_state gave."""
+
+    def learn_from(self, reader: TextReaderF32, learner: StreamLearnerF32, account: Account, seconds: float) -> bool: ...
+
+    def learn_named(self, learner: StreamLearnerF32, account: Account, names: list, begins: Sequence[int], indices: Sequence[int], values: Sequence[float], labels: list, weights: Sequence[float], lines: Sequence[int]) -> None: ...
+
+    def predict_from(self, reader: TextReaderF32) -> object: ...
+
+class ModelF64:
+    """A learner with its names, classes and lock."""
+
+    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], pull_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list) -> None: ...
+
+    def learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
+
+    def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
+
+    def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
+
+    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
+
+    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list) -> tuple: ...
+
+    def predict_one(self, x: object | None) -> object: ...
+
+    def score_one(self, x: object | None) -> tuple: ...
+
+    def plane(self, which: int) -> tuple:
+        """
+        Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the column of each class.
+        """
+
+    @property
+    def n_planes(self) -> int: ...
+
+    @property
+    def t(self) -> float: ...
+
+    @property
+    def updates(self) -> float: ...
+
+    @property
+    def mistakes(self) -> float: ...
+
+    @property
+    def calibration(self) -> tuple: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def last_prediction(self) -> float: ...
+
+    @property
+    def classes(self) -> list: ...
+
+    @property
+    def declared(self) -> list: ...
+
+    @property
+    def class_weights(self) -> list: ...
+
+    @property
+    def memory(self) -> int: ...
+
+    @property
+    def has_integer_names(self) -> bool: ...
+
+    @property
+    def feature_names(self) -> list: ...
+
+    def place(self, names: list) -> list[int]: ...
+
+    def get_state(self) -> dict:
+        """The exact training state as named arrays."""
+
+    def get_named_state(self) -> tuple:
+        """The state and its classes, of one moment."""
+
+    def set_state(self, state: dict, classes: list) -> None:
+        """Go on from a state that get_state gave."""
+
+    def learn_from(self, reader: TextReaderF64, learner: StreamLearnerF64, account: Account, seconds: float) -> bool: ...
+
+    def learn_named(self, learner: StreamLearnerF64, account: Account, names: list, begins: Sequence[int], indices: Sequence[int], values: Sequence[float], labels: list, weights: Sequence[float], lines: Sequence[int]) -> None: ...
+
+    def predict_from(self, reader: TextReaderF64) -> object: ...
+
+class Account:
+    """What has happened to a stream so far."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def rows(self) -> float: ...
+
+    @property
+    def mistakes(self) -> float: ...
+
+    @property
+    def squared_error(self) -> float: ...
+
+    @property
+    def features(self) -> int: ...
+
+    @property
+    def skipped(self) -> int: ...
+
+    @property
+    def complaints(self) -> list[str]: ...
+
+    def take_checkpoints(self) -> list: ...
+
+    def take_results(self) -> tuple: ...
+
+class TextReaderF32:
+    """A stream of svmlight or VW text, parsed in blocks."""
+
+    def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int) -> None: ...
+
+    def next_arrays(self) -> object: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def skipped(self) -> int: ...
+
+    @property
+    def complaints(self) -> list[str]: ...
+
+    @property
+    def index_base(self) -> int: ...
+
+class StreamLearnerF32:
+    """Learns streams into one model."""
+
+    def __init__(self, model: ModelF32, skip_errors: bool, keep_results: bool) -> None: ...
+
+class TextReaderF64:
+    """A stream of svmlight or VW text, parsed in blocks."""
+
+    def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int) -> None: ...
+
+    def next_arrays(self) -> object: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def skipped(self) -> int: ...
+
+    @property
+    def complaints(self) -> list[str]: ...
+
+    @property
+    def index_base(self) -> int: ...
+
+class StreamLearnerF64:
+    """Learns streams into one model."""
+
+    def __init__(self, model: ModelF64, skip_errors: bool, keep_results: bool) -> None: ...
