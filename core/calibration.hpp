@@ -89,22 +89,27 @@ struct Calibration {
   /// The log-likelihood of exp(log_c) with its best lapse, which is kept. One imagined right and
   /// one imagined wrong row at q = 1 keep both away from their limits.
   double likelihood(double log_c, double chance) {
+    static const std::array<double, bins> centres = [] {
+      std::array<double, bins> q;
+      for (int b = 0; b < bins; ++b) q[b] = std::sinh((b + 0.5) * width) / 8;
+      return q;
+    }();
+    const double c_over_root2 = std::exp(log_c) / std::numbers::sqrt2;
     std::array<double, bins> gain;  // 2 Phi(c*q) - 1
-    for (int b = 0; b < bins; ++b)
-      gain[b] = std::erf(std::exp(log_c) * std::sinh((b + 0.5) * width) / 8 / std::numbers::sqrt2);
+    for (int b = 0; b < bins; ++b) gain[b] = std::erf(c_over_root2 * centres[b]);
     const int imagined = static_cast<int>(std::asinh(8.0) / width);
     const double most = (1 - chance) * (1 - 1e-9);
     double height = 0.8 * most, value = 0;  // height = 1 - lapse - chance
-    for (int i = 0; i < 6; ++i) {
+    constexpr int last = 5;
+    for (int i = 0; i <= last; ++i) {
       double slope = 0, bend = 0;
-      value = 0;
       for (int b = 0; b < bins; ++b) {
         const double n = right[b] + (b == imagined), m = wrong[b] + (b == imagined);
         if (n + m == 0) continue;
         const double p = chance + height * gain[b], g = gain[b];
         slope += g * (n / p - m / (1 - p));
         bend -= g * g * (n / (p * p) + m / ((1 - p) * (1 - p)));
-        value += n * std::log(p) + m * std::log1p(-p);
+        if (i == last) value += n * std::log(p) + m * std::log1p(-p);
       }
       if (bend < 0) height = std::clamp(height - slope / bend, 0.05 * most, most);
     }

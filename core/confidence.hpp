@@ -98,11 +98,9 @@ class ConfidenceLoop {
   /// What an update needs beyond the scores, for the columns listed.
   void measure(const State<W>& state, const Row<W>& row, const std::vector<int>& listed,
                Scores& out) const {
+    if (state.blocks.capacity() == 1)
+      return average_ ? measure_column<3>(state, row, out) : measure_column<2>(state, row, out);
     out.xx = squared_norm(row) + intercept_ * intercept_;
-    if (state.blocks.capacity() == 1) {
-      out.variance[0] = average_ ? measure_column<3>(state, row) : measure_column<2>(state, row);
-      return;
-    }
     const W* first = state.blocks.first() + state.blocks.capacity();
     const W* intercept = state.blocks.intercept() + state.blocks.capacity();
     const std::size_t stride = state.blocks.stride();
@@ -179,13 +177,15 @@ class ConfidenceLoop {
   }
 
   template <std::size_t Stride>
-  double measure_column(const State<W>& state, const Row<W>& row) const {
+  void measure_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* variances = state.blocks.first() + 1;
-    const auto [v] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
-      const double x = row.value[i];
-      *sum += x * x * static_cast<double>(variances[row.index[i] * Stride]);
+    const auto [v, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i], x2 = x * x;
+      sums[0] += x2 * static_cast<double>(variances[row.index[i] * Stride]);
+      sums[1] += x2;
     });
-    return v + intercept_ * intercept_ * state.blocks.intercept()[1];
+    out.xx = xx + intercept_ * intercept_;
+    out.variance[0] = v + intercept_ * intercept_ * state.blocks.intercept()[1];
   }
 
   void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride,

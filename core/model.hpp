@@ -82,6 +82,9 @@ class Model {
   void learn_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                   const Labels& labels, const double* weights, const std::int64_t* order,
                   std::int64_t count, bool undo) {
+    if (!hash_mask && vocabulary.when_full() != WhenFull::Refuse &&
+        vocabulary.limit() != Vocabulary::kNoLimit)
+      return learn_by_names(rows, columns, names, labels, weights, order, count);
     const int classes_before = classes.size();
     const Index names_before = vocabulary.size();
     std::optional<Undo<W>> before;
@@ -155,6 +158,46 @@ class Model {
   }
 
  private:
+  /// Where features may be dropped or forgotten, each row brings its own, as if it were a dict: so
+  /// the result depends on the rows alone. Forgetting changes everything, so all of it is copied.
+  void learn_by_names(RowSource<W>& rows, std::size_t columns, std::vector<Name> names,
+                      const Labels& labels, const double* weights, const std::int64_t* order,
+                      std::int64_t count) {
+    if (names.empty())
+      for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
+    const State<W> before = state();
+    const Vocabulary vocabulary_before = vocabulary;
+    const int classes_before = classes.size();
+    try {
+      const std::vector<double> numbers = number_labels(labels, weights, order, count);
+      std::vector<Index> index;
+      std::vector<W> value;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t at = order ? order[i] : i;
+        double weight = weights ? weights[at] : 1;
+        if (weight == 0) continue;
+        if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[i]));
+        const Row<W> row = rows.row(at);
+        index.clear();
+        value.clear();
+        for (std::size_t j = 0; j < row.size; ++j) {
+          const Index place = vocabulary.find_or_add(names[row.index[j]]);
+          if (place < 0) continue;
+          index.push_back(place);
+          value.push_back(row.value[j]);
+        }
+        grow(0);
+        learner->learn({index.data(), value.data(), index.size()}, numbers[i], weight);
+        if (vocabulary.crowded()) prune();
+      }
+    } catch (...) {
+      state() = before;
+      vocabulary = vocabulary_before;
+      classes.truncate(classes_before);
+      throw;
+    }
+  }
+
   void learn_in_order(RowSource<W>& rows, const std::vector<double>& numbers, const double* weights,
                       const std::int64_t* order, std::int64_t count,
                       std::optional<Undo<W>>& before) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "rule.hpp"
 #include "rules/gradient.hpp"
@@ -65,22 +66,13 @@ class ProximalLoop {
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    const std::size_t columns = blocks.columns(), stride = blocks.stride();
-    const Pull pull(state, parameters_);
+    const std::size_t columns = state.blocks.columns();
     out.resize(columns);
+    // A distance that the compiler knows costs nothing to multiply by.
+    if (state.blocks.stride() == 1)
+      return score_tile<1>(state, row, 0, std::integral_constant<int, 1>{}, out);
     for_tiles(columns, [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
-        const double x = row.value[i];
-        const std::size_t place = row.index[i] * stride + at;
-        const W* cells = blocks.first() + place;
-        const double* paid = Pull::pays ? state.paid->first() + place : nullptr;
-        for (int k = 0; k < width; ++k)
-          sums[k] += x * pull.weight(cells[k], Pull::pays ? paid[k] : 0);
-      });
-      for (int k = 0; k < width; ++k)
-        out.score[at + k] = wx[k] + intercept_ * pull.free_weight(blocks.intercept()[at + k]);
+      score_tile<decltype(tile)::value>(state, row, at, state.blocks.stride(), out);
     });
   }
 
@@ -100,21 +92,10 @@ class ProximalLoop {
     for (const Move& m : moves)
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     state.weights = weights;
-    Blocks<W>& blocks = state.blocks;
-    const Pull pull(state, parameters_);
-    for (const Move& m : moves) {
-      const std::size_t stride = blocks.stride();
-      W* cells = blocks.first() + m.column;
-      double* paid = Pull::pays ? state.paid->first() + m.column : nullptr;
-      for (std::size_t i = 0; i < row.size; ++i) {
-        const std::size_t place = row.index[i] * stride;
-        const double before = pull.settled(cells[place], Pull::pays ? paid[place] : 0);
-        cells[place] = static_cast<W>(before + m.add * row.value[i]);
-        if constexpr (Pull::pays) paid[place] = pull.total;
-      }
-      W& intercept = blocks.intercept()[m.column];
-      intercept = static_cast<W>(intercept + m.add * intercept_);
-    }
+    if (state.blocks.stride() == 1)
+      walk(state, row, moves, std::integral_constant<int, 1>{});
+    else
+      walk(state, row, moves, state.blocks.stride());
   }
 
   void finish_row(State<W>& state) const {
@@ -136,6 +117,39 @@ class ProximalLoop {
   double intercept() const { return intercept_; }
 
  private:
+  template <int Width>
+  void score_tile(const State<W>& state, const Row<W>& row, std::size_t at, auto stride,
+                  Scores& out) const {
+    const W* first = state.blocks.first() + at;
+    const W* intercept = state.blocks.intercept() + at;
+    const double* paid = Pull::pays ? state.paid->first() + at : nullptr;
+    const Pull pull(state, parameters_);
+    const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i];
+      const std::size_t place = row.index[i] * stride;
+      for (int k = 0; k < Width; ++k)
+        sums[k] += x * pull.weight(first[place + k], Pull::pays ? paid[place + k] : 0);
+    });
+    for (int k = 0; k < Width; ++k)
+      out.score[at + k] = wx[k] + intercept_ * pull.free_weight(intercept[k]);
+  }
+
+  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride) const {
+    const Pull pull(state, parameters_);
+    for (const Move& m : moves) {
+      W* cells = state.blocks.first() + m.column;
+      double* paid = Pull::pays ? state.paid->first() + m.column : nullptr;
+      for (std::size_t i = 0; i < row.size; ++i) {
+        const std::size_t place = row.index[i] * stride;
+        const double before = pull.settled(cells[place], Pull::pays ? paid[place] : 0);
+        cells[place] = static_cast<W>(before + m.add * row.value[i]);
+        if constexpr (Pull::pays) paid[place] = pull.total;
+      }
+      W& intercept = state.blocks.intercept()[m.column];
+      intercept = static_cast<W>(intercept + m.add * intercept_);
+    }
+  }
+
   std::vector<double> parameters_;
   double intercept_ = 1;
 };

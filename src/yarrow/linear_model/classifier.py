@@ -16,7 +16,7 @@ from yarrow.estimator import estimator
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.parameters import anything, choice
-from yarrow.stream.arrays import Array, read_labels, read_rows
+from yarrow.stream.arrays import Array, feature_names, read_labels, read_rows
 
 
 def _is_class_weight(value: Any) -> bool:
@@ -245,7 +245,7 @@ class LinearClassifier(LinearModel):
         rows = read_rows(X)
         labels = read_labels(y, rows.n_rows)
         with self._learning(self._declared()) as model:
-            self._learn(model, rows, rows.names or list(range(rows.n_columns)), labels, w)
+            self._learn(model, rows, feature_names(X, rows), labels, w)
 
     def predict_many(self, X: Any) -> Any:
         """The classes of the rows of a data frame, as a series."""
@@ -255,7 +255,7 @@ class LinearClassifier(LinearModel):
         if model is None:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
         rows = read_rows(X)
-        scores = self._score_rows(model, rows, rows.names or list(range(rows.n_columns)))[0]
+        scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(self._best_names(scores), index=X.index)
 
     # -- looking inside --------------------------------------------------------------------------
@@ -318,7 +318,7 @@ class CalibratedProbabilities:
         if model is None:
             return pd.DataFrame(index=X.index)
         rows = read_rows(X)
-        names: list[Any] = rows.names or list(range(rows.n_columns))
+        names: list[Any] = feature_names(X, rows)
         table = self._probabilities(*self._score_rows(model, rows, names))
         return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
 

@@ -10,7 +10,7 @@ from yarrow import _core
 from yarrow.estimator import estimator
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
-from yarrow.stream.arrays import Array, read_rows, read_values
+from yarrow.stream.arrays import Array, feature_names, read_rows, read_values
 
 
 @estimator
@@ -100,7 +100,7 @@ class LinearRegressor(LinearModel):
         rows = read_rows(X)
         values = read_values(y, rows.n_rows)
         with self._learning([]) as model:
-            self._learn(model, rows, rows.names or list(range(rows.n_columns)), (values, []), w)
+            self._learn(model, rows, feature_names(X, rows), (values, []), w)
 
     def predict_many(self, X: Any) -> Any:
         """The predicted values of the rows of a data frame, as a series."""
@@ -110,7 +110,7 @@ class LinearRegressor(LinearModel):
         if model is None:
             return pd.Series(0.0, index=X.index)
         rows = read_rows(X)
-        scores = self._score_rows(model, rows, rows.names or list(range(rows.n_columns)))[0]
+        scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(scores[:, 0], index=X.index)
 
     # -- looking inside --------------------------------------------------------------------------

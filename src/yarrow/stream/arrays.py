@@ -155,6 +155,16 @@ def column_names(X: Any) -> list[str] | None:
     return None
 
 
+def feature_names(X: Any, rows: Rows) -> list[Any]:
+    """What the columns are called: as in the frame, or else 0, 1, 2..."""
+    columns = getattr(X, "columns", None)
+    if rows.names is None and columns is not None and not isinstance(X, np.ndarray):
+        names = list(columns)
+        if names and all(isinstance(name, (int, np.integer)) for name in names):
+            return [int(name) for name in names]
+    return rows.names or list(range(rows.n_columns))
+
+
 def check_names(estimator: str, fitted: list[str] | None, given: list[str] | None) -> None:
     """Columns must be called as they were when the model first saw them."""
     if fitted is None or given is None:
