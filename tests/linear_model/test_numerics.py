@@ -174,6 +174,30 @@ def test_bad_values_poison_nothing(model, multiclass, bad):
     assert_same(model.partial_fit(X, y), before.partial_fit(X, y))
 
 
+@each_classifier
+@each_strategy
+@pytest.mark.parametrize("new_class", [False, True])
+def test_undoing_by_parts_goes_back_to_the_first_visit(model, multiclass, new_class):
+    """Few rows of a large model, which share features and move the intercept before one fails."""
+    X, y = binary_stream(105, rows=300, features=2000, density=0.01)
+    model = model.clone({"multiclass": multiclass, "dtype": "float64"})
+    model.partial_fit(scipy.sparse.csr_array(X), np.where(np.arange(300) % 4, y, 2))
+    before = copy.deepcopy(model)
+    rows = np.zeros((7, 2000))
+    rows[:, :5] = np.random.default_rng(105).normal(size=(7, 5))
+    rows[6, 7] = 1e200
+    labels = [-1, 1, 1, -1, 99 if new_class else 2, 1, 1]
+    if model.predict(np.zeros((1, 2000)))[0] == 1:
+        labels[6] = -1  # a mistake, which every rule wants to mend
+    with pytest.raises(DataError, match=r"Row 6: .*scale"):
+        model.partial_fit(scipy.sparse.csr_array(rows), labels)
+    assert_same(model, before)
+    model.partial_fit(scipy.sparse.csr_array(rows[:6]), labels[:6])
+    changed = planes(model)[:6, 0, 1] != planes(before)[:6, 0, 1]
+    assert changed.any()  # those rows do move the weights
+    assert_same(model, before.partial_fit(scipy.sparse.csr_array(rows[:6]), labels[:6]))
+
+
 @pytest.mark.parametrize("rows", [3, 40])
 def test_undoing_reaches_weights_that_the_rows_do_not_name(rows):
     """A rule that shrinks folds its scale into all weights, wherever the call's rows are."""
