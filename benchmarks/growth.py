@@ -67,9 +67,9 @@ def _draw(seconds: Best, peak: Mapping[str, int]) -> None:
         time.plot(list(sizes), [seconds[_name(axis, n)] for n in sizes], "o-")
         memory.plot(list(sizes), [peak[_name(axis, n)] / 1e6 for n in sizes], "o-")
         memory.set_xlabel(axis)
-        for panel in (time, memory):
-            panel.set_ylim(bottom=0)
-            panel.grid(alpha=0.3)
+    for panel in panels.flat:  # after all lines, as the panels of a row share their scale
+        panel.set_ylim(bottom=0)
+        panel.grid(alpha=0.3)
     panels[0, 0].set_ylabel("seconds")
     panels[1, 0].set_ylabel("peak memory, MB")
     figure.suptitle(f"yarrow train; unless they grow: {ROWS:,} rows of 67 values, 47,236 features")
