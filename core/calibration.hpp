@@ -41,8 +41,6 @@ struct Calibration {
     for (double& n : wrong) n /= 2;
   }
 
-  static double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-
  private:
   /// A wide search over log c, since the likelihood may have two peaks (margins that tell much and
   /// no lapse, or margins that tell nothing and many lapses), then a fine one by golden section;

@@ -70,7 +70,7 @@ class Model {
       vocabulary.resolve(names.data(), columns, places.data());
     else
       vocabulary.find(names.data(), columns, places.data());
-    grow(0);
+    if (add) grow(0);  // who only predicts shares the lock, and changes nothing
     for (std::size_t j = 0; j < columns; ++j)
       if (places[j] != static_cast<Index>(j)) return places;
     return std::nullopt;

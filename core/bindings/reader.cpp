@@ -86,6 +86,14 @@ static void make_reader(PythonReader<W>* self, nb::object file, const std::strin
   self->blocks = std::make_unique<BlockReader<W>>(std::move(source), std::move(parser), options);
 }
 
+/// The label of a row: a number, a text, or None.
+template <class W>
+static nb::object label_of(const RowBlock<W>& block, std::size_t i) {
+  if (!block.has_label(i)) return nb::none();
+  if (!block.has_text_label(i)) return nb::cast(block.label[i]);
+  return nb::str(block.label_text[i].data(), block.label_text[i].size());
+}
+
 /// The next block as arrays (indices or names), or None at the end.
 template <class W>
 static nb::object next_arrays(PythonReader<W>& self) {
@@ -113,12 +121,7 @@ static nb::object next_arrays(PythonReader<W>& self) {
   nb::list labels;
   std::vector<std::int64_t> lines;
   for (std::size_t i = 0; i < rows; ++i) {
-    if (!block->has_label(i))
-      labels.append(nb::none());
-    else if (block->has_text_label(i))
-      labels.append(nb::str(block->label_text[i].data(), block->label_text[i].size()));
-    else
-      labels.append(block->label[i]);
+    labels.append(label_of(*block, i));
     lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
   }
   out["labels"] = labels;
@@ -211,12 +214,7 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
   if (!block) return nb::none();
   nb::list labels, tags;
   for (std::size_t i = 0; i < block->rows(); ++i) {
-    if (!block->has_label(i))
-      labels.append(nb::none());
-    else if (block->has_text_label(i))
-      labels.append(nb::str(block->label_text[i].data(), block->label_text[i].size()));
-    else
-      labels.append(block->label[i]);
+    labels.append(label_of(*block, i));
     if (i < block->tag.size()) tags.append(nb::str(block->tag[i].data(), block->tag[i].size()));
   }
   const std::size_t rows = block->rows();

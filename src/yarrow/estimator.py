@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import inspect
 import sys
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -165,8 +164,3 @@ def _register_with_river(cls: type[Estimator]) -> None:
 
     for name in cls.river_bases:
         getattr(base, name).register(cls)
-
-
-def signature(cls: type[Estimator]) -> inspect.Signature:
-    """The signature of the constructor."""
-    return inspect.signature(cls)

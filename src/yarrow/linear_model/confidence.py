@@ -129,8 +129,8 @@ class CWClassifier(ConfidenceClassifier):
     It makes the smallest change of a Gaussian over weights that classifies the row right with
     probability `eta`.
 
-    Use it on clean, high-dimensional text, and on fast drift. Instead: `AROWClassifier` where
-    labels are noisy, since every row is fitted whatever it costs.
+    Use it on clean, high-dimensional text; the variance form also follows drift. Instead:
+    `AROWClassifier` where labels are noisy, since every row is fitted whatever it costs.
 
     >>> model = CWClassifier()
     >>> model.learn_one({"cheap": 1}, "spam")
@@ -170,7 +170,8 @@ class AROWClassifier(ConfidenceClassifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
 
     The first choice: second-order speed of learning, and one mislabelled row cannot spoil it.
-    Instead: `CWClassifier` on clean or fast drifting data, `RDAClassifier` for few weights.
+    Instead: `CWClassifier` on clean labels, its variance form or `Perceptron` under drift, since
+    confidence only grows; `RDAClassifier` for few weights.
     A sample weight divides r.
 
     >>> model = AROWClassifier()
