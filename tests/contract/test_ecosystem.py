@@ -58,24 +58,6 @@ def test_learning_from_arrays_and_dicts_needs_numpy_alone():
     assert not {"scipy", "sklearn", "river", "pandas", "pyarrow"} & set(run(program).split())
 
 
-@pytest.mark.slow
-def test_import_is_quick():
-    """At most half as long again as numpy's, best of several."""
-    program = """
-        import subprocess, sys, time
-        def best(module):
-            times = []
-            for _ in range(7):
-                start = time.perf_counter()
-                subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
-                times.append(time.perf_counter() - start)
-            return min(times)
-        empty = best("sys")
-        print((best("yarrow") - empty) / (best("numpy") - empty))
-    """
-    assert any(float(run(program)) < 1.5 for _ in range(3))
-
-
 # -- memory --------------------------------------------------------------------------------------
 
 MEMORY = """
