@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <type_traits>
 
 #include "rule.hpp"
@@ -31,11 +32,6 @@ class AffineLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
-    if (state.blocks.capacity() == 1) {
-      out.score[0] =
-          state.scale[0] * (average_ ? score_column<2>(state, row) : score_column<1>(state, row));
-      return;
-    }
     const W* first = state.blocks.first();
     const W* intercept = state.blocks.intercept();
     const std::size_t stride = state.blocks.stride();
@@ -51,8 +47,14 @@ class AffineLoop {
     });
   }
 
+  /// All that can be asked about one column and nothing beside it, in one walk.
+  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
+    out.resize(1);
+    average_ ? assess_column<2>(state, row, out) : assess_column<1>(state, row, out);
+  }
+
   /// What an update needs beyond the scores, for the columns listed.
-  void measure(const State<W>&, const Row<W>& row, const std::vector<int>&, Scores& out) const {
+  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
   }
 
@@ -62,7 +64,7 @@ class AffineLoop {
   static bool is_still(const double* step) { return step[0] == 1 && step[1] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
-             std::vector<Move>& moves) const {
+             std::span<Move> moves) const {
     Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
     for (const Move& m : moves) admit(state, scores, m, weights, sums);
     state.weights = weights;
@@ -101,19 +103,23 @@ class AffineLoop {
  private:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>
-  double score_column(const State<W>& state, const Row<W>& row) const {
+  void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* first = state.blocks.first();
-    const auto [wx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
-      *sum += row.value[i] * static_cast<double>(first[row.index[i] * Stride]);
+    const auto [wx, xx] = pair_sums<2>(row, [first](auto at, auto* sums) {
+      const auto x = at.values();
+      sums[0] += x * at.cells(first, Stride);
+      sums[1] += x * x;
     });
-    return wx + intercept_ * state.blocks.intercept()[0];
+    out.score[0] = state.scale[0] * (wx + intercept_ * state.blocks.intercept()[0]);
+    out.xx = xx + intercept_ * intercept_;
   }
 
-  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride) const {
+  void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride) const {
     Blocks<W>& blocks = state.blocks;
     const auto add = [&](W* first, W* intercept, double amount) {
-      for (std::size_t i = 0; i < row.size; ++i)
-        increase(first[row.index[i] * stride], amount * row.value[i]);
+      for_pairs(row, [=](auto at) {
+        at.set_cells(first, stride, at.cells(first, stride) + amount * at.values());
+      });
       increase(*intercept, amount * intercept_);
     };
     for (const Move& m : moves) {

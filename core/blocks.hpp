@@ -162,11 +162,13 @@ class Blocks {
   }
 
   void fill(std::size_t from_slot, std::size_t to_slot) {
-    for (std::size_t slot = from_slot; slot < to_slot; ++slot)
-      for (std::size_t p = 0; p < planes_.size(); ++p) {
-        W* cells = data() + slot * stride() + p * capacity_;
-        std::fill(cells, cells + capacity_, static_cast<W>(planes_[p].initial));
-      }
+    W* const begin = data() + from_slot * stride();
+    const std::size_t n = (to_slot - from_slot) * stride();
+    if (n == 0) return;
+    for (std::size_t p = 0; p < planes_.size(); ++p)
+      std::fill_n(begin + p * capacity_, capacity_, static_cast<W>(planes_[p].initial));
+    for (std::size_t done = stride(); done < n; done *= 2)  // what is filled is copied on
+      std::memcpy(begin + done, begin, std::min(done, n - done) * sizeof(W));
   }
 
   std::vector<Plane> planes_;

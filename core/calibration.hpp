@@ -22,15 +22,17 @@ struct Calibration {
   double c = 1, lapse = 0;
   double next_fit = 32;
 
-  /// Which rows are counted: the first ones, then every fourth, since two numbers are to be fitted
-  /// and measuring the variance of a row costs a walk over it.
-  static bool wants(double t) { return t <= 1024 || static_cast<std::int64_t>(t) % 4 == 0; }
+  /// Which rows are counted: the first ones, then every fourth and later every sixteenth, since two
+  /// numbers are to be fitted and counting a row takes a while.
+  static bool wants(double t) {
+    return (static_cast<std::int64_t>(t) & (rows_for_one(t) - 1)) == 0;
+  }
 
   void record(double q, bool is_right, double weight, double t) {
     const double place = std::asinh(8 * q) / width;
-    if (!(place >= 0)) return;              // 0/0: no prediction was made
-    const double rows = t <= 1024 ? 1 : 4;  // that this one stands for
-    (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))] += rows * weight;
+    if (!(place >= 0)) return;  // 0/0: no prediction was made
+    const double rows = weight * static_cast<double>(rows_for_one(t));
+    (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))] += rows;
   }
 
   void refit_when_due(double t, double chance) {
@@ -42,6 +44,8 @@ struct Calibration {
   }
 
  private:
+  static std::int64_t rows_for_one(double t) { return t <= 1024 ? 1 : t <= 16384 ? 4 : 16; }
+
   /// A wide search over log c, since the likelihood may have two peaks (margins that tell much and
   /// no lapse, or margins that tell nothing and many lapses), then a fine one by golden section;
   /// the best lapse for each c is found on the way.
@@ -93,18 +97,24 @@ struct Calibration {
       return q;
     }();
     const double c_over_root2 = std::exp(log_c) / std::numbers::sqrt2;
-    std::array<double, bins> gain;  // 2 Phi(c*q) - 1
-    for (int b = 0; b < bins; ++b) gain[b] = std::erf(c_over_root2 * centres[b]);
     const int imagined = static_cast<int>(std::asinh(8.0) / width);
+    struct Bin {
+      double right, wrong, gain;  // gain = 2 Phi(c*q) - 1
+    };
+    std::array<Bin, bins> filled;
+    int size = 0;
+    for (int b = 0; b < bins; ++b) {
+      const double n = right[b] + (b == imagined), m = wrong[b] + (b == imagined);
+      if (n + m > 0) filled[size++] = {n, m, std::erf(c_over_root2 * centres[b])};
+    }
     const double most = (1 - chance) * (1 - 1e-9);
     double height = 0.8 * most, value = 0;  // height = 1 - lapse - chance
     constexpr int last = 5;
     for (int i = 0; i <= last; ++i) {
       double slope = 0, bend = 0;
-      for (int b = 0; b < bins; ++b) {
-        const double n = right[b] + (b == imagined), m = wrong[b] + (b == imagined);
-        if (n + m == 0) continue;
-        const double p = chance + height * gain[b], g = gain[b];
+      for (int b = 0; b < size; ++b) {
+        const auto [n, m, g] = filled[b];
+        const double p = chance + height * g;
         slope += g * (n / p - m / (1 - p));
         bend -= g * g * (n / (p * p) + m / ((1 - p) * (1 - p)));
         if (i == last) value += n * std::log(p) + m * std::log1p(-p);

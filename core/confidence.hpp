@@ -1,5 +1,6 @@
 #pragma once
 #include <numeric>
+#include <span>
 #include <type_traits>
 
 #include "rule.hpp"
@@ -14,12 +15,12 @@ namespace yarrow {
 /// Diagonal of the precision: 1/s grows by kappa*x^2, written so that s can never become 0.
 struct Diagonal {
   static constexpr bool has_mean = true;
-  static double margin(double mean, double /*s*/, double x) { return x * mean; }
-  static double step(double s, double x, double alpha) { return alpha * s * x; }
+  static auto margin(auto mean, auto /*s*/, auto x) { return x * mean; }
+  static auto step(auto s, auto x, double alpha) { return alpha * s * x; }
   static double reach(double alpha, double /*xx*/, double v, double largest) {
     return std::abs(alpha) * std::sqrt(largest * v);  // s*x = sqrt(s) * sqrt(s*x^2)
   }
-  static double variance(double s, double x, double kappa, double /*v*/) {
+  static auto variance(auto s, auto x, double kappa, double /*v*/) {
     return s / (1 + kappa * s * x * x);
   }
 };
@@ -28,13 +29,13 @@ struct Diagonal {
 /// quotient of sums of positive terms, because the difference would round to 0.
 struct Projected {
   static constexpr bool has_mean = true;
-  static double margin(double mean, double /*s*/, double x) { return x * mean; }
-  static double step(double s, double x, double alpha) { return alpha * s * x; }
+  static auto margin(auto mean, auto /*s*/, auto x) { return x * mean; }
+  static auto step(auto s, auto x, double alpha) { return alpha * s * x; }
   static double reach(double alpha, double /*xx*/, double v, double largest) {
     return std::abs(alpha) * std::sqrt(largest * v);  // s*x = sqrt(s) * sqrt(s*x^2)
   }
-  static double variance(double s, double x, double kappa, double v) {
-    return s * (1 + kappa * std::max(0.0, v - s * x * x)) / (1 + kappa * v);
+  static auto variance(auto s, auto x, double kappa, double v) {
+    return s * (1 + kappa * larger(0 * s, v - s * x * x)) / (1 + kappa * v);
   }
 };
 
@@ -42,12 +43,12 @@ struct Projected {
 /// the second-order Perceptron, whose diagonal form is no common multiple of Sigma*x.
 struct Whitened {
   static constexpr bool has_mean = false;
-  static double margin(double sum, double s, double x) { return x * sum * s / (1 + s * x * x); }
-  static double step(double /*s*/, double x, double alpha) { return alpha * x; }
+  static auto margin(auto sum, auto s, auto x) { return x * sum * s / (1 + s * x * x); }
+  static auto step(auto /*s*/, auto x, double alpha) { return alpha * x; }
   static double reach(double alpha, double xx, double /*v*/, double /*largest*/) {
     return std::abs(alpha) * std::sqrt(xx);
   }
-  static double variance(double s, double x, double kappa, double /*v*/) {
+  static auto variance(auto s, auto x, double kappa, double /*v*/) {
     return s / (1 + kappa * s * x * x);
   }
 };
@@ -75,10 +76,6 @@ class ConfidenceLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
-    if (state.blocks.capacity() == 1) {
-      out.score[0] = average_ ? score_column<3>(state, row) : score_column<2>(state, row);
-      return;
-    }
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
     for_tiles(columns, [&](auto tile, std::size_t at) {
       constexpr int width = decltype(tile)::value;
@@ -95,11 +92,15 @@ class ConfidenceLoop {
     });
   }
 
+  /// All that can be asked about one column and nothing beside it, in one walk.
+  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
+    out.resize(1);
+    average_ ? assess_column<3>(state, row, out) : assess_column<2>(state, row, out);
+  }
+
   /// What an update needs beyond the scores, for the columns listed.
-  void measure(const State<W>& state, const Row<W>& row, const std::vector<int>& listed,
+  void measure(const State<W>& state, const Row<W>& row, std::span<const int> listed,
                Scores& out) const {
-    if (state.blocks.capacity() == 1)
-      return average_ ? measure_column<3>(state, row, out) : measure_column<2>(state, row, out);
     out.xx = squared_norm(row) + intercept_ * intercept_;
     const W* first = state.blocks.first() + state.blocks.capacity();
     const W* intercept = state.blocks.intercept() + state.blocks.capacity();
@@ -125,7 +126,7 @@ class ConfidenceLoop {
   static bool is_still(const double* step) { return step[0] == 0 && step[1] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
-             std::vector<Move>& moves) const {
+             std::span<Move> moves) const {
     Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
     for (const Move& m : moves) admit(state, scores, m, weights, sums);
     state.weights = weights;
@@ -151,10 +152,14 @@ class ConfidenceLoop {
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    std::vector<int> all(state.blocks.columns());
-    std::iota(all.begin(), all.end(), 0);
-    score(state, row, out);
-    measure(state, row, all, out);
+    if (state.blocks.capacity() == 1) {
+      assess(state, row, out);
+    } else {
+      std::vector<int> all(state.blocks.columns());
+      std::iota(all.begin(), all.end(), 0);
+      score(state, row, out);
+      measure(state, row, all, out);
+    }
     if (!average_) return;
     Scores averaged;
     score_by_weight(*this, state, row, averaged);
@@ -166,51 +171,50 @@ class ConfidenceLoop {
  private:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>
-  double score_column(const State<W>& state, const Row<W>& row) const {
+  void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* first = state.blocks.first();
+    const auto [margin, v, xx] = pair_sums<3>(row, [first](auto at, auto* sums) {
+      const auto x = at.values(), s = at.cells(first + 1, Stride);
+      sums[0] += Covariance::margin(at.cells(first, Stride), s, x);
+      sums[1] += x * x * s;
+      sums[2] += x * x;
+    });
     const W* intercept = state.blocks.intercept();
-    const auto [margin] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
-      const W* cell = first + row.index[i] * Stride;
-      *sum += Covariance::margin(cell[0], cell[1], row.value[i]);
-    });
-    return margin + Covariance::margin(intercept[0], intercept[1], intercept_);
-  }
-
-  template <std::size_t Stride>
-  void measure_column(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const W* variances = state.blocks.first() + 1;
-    const auto [v, xx] = lane_sums<2>(row.size, [&](std::size_t i, double* sums) {
-      const double x = row.value[i], x2 = x * x;
-      sums[0] += x2 * static_cast<double>(variances[row.index[i] * Stride]);
-      sums[1] += x2;
-    });
+    const double mean = intercept[0], s = intercept[1];
+    out.score[0] = margin + Covariance::margin(mean, s, intercept_);
+    out.variance[0] = v + intercept_ * intercept_ * s;
     out.xx = xx + intercept_ * intercept_;
-    out.variance[0] = v + intercept_ * intercept_ * state.blocks.intercept()[1];
   }
 
-  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride,
+  void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride,
             auto capacity) const {
     for (const Move& m : moves) {
       const double alpha = m.add, kappa = m.other, v = m.v, t = state.t;
       W* first = state.blocks.first() + m.column;
       W* intercept = state.blocks.intercept() + m.column;
-      const auto visit = [&](auto change) {
-        for (std::size_t i = 0; i < row.size; ++i)
-          change(first + row.index[i] * stride, row.value[i]);
-        change(intercept, intercept_);
-      };
-      if (average_)
-        visit([=](W* cell, double x) {
-          increase(cell[2 * capacity], t * Covariance::step(cell[capacity], x, alpha));
+      if (average_) {
+        for_pairs(row, [=](auto at) {
+          const auto step =
+              Covariance::step(at.cells(first + capacity, stride), at.values(), alpha);
+          at.set_cells(first + 2 * capacity, stride,
+                       at.cells(first + 2 * capacity, stride) + t * step);
         });
-      visit([=](W* cell, double x) {
-        const double s = cell[capacity];
-        increase(cell[0], Covariance::step(s, x, alpha));
-        const double narrower = Covariance::variance(s, x, kappa, v);
-        cell[capacity] =
-            static_cast<W>(narrower > smallest_variance ? narrower : smallest_variance);
+        const double s = intercept[capacity];
+        increase(intercept[2 * capacity], t * Covariance::step(s, intercept_, alpha));
+      }
+      for_pairs(row, [=](auto at) {
+        const auto x = at.values(), s = at.cells(first + capacity, stride);
+        at.set_cells(first, stride, at.cells(first, stride) + Covariance::step(s, x, alpha));
+        at.set_cells(first + capacity, stride, narrowed(s, x, kappa, v));
       });
+      const double s = intercept[capacity];
+      increase(intercept[0], Covariance::step(s, intercept_, alpha));
+      intercept[capacity] = static_cast<W>(narrowed(s, intercept_, kappa, v));
     }
+  }
+
+  static auto narrowed(auto s, auto x, double kappa, double v) {
+    return larger(Covariance::variance(s, x, kappa, v), smallest_variance + 0 * s);
   }
 
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }

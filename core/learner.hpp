@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -121,9 +122,10 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
+    if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
+    if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
     moves_.clear();
     top_margin_ = -1;
-    if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
     if (is_new) add_class();
@@ -151,15 +153,34 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
  private:
   void learn_value(const Row<W>& row, double value, double weight) {
-    loop_.score(state, row, scores_);
-    this->last_prediction = scores_.score[0];
-    const double sign = value >= scores_.score[0] ? 1 : -1;
-    const double target = sign * value - recipe_.epsilon;
-    listed_.clear();
-    if (!rests(sign * scores_.score[0], target)) listed_.push_back(0);
-    if (!listed_.empty()) loop_.measure(state, row, listed_, scores_);
-    const bool moved = !listed_.empty() && ask(0, sign, weight, target);
-    finish(row, moved, false, weight);
+    loop_.assess(state, row, scores_);
+    const double score = this->last_prediction = scores_.score[0];
+    const double sign = value >= score ? 1 : -1;
+    finish(move_column(row, sign, sign * value - recipe_.epsilon, weight), false);
+  }
+
+  void learn_binary(const Row<W>& row, double label, double weight) {
+    loop_.assess(state, row, scores_);
+    const double score = scores_.score[0];
+    const int predicted = state.classes <= 1 ? state.classes - 1 : score > 0;
+    const bool wrong = predicted != label;
+    this->last_prediction = predicted;
+    const bool moved = move_column(row, label == 1 ? 1 : -1, 1, weight);
+    state.classes = std::max(state.classes, static_cast<int>(label) + 1);
+    if constexpr (Loop::calibrated)
+      if (state.classes == 2 && state.calibration.wants(state.t + 1))
+        state.calibration.record(std::abs(score) / std::sqrt(scores_.variance[0]), !wrong, weight,
+                                 state.t + 1);
+    finish(moved, wrong);
+  }
+
+  /// One column and nothing beside it, which needs no lists. True if it moved.
+  bool move_column(const Row<W>& row, double sign, double target, double weight) {
+    Move move;
+    if (rests(sign * scores_.score[0], target) || !ask(0, sign, weight, target, move)) return false;
+    loop_.apply(state, row, scores_, {&move, 1});
+    ++state.column_updates[0];
+    return true;
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
@@ -168,31 +189,30 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     this->last_prediction = predicted;
     const bool moved = recipe_.strategy == Strategy::top1 ? ask_top1(row, c, weight)
                                                           : ask_each_column(row, c, weight);
-    finish(row, moved, predicted != c, weight);
+    if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
+    for (const Move& m : moves_) ++state.column_updates[m.column];
+    if constexpr (Loop::calibrated)
+      if (top_margin_ >= 0)
+        state.calibration.record(top_margin_, predicted == c, weight, state.t + 1);
+    if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
+    finish(moved, predicted != c);
   }
 
-  /// Writes: the moves, then the counters. Up to here nothing has changed.
-  void finish(const Row<W>& row, bool moved, bool wrong, double weight) {
-    if (!moves_.empty()) {
-      loop_.apply(state, row, scores_, moves_);
-      for (const Move& m : moves_) ++state.column_updates[m.column];
-    }
+  /// Counts the row, which has been learned.
+  void finish(bool moved, bool wrong) {
     loop_.finish_row(state);
-    if constexpr (Loop::calibrated) {
-      if (top_margin_ >= 0) state.calibration.record(top_margin_, !wrong, weight, state.t + 1);
+    if constexpr (Loop::calibrated)
       state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
-    }
     state.updates += moved;
     state.mistakes += wrong;
     ++state.t;
-    if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
   }
 
   bool rests(double margin, double target) const {
     return recipe_.rests_at_target && margin >= target;
   }
 
-  /// One-versus-rest, and binary: each column is a problem of its own.
+  /// One-versus-rest: each column is a problem of its own.
   bool ask_each_column(const Row<W>& row, int c, double weight) {
     const int columns = state.blocks.columns();
     const bool calibrates = Loop::calibrated && state.calibration.wants(state.t + 1);
@@ -203,7 +223,12 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     loop_.measure(state, row, listed_, scores_);
     if (calibrates) note_top_margin();
     bool moved = false;
-    for (const int k : listed_) moved |= ask(k, sign_of(k, c), weight, 1) && !is_none(k);
+    Move move;
+    for (const int k : listed_) {
+      if (!ask(k, sign_of(k, c), weight, 1, move)) continue;
+      moves_.push_back(move);
+      moved |= !is_none(k);
+    }
     return moved;
   }
 
@@ -229,15 +254,15 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     top_margin_ = (score_of(best) - score_of(second)) / std::sqrt(v);
   }
 
-  /// Asks the rule about one column, and notes its move.
-  bool ask(int k, double sign, double weight, double target) {
+  /// Asks the rule about one column; false if it is to stay as it is.
+  bool ask(int k, double sign, double weight, double target, Move& move) const {
     const Situation situation{
         sign * scores_.score[k], target, scores_.xx,  state.ww[k],
         scores_.variance[k],     weight, state.t + 1, state.column_updates[k]};
     double step[2];
     consult(situation, step);
     if (Loop::is_still(step)) return false;
-    moves_.push_back(Loop::move(k, sign, 1, step, scores_.variance[k]));
+    move = Loop::move(k, sign, 1, step, scores_.variance[k]);
     return true;
   }
 

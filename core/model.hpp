@@ -114,7 +114,7 @@ class Model {
     const int classes_before = classes.size();
     try {
       if (!is_regression()) {
-        value = label ? classes.find_or_add(*label) : number_label(value);
+        value = label ? classes.find_or_add(*label) : classes.find_or_add(value);
         weight *= classes.weight(static_cast<int>(value));
       }
       grow(vocabulary.size());
@@ -148,13 +148,6 @@ class Model {
       scores = std::copy(found.score.begin(), found.score.end(), scores);
       variances = std::copy(found.variance.begin(), found.variance.end(), variances);
     }
-  }
-
-  double number_label(double value) {
-    if (value != std::floor(value))  // NaN and fractions; infinity is no integer below either
-      throw Error("the label " + ClassName::of(value).quoted() +
-                  " is no class: classes are texts or integers, and regressors take real targets");
-    return classes.find_or_add(value);
   }
 
  private:
@@ -234,7 +227,7 @@ class Model {
       }
       try {
         if (labels.names.empty()) {
-          numbers[i] = number_label(value);
+          numbers[i] = classes.find_or_add(value);
         } else {
           const auto place = static_cast<std::size_t>(value);
           int& number = number_of_name[place];

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <span>
 #include <type_traits>
 
 #include "rule.hpp"
@@ -10,7 +11,10 @@ namespace yarrow {
 
 /// Towards zero by `by` (>= 0), and no further. Without a branch: which weights are zero is what
 /// nobody can predict.
-inline double soft_threshold(double w, double by) { return w - std::min(std::max(w, -by), by); }
+template <class N>
+inline N soft_threshold(N w, N by) {
+  return w - smaller(larger(w, -by), by);
+}
 
 // How the proximal family pulls weights towards zero. A pull is made once a row from the clock of
 // the model; it tells what weight a stored number stands for, and what to store before a step.
@@ -26,9 +30,15 @@ struct SoftPull {
   SoftPull(const State<W>& state, const std::vector<double>& p)
       : total(state.penalty), rate(learning_rate(p[1], p[2], state.t + 1)), l1(p[0]) {}
 
-  double weight(double stored, double paid) const { return soft_threshold(stored, total - paid); }
+  template <class N>
+  N weight(N stored, N paid) const {
+    return soft_threshold(stored, total - paid);
+  }
+  template <class N>
+  N settled(N stored, N paid) const {
+    return weight(stored, paid);
+  }
   double free_weight(double stored) const { return stored; }  ///< the intercept is not pulled
-  double settled(double stored, double paid) const { return weight(stored, paid); }
   double penalty_after() const { return total + rate * l1; }
 };
 
@@ -43,9 +53,15 @@ struct DualPull {
   DualPull(const State<W>& state, const std::vector<double>& p)
       : threshold(p[0] * state.t), factor(state.t == 0 ? 0 : 1 / (p[1] * std::sqrt(state.t))) {}
 
-  double weight(double stored, double) const { return factor * soft_threshold(stored, threshold); }
+  template <class N>
+  N weight(N stored, N /*paid*/) const {
+    return factor * soft_threshold(stored, threshold + 0 * stored);
+  }
+  template <class N>
+  N settled(N stored, N /*paid*/) const {
+    return stored;
+  }
   double free_weight(double stored) const { return factor * stored; }
-  double settled(double stored, double) const { return stored; }
   double penalty_after() const { return 0; }
 };
 
@@ -68,16 +84,29 @@ class ProximalLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
-    // A distance that the compiler knows costs nothing to multiply by.
-    if (state.blocks.stride() == 1)
-      return score_tile<1>(state, row, 0, std::integral_constant<int, 1>{}, out);
     for_tiles(columns, [&](auto tile, std::size_t at) {
       score_tile<decltype(tile)::value>(state, row, at, state.blocks.stride(), out);
     });
   }
 
+  /// All that can be asked about one column and nothing beside it, in one walk.
+  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
+    out.resize(1);
+    const W* first = state.blocks.first();
+    const double* paid = Pull::pays ? state.paid->first() : nullptr;
+    const Pull pull(state, parameters_);
+    const auto [wx, xx] = pair_sums<2>(row, [=](auto at, auto* sums) {
+      const auto x = at.values(), stored = at.cells(first, 1);
+      sums[0] += x * pull.weight(stored, paid_at(at, paid, 1));
+      sums[1] += x * x;
+    });
+    const double intercept = state.blocks.intercept()[0];
+    out.score[0] = wx + intercept_ * pull.free_weight(intercept);
+    out.xx = xx + intercept_ * intercept_;
+  }
+
   /// What an update needs beyond the scores, for the columns listed.
-  void measure(const State<W>&, const Row<W>& row, const std::vector<int>&, Scores& out) const {
+  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
   }
 
@@ -87,7 +116,7 @@ class ProximalLoop {
   static bool is_still(const double* step) { return step[0] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
-             std::vector<Move>& moves) const {
+             std::span<Move> moves) const {
     Bound weights = state.weights;  // kept only if every move is admitted
     for (const Move& m : moves)
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
@@ -128,23 +157,30 @@ class ProximalLoop {
       const double x = row.value[i];
       const std::size_t place = row.index[i] * stride;
       for (int k = 0; k < Width; ++k)
-        sums[k] += x * pull.weight(first[place + k], Pull::pays ? paid[place + k] : 0);
+        sums[k] += x * pull.weight(double{first[place + k]}, Pull::pays ? paid[place + k] : 0);
     });
     for (int k = 0; k < Width; ++k)
       out.score[at + k] = wx[k] + intercept_ * pull.free_weight(intercept[k]);
   }
 
-  void walk(State<W>& state, const Row<W>& row, const std::vector<Move>& moves, auto stride) const {
+  /// What has been paid at these places; 0 where nothing is ever owed.
+  static auto paid_at(auto at, const double* paid, std::size_t stride) {
+    if constexpr (Pull::pays)
+      return at.cells(paid, stride);
+    else
+      return 0 * at.values();
+  }
+
+  void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride) const {
     const Pull pull(state, parameters_);
     for (const Move& m : moves) {
       W* cells = state.blocks.first() + m.column;
       double* paid = Pull::pays ? state.paid->first() + m.column : nullptr;
-      for (std::size_t i = 0; i < row.size; ++i) {
-        const std::size_t place = row.index[i] * stride;
-        const double before = pull.settled(cells[place], Pull::pays ? paid[place] : 0);
-        cells[place] = static_cast<W>(before + m.add * row.value[i]);
-        if constexpr (Pull::pays) paid[place] = pull.total;
-      }
+      for_pairs(row, [=](auto at) {
+        const auto before = pull.settled(at.cells(cells, stride), paid_at(at, paid, stride));
+        at.set_cells(cells, stride, before + m.add * at.values());
+        if constexpr (Pull::pays) at.set_cells(paid, stride, pull.total + 0 * before);
+      });
       W& intercept = state.blocks.intercept()[m.column];
       intercept = static_cast<W>(intercept + m.add * intercept_);
     }

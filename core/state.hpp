@@ -10,6 +10,7 @@
 
 #include "blocks.hpp"
 #include "calibration.hpp"
+#include "pairs.hpp"
 #include "row.hpp"
 
 namespace yarrow {
@@ -201,8 +202,8 @@ inline std::array<double, N> lane_sums(std::size_t n, Term term) {
 
 template <class W>
 inline double squared_norm(const Row<W>& row) {
-  const auto [xx] = lane_sums<1>(row.size, [&](std::size_t i, double* sum) {
-    const double x = row.value[i];
+  const auto [xx] = pair_sums<1>(row, [](auto at, auto* sum) {
+    const auto x = at.values();
     *sum += x * x;
   });
   return xx;

@@ -1,0 +1,115 @@
+#pragma once
+// Two numbers at a time: what a walk along one column of weights is made of. A row's places 0, 2,
+// 4... form one lane and 1, 3, 5... the other, so the order of additions is fixed by the places
+// alone, and every route to the same row gives the same bits.
+#include <array>
+#include <cstring>
+
+#include "row.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace yarrow {
+
+/// Two numbers in one register.
+typedef double Pair __attribute__((vector_size(16)));
+
+#if defined(__SSE2__)  // one instruction each, where compilers take several
+inline Pair pair_of(const float& a, const float& b) {
+  return _mm_cvtps_pd(_mm_unpacklo_ps(_mm_load_ss(&a), _mm_load_ss(&b)));
+}
+inline Pair pair_at(const float* x) {
+  return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
+}
+inline void put_pair(Pair x, float& a, float& b) {
+  const __m128 both = _mm_cvtpd_ps(x);
+  _mm_store_ss(&a, both);
+  _mm_store_ss(&b, _mm_shuffle_ps(both, both, 1));
+}
+#else
+inline Pair pair_of(float a, float b) { return Pair{a, b}; }
+inline Pair pair_at(const float* x) { return Pair{x[0], x[1]}; }
+inline void put_pair(Pair x, float& a, float& b) {
+  a = static_cast<float>(x[0]);
+  b = static_cast<float>(x[1]);
+}
+#endif
+inline Pair pair_of(double a, double b) { return Pair{a, b}; }
+inline Pair pair_at(const double* x) { return Pair{x[0], x[1]}; }
+inline void put_pair(Pair x, double& a, double& b) {
+  a = x[0];
+  b = x[1];
+}
+
+/// Places i, or i and i + 1, of a row, by the number type asked for: double or Pair.
+template <class W, class N>
+struct Places;
+
+template <class W>
+struct Places<W, double> {
+  const Row<W>& row;
+  std::size_t i;
+
+  double values() const { return row.value[i]; }
+  template <class Cell>
+  double cells(const Cell* first, std::size_t stride) const {
+    return first[row.index[i] * stride];
+  }
+  template <class Cell>
+  void set_cells(Cell* first, std::size_t stride, double to) const {
+    first[row.index[i] * stride] = static_cast<Cell>(to);
+  }
+};
+
+template <class W>
+struct Places<W, Pair> {
+  const Row<W>& row;
+  std::size_t i;
+
+  Pair values() const { return pair_at(row.value + i); }
+  template <class Cell>
+  Pair cells(const Cell* first, std::size_t stride) const {
+    const Index* at = row.index + i;
+    return pair_of(first[at[0] * stride], first[at[1] * stride]);
+  }
+  template <class Cell>
+  void set_cells(Cell* first, std::size_t stride, Pair to) const {
+    const Index* at = row.index + i;
+    put_pair(to, first[at[0] * stride], first[at[1] * stride]);
+  }
+};
+
+/// Calls f with all places of a row, by twos and at last perhaps one alone.
+template <class W, class F>
+[[gnu::always_inline]] inline void for_pairs(const Row<W>& row, F f) {
+  std::size_t i = 0;
+  for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>{row, i});
+  if (i < row.size) f(Places<W, double>{row, i});
+}
+
+/// N sums over the places of a row: `term(places, sums)` adds to each.
+template <int N, class W, class Term>
+[[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W>& row, Term term) {
+  Pair lanes[N] = {};
+  std::size_t i = 0;
+  for (; i + 2 <= row.size; i += 2) term(Places<W, Pair>{row, i}, lanes);
+  std::array<double, N> sums;
+  for (int j = 0; j < N; ++j) sums[j] = lanes[j][0];
+  if (i < row.size) term(Places<W, double>{row, i}, sums.data());
+  for (int j = 0; j < N; ++j) sums[j] += lanes[j][1];
+  return sums;
+}
+
+/// The larger of two numbers, or of two pairs place by place.
+template <class N>
+inline N larger(N a, N b) {
+  return a > b ? a : b;
+}
+template <class N>
+inline N smaller(N a, N b) {
+  return a < b ? a : b;
+}
+
+}  // namespace yarrow
