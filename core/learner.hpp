@@ -112,7 +112,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
                                 recipe.strategy == Strategy::top1 ? 0 : 1)),
              recipe) {
     loop_.set(recipe.pull_parameters, recipe.intercept, recipe.average);
-    if (Loop::pays) state.paid.emplace(std::vector<Plane>{{0, false}}, state.blocks.columns());
   }
 
   void grow_features(std::size_t features) override { state.grow_features(features); }

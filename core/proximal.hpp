@@ -21,14 +21,19 @@ inline N soft_threshold(N w, N by) {
 
 /// SG-L1 / FOBOS (Duchi & Singer 2009): after the gradient step of row t,
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|w|_1,   eta_t = eta0 / t^power.
-/// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid).
+/// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid). Both
+/// are rounded to W, and what rounding leaves out is charged with the next visit, so that errors do
+/// not add up.
 struct SoftPull {
   static constexpr bool pays = true;
-  double total, rate, l1;
+  double total, penalty, rate, l1;
 
   template <class W>
   SoftPull(const State<W>& state, const std::vector<double>& p)
-      : total(state.penalty), rate(learning_rate(p[1], p[2], state.t + 1)), l1(p[0]) {}
+      : total(static_cast<W>(state.penalty)),
+        penalty(state.penalty),
+        rate(learning_rate(p[1], p[2], state.t + 1)),
+        l1(p[0]) {}
 
   template <class N>
   N weight(N stored, N paid) const {
@@ -39,7 +44,7 @@ struct SoftPull {
     return weight(stored, paid);
   }
   double free_weight(double stored) const { return stored; }  ///< the intercept is not pulled
-  double penalty_after() const { return total + rate * l1; }
+  double penalty_after() const { return penalty + rate * l1; }
 };
 
 /// Regularised dual averaging with L1 (Xiao 2010): stored is the sum g of all negative gradients,
@@ -73,7 +78,9 @@ class ProximalLoop {
   static constexpr bool pays = Pull::pays, calibrated = false, shrinks = false;
 
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}};
+    std::vector<Plane> planes = {{0, true}};
+    if (Pull::pays) planes.push_back({0, false});  // the penalty paid up to the last visit
+    return planes;
   }
 
   void set(const std::vector<double>& pull_parameters, double intercept, bool /*average*/) {
@@ -93,11 +100,10 @@ class ProximalLoop {
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     out.resize(1);
     const W* first = state.blocks.first();
-    const double* paid = Pull::pays ? state.paid->first() : nullptr;
     const Pull pull(state, parameters_);
     const auto [wx, xx] = pair_sums<2>(row, [=](auto at, auto* sums) {
-      const auto x = at.values(), stored = at.cells(first, 1);
-      sums[0] += x * pull.weight(stored, paid_at(at, paid, 1));
+      const auto x = at.values(), stored = at.cells(first, 1 + Pull::pays);
+      sums[0] += x * pull.weight(stored, paid_at(at, first, 1 + Pull::pays, One{}));
       sums[1] += x * x;
     });
     const double intercept = state.blocks.intercept()[0];
@@ -121,10 +127,11 @@ class ProximalLoop {
     for (const Move& m : moves)
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     state.weights = weights;
-    if (state.blocks.stride() == 1)
-      walk(state, row, moves, std::integral_constant<int, 1>{});
+    const std::size_t capacity = state.blocks.capacity();
+    if (capacity == 1)  // distances that the compiler knows cost nothing to multiply by
+      walk(state, row, moves, One{}, std::integral_constant<std::size_t, 1 + Pull::pays>{});
     else
-      walk(state, row, moves, state.blocks.stride());
+      walk(state, row, moves, capacity, state.blocks.stride());
   }
 
   void finish_row(State<W>& state) const {
@@ -132,11 +139,10 @@ class ProximalLoop {
   }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
+    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     const Pull pull(state, parameters_);
-    if (slot == 0) return pull.free_weight(stored);
-    return pull.weight(stored,
-                       Pull::pays ? state.paid->data()[slot * state.paid->stride() + column] : 0);
+    if (slot == 0) return pull.free_weight(*cell);
+    return pull.weight(double{*cell}, Pull::pays ? double{cell[state.blocks.capacity()]} : 0);
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -151,40 +157,43 @@ class ProximalLoop {
                   Scores& out) const {
     const W* first = state.blocks.first() + at;
     const W* intercept = state.blocks.intercept() + at;
-    const double* paid = Pull::pays ? state.paid->first() + at : nullptr;
+    const std::size_t capacity = state.blocks.capacity();
     const Pull pull(state, parameters_);
     const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
       const double x = row.value[i];
-      const std::size_t place = row.index[i] * stride;
+      const W* cells = first + row.index[i] * stride;
       for (int k = 0; k < Width; ++k)
-        sums[k] += x * pull.weight(double{first[place + k]}, Pull::pays ? paid[place + k] : 0);
+        sums[k] += x * pull.weight(double{cells[k]}, Pull::pays ? double{cells[capacity + k]} : 0);
     });
     for (int k = 0; k < Width; ++k)
       out.score[at + k] = wx[k] + intercept_ * pull.free_weight(intercept[k]);
   }
 
   /// What has been paid at these places; 0 where nothing is ever owed.
-  static auto paid_at(auto at, const double* paid, std::size_t stride) {
+  static auto paid_at(auto at, const W* cells, auto stride, auto capacity) {
     if constexpr (Pull::pays)
-      return at.cells(paid, stride);
+      return at.cells(cells + capacity, stride);
     else
       return 0 * at.values();
   }
 
-  void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride) const {
+  void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto capacity,
+            auto stride) const {
     const Pull pull(state, parameters_);
     for (const Move& m : moves) {
       W* cells = state.blocks.first() + m.column;
-      double* paid = Pull::pays ? state.paid->first() + m.column : nullptr;
       for_pairs(row, [=](auto at) {
-        const auto before = pull.settled(at.cells(cells, stride), paid_at(at, paid, stride));
+        const auto paid = paid_at(at, cells, stride, capacity);
+        const auto before = pull.settled(at.cells(cells, stride), paid);
         at.set_cells(cells, stride, before + m.add * at.values());
-        if constexpr (Pull::pays) at.set_cells(paid, stride, pull.total + 0 * before);
+        if constexpr (Pull::pays) at.set_cells(cells + capacity, stride, pull.total + 0 * before);
       });
       W& intercept = state.blocks.intercept()[m.column];
       intercept = static_cast<W>(intercept + m.add * intercept_);
     }
   }
+
+  using One = std::integral_constant<std::size_t, 1>;
 
   std::vector<double> parameters_;
   double intercept_ = 1;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -83,23 +82,18 @@ struct State : Scalars {
 
   Blocks<W> blocks;
   Touched touched;
-  std::optional<Blocks<double>> paid;       ///< proximal: the cumulative penalty at the last visit
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {
     const int to = blocks.columns();
     blocks.add_column();
-    if (paid) paid->add_column();
     scale.push_back(from < 0 ? 1 : scale[from]);
     ww.push_back(from < 0 ? 0 : ww[from]);
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
     if (from < 0) return;
-    const auto copy = [&](std::size_t slot) {
-      blocks.copy_column(slot, from, to, mirrored);
-      if (paid) paid->copy_column(slot, from, to, mirrored);
-    };
+    const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
     copy(0);
     if (touched.is_known())
@@ -108,36 +102,27 @@ struct State : Scalars {
       for (std::size_t slot = 1; slot <= blocks.features(); ++slot) copy(slot);
   }
 
-  void reserve_columns(int columns) {
-    blocks.reserve_columns(columns);
-    if (paid) paid->reserve_columns(columns);
-  }
+  void reserve_columns(int columns) { blocks.reserve_columns(columns); }
 
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
-    if (paid) paid->truncate_columns(columns);
     scale.resize(columns);
     ww.resize(columns);
     scale_sum.resize(columns);
     column_updates.resize(columns);
   }
 
-  void grow_features(std::size_t features) {
-    blocks.grow_features(features);
-    if (paid) paid->grow_features(features);  // a feature never seen is 0, and owes nothing
-  }
+  void grow_features(std::size_t features) { blocks.grow_features(features); }
 
   void truncate_features(std::size_t features) {
     if (features < blocks.features()) touched.forget();
     blocks.truncate_features(features);
-    if (paid) paid->truncate_features(features);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
     blocks.keep_features(keep);
-    if (paid) paid->keep_features(keep);
   }
 
   double largest(std::size_t plane) const {

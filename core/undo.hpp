@@ -32,8 +32,8 @@ class Undo {
     if (whole_) return;
     const Blocks<W>& blocks = state_.blocks;
     for (std::size_t i = 0; i < row.size; ++i) {
-      keep(blocks_, blocks, row.index[i]);
-      if (state_.paid) keep(paid_, *state_.paid, row.index[i]);
+      const W* block = blocks.first() + row.index[i] * blocks.stride();
+      blocks_.insert(blocks_.end(), block, block + blocks.stride());
       places_.push_back(row.index[i]);
     }
   }
@@ -46,19 +46,6 @@ class Undo {
   }
 
  private:
-  template <class N>
-  static void keep(std::vector<N>& kept, const Blocks<N>& blocks, Index feature) {
-    const N* block = blocks.first() + feature * blocks.stride();
-    kept.insert(kept.end(), block, block + blocks.stride());
-  }
-
-  template <class N>
-  static void put_back(const std::vector<N>& kept, std::size_t i, Blocks<N>& blocks,
-                       Index feature) {
-    std::copy_n(kept.begin() + i * blocks.stride(), blocks.stride(),
-                blocks.first() + feature * blocks.stride());
-  }
-
   /// From the touched blocks to a copy of everything as it was.
   void remember_all() {
     if (whole_) return;
@@ -68,10 +55,9 @@ class Undo {
   }
 
   void restore(State<W>& state) {
-    for (std::size_t i = places_.size(); i-- > 0;) {
-      put_back(blocks_, i, state.blocks, places_[i]);
-      if (state.paid) put_back(paid_, i, *state.paid, places_[i]);
-    }
+    const std::size_t stride = state.blocks.stride();
+    for (std::size_t i = places_.size(); i-- > 0;)
+      std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + places_[i] * stride);
     std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
     state.truncate_features(features_);
     static_cast<Scalars&>(state) = *scalars_;
@@ -82,7 +68,6 @@ class Undo {
   std::optional<Scalars> scalars_;
   std::size_t features_ = 0;
   std::vector<W> blocks_, intercept_;
-  std::vector<double> paid_;
   std::vector<Index> places_;
 };
 

@@ -305,7 +305,7 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     const State<W>& state = self.state();
-    return state.blocks.bytes() + (state.paid ? state.paid->bytes() : 0) + self.vocabulary.memory();
+    return state.blocks.bytes() + self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {

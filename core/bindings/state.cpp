@@ -9,7 +9,6 @@ static nb::dict state_of(PythonModel<W>& self) {
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
   nb::dict out;
   out["blocks"] = to_array(blocks.compact(), {slots, blocks.planes().size(), columns});
-  if (state.paid) out["paid"] = to_array(state.paid->compact(), {slots, 1, columns});
   const auto add = [&](const char* name, const std::vector<double>& values) {
     out[name] = to_array(std::vector<double>(values), {values.size()});
   };
@@ -90,12 +89,6 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.ww = values<double>(from, "ww", columns);
   state.scale_sum = values<double>(from, "scale_sum", columns);
   state.column_updates = values<double>(from, "column_updates", columns);
-  if (state.paid) {
-    const auto paid = nb::cast<nb::ndarray<const double, nb::ndim<3>, nb::c_contig>>(from["paid"]);
-    if (paid.shape(0) != slots || paid.shape(1) != 1 || paid.shape(2) != columns)
-      throw Error("the state's 'paid' has the wrong shape");
-    state.paid->restore(paid.data(), slots - 1, static_cast<int>(columns));
-  }
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];

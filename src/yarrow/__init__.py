@@ -1,10 +1,34 @@
-"""Online learning for sparse streams: linear learners with a compiled core."""
+"""Online learning for sparse streams: linear learners with a compiled core.
+
+Learners are loaded when they are first asked for, so that ``import yarrow`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-from yarrow._core import Situation
-from yarrow.errors import YarrowError
-from yarrow.linear_model import *  # noqa: F403
-from yarrow.linear_model import __all__ as _learners
+if TYPE_CHECKING:
+    from yarrow._core import Situation as Situation
+    from yarrow.errors import YarrowError as YarrowError
+    from yarrow.linear_model import *  # noqa: F403
 
-__all__ = ["Situation", "YarrowError", "__version__", *_learners]
+_MODULES = ("datasets", "features", "linear_model", "stream")
+_ELSEWHERE = {"Situation": "yarrow._core", "YarrowError": "yarrow.errors"}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return [name for name in __dir__() if name not in _MODULES]
+    if name in _MODULES:
+        return import_module(f"yarrow.{name}")
+    if name not in __dir__():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_ELSEWHERE.get(name, "yarrow.linear_model")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    learners = import_module("yarrow.linear_model").__all__
+    return sorted([*_ELSEWHERE, *_MODULES, "__version__", *learners])

@@ -50,18 +50,18 @@ def learned(model: Any) -> dict[str, Any]:
     Routes may number features differently, and know some that never had a value.
     """
     state = model._fitted.get_state()
-    cells = {key: state.pop(key) + 0.0 for key in ("blocks", "paid") if key in state}  # no -0.0
-    unseen = np.zeros_like(cells["blocks"][0])
+    blocks = state.pop("blocks") + 0.0  # no -0.0
+    unseen = np.zeros_like(blocks[0])
     if hasattr(model, "variance_"):
         unseen[1] = model._initial_variance()
     features = {}
     for place, name in enumerate(model.feature_names_, start=1):
-        if cells["blocks"][place].tobytes() != unseen.tobytes():
-            features[name] = [values[place].tolist() for values in cells.values()]
+        if blocks[place].tobytes() != unseen.tobytes():
+            features[name] = blocks[place].tolist()
     names = ("name_columns", "name_kinds", "name_offsets", "name_bytes")
     rest = {key: value.tolist() for key, value in state.items() if key not in names}
     classes = [(type(label).__name__, label) for label in model._fitted.classes]
-    intercept = [values[0].tolist() for values in cells.values()]
+    intercept = blocks[0].tolist()
     return {"features": features, "intercept": intercept, "classes": classes, **rest}
 
 

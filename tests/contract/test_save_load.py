@@ -275,8 +275,6 @@ CONTRADICTIONS = {
     "scalar missing": lambda t, m: t.update(scalars=t["scalars"][:-1]),
     "scalar not finite": lambda t, m: t["scalars"].__setitem__(0, np.nan),
     "weight not finite": lambda t, m: t["blocks"].__setitem__((1, 0, 0), np.inf),
-    "debts missing": lambda t, m: t.update(paid=t["paid"][:-2]),
-    "no debts": lambda t, m: t.pop("paid"),
     "names not given": lambda t, m: m.update(feature_names_in=["a"]),
 }
 
