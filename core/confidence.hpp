@@ -68,7 +68,7 @@ class ConfidenceLoop {
     return planes;
   }
 
-  void set(const std::vector<double>& /*pull_parameters*/, double intercept, bool average) {
+  void set(const std::vector<double>& /*loop_parameters*/, double intercept, bool average) {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
     average_ = average;
   }

@@ -29,7 +29,7 @@ struct Recipe {
   Rule rule = nullptr;
   std::vector<double> rule_parameters;
   const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
-  std::vector<double> pull_parameters;   ///< proximal family
+  std::vector<double> loop_parameters;   ///< of the loop itself: a pull, a decay, a budget
   double initial_variance = 1;           ///< confidence family
   double intercept = 1;                  ///< value of the constant feature; 0: none
   double epsilon = 0;                    ///< regression: errors up to this are no errors
@@ -111,7 +111,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       : Base(State<W>(Blocks<W>(Loop::planes(recipe.average, recipe.initial_variance),
                                 recipe.strategy == Strategy::top1 ? 0 : 1)),
              recipe) {
-    loop_.set(recipe.pull_parameters, recipe.intercept, recipe.average);
+    loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
   }
 
   void grow_features(std::size_t features) override { state.grow_features(features); }

@@ -83,8 +83,8 @@ class ProximalLoop {
     return planes;
   }
 
-  void set(const std::vector<double>& pull_parameters, double intercept, bool /*average*/) {
-    parameters_ = pull_parameters;
+  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+    parameters_ = loop_parameters;
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 

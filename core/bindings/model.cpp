@@ -193,7 +193,7 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def(
       "__init__",
       [](M* self, LoopKind loop, Strategy strategy, const RuleObject& rule,
-         std::vector<double> rule_parameters, std::vector<double> pull_parameters,
+         std::vector<double> rule_parameters, std::vector<double> loop_parameters,
          double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
          Index max_features, WhenFull when_full, const nb::list& declared,
          const nb::list& class_weights) {
@@ -202,7 +202,7 @@ static void bind_model(nb::module_& m, const char* name) {
                       rule.function,
                       std::move(rule_parameters),
                       reinterpret_cast<const double*>(rule.callable),
-                      std::move(pull_parameters),
+                      std::move(loop_parameters),
                       initial_variance,
                       intercept,
                       epsilon,
@@ -216,7 +216,7 @@ static void bind_model(nb::module_& m, const char* name) {
         self->rule_owner = rule.owner;
       },
       nb::kw_only(), nb::arg("loop"), nb::arg("strategy"), nb::arg("rule"),
-      nb::arg("rule_parameters"), nb::arg("pull_parameters"), nb::arg("initial_variance"),
+      nb::arg("rule_parameters"), nb::arg("loop_parameters"), nb::arg("initial_variance"),
       nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"), nb::arg("hash_bits"),
       nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"), nb::arg("class_weights"));
 

@@ -82,7 +82,7 @@ class LinearModel(Estimator):
     def _rule_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self._rule().parameters]
 
-    def _pull_parameters(self) -> list[float]:
+    def _loop_parameters(self) -> list[float]:
         return []
 
     def _initial_variance(self) -> float:
@@ -109,7 +109,7 @@ class LinearModel(Estimator):
             strategy=self._strategy(declared),
             rule=self._rule(),
             rule_parameters=self._rule_parameters(),
-            pull_parameters=self._pull_parameters(),
+            loop_parameters=self._loop_parameters(),
             initial_variance=self._initial_variance(),
             intercept=self.intercept_scaling if self.fit_intercept else 0.0,
             epsilon=self._epsilon(),

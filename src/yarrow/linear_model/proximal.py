@@ -52,7 +52,7 @@ class FOBOSClassifier(LinearClassifier):
             "squared": rules.descent_squared,
         }[self.loss]
 
-    def _pull_parameters(self) -> list[float]:
+    def _loop_parameters(self) -> list[float]:
         return [self.l1, self.eta0, self.power]
 
 
@@ -93,5 +93,5 @@ class RDAClassifier(LinearClassifier):
             "squared": rules.dual_squared,
         }[self.loss]
 
-    def _pull_parameters(self) -> list[float]:
+    def _loop_parameters(self) -> list[float]:
         return [self.l1, self.gamma]
