@@ -111,6 +111,14 @@ def test_a_table_is_read_as_in_training(run: Run, table: Path, tmp_path: Path) -
     assert "accuracy 100.00 %" in result.stderr
 
 
+def test_what_a_column_holds_is_remembered(run: Run, tmp_path: Path) -> None:
+    """Few rows may look like numbers where the training rows did not."""
+    codes = "label,code,n\nspam,12,1\nham,x9,2\n" + "spam,12,1\nham,34,2\n" * 9
+    (tmp_path / "t.csv").write_text(codes)
+    run("train", tmp_path / "t.csv", "--label", "label", "--drop", "n", "--model", tmp_path / "m")
+    assert run("predict", tmp_path / "m", "-", stdin="code\n12\n34\n").stdout == "spam\nham\n"
+
+
 def test_tabs_and_interactions_are_remembered(run: Run, table: Path, tmp_path: Path) -> None:
     tabs = tmp_path / "mail.tsv"
     tabs.write_text("label\ttown\nspam\tOslo\nham\tRome\n")

@@ -64,8 +64,10 @@ def test_electricity_from_a_table(run: Run) -> None:
 
 def test_short_messages_as_words(run: Run, tmp_path: Path) -> None:
     data = path("sms-spam/sms-spam.tsv.gz")
-    options = ["--label", "label", "--text", "text", "--model", tmp_path / "m"]
-    assert evaluated(run, data, *options)["error"] < 0.035
+    options = ["--label", "label", "--text", "text", "--no-quotes", "--model", tmp_path / "m"]
+    document = evaluated(run, data, *options)
+    assert document["rows"] == 5574
+    assert document["error"] < 0.035
     record = json.dumps({"text": "Free entry! Call now to claim your prize"})
     explained = json.loads(run("inspect", tmp_path / "m", "--explain", record, "--json").stdout)
     assert explained["label"] == "spam"

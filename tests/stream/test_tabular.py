@@ -285,6 +285,12 @@ def test_csv_dialects(cells, options):
     assert features(cells, **options) == [{"a": 1, "b=x": 1}]
 
 
+def test_quotes_may_be_plain_characters():
+    cells = 'a\tb\n1\t"open\n2\t"shut"\n'
+    found = features(cells, delimiter="\t", quotes=False)
+    assert found == [{"a": 1, 'b="open': 1}, {"a": 2, 'b="shut"': 1}]
+
+
 def test_tsv_is_known_by_its_name(tmp_path):
     (tmp_path / "t.tsv.gz").write_bytes(gzip.compress(b"a\tb\n1\tx\n"))
     [rows] = read_table(tmp_path / "t.tsv.gz")

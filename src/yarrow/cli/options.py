@@ -153,6 +153,12 @@ _READING = [
     ),
     option(
         TABLES,
+        "--no-quotes",
+        is_flag=True,
+        help="CSV: a double quote is a character like any other, as in most files with tabs.",
+    ),
+    option(
+        TABLES,
         "--columns",
         metavar="A,B,...",
         help="CSV without a header line: the names of its columns.",
@@ -198,6 +204,8 @@ def _stream_format(values: dict[str, Any]) -> Any:
     said = {name: value for name, value in table.items() if value}
     if values.pop("no_header"):
         said["header"] = False
+    if values.pop("no_quotes"):
+        said["quotes"] = False
     return StreamFormat(
         format=values.pop("format"),
         threads=values.pop("threads") or 0,

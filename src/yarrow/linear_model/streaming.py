@@ -136,18 +136,18 @@ class _Learning:
         self.account_complaints = len(self.account.complaints)
         with errors_named(source, format), opened(source) as file:
             learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
-            index_base = yield from learn(source, file, format, how)
+            found = yield from learn(source, file, format, how)
             if self.account.rows > 0 or "_model" in self.model.__dict__:
                 self.model._model = self.core
                 known = self.model.__dict__.get("_stream") or {}
-                self.model.__dict__["_stream"] = known | how.described(format, index_base)
+                self.model.__dict__["_stream"] = known | how.described(format, **found)
         progress.done = True
         progress.checkpoints, progress.results = [], None
         yield dataclasses.replace(progress)
 
     def _learn_text(
         self, source: Source, file: BinaryIO, format: str, how: StreamFormat
-    ) -> Generator[Progress, None, int | None]:
+    ) -> Generator[Progress, None, dict[str, Any]]:
         model = self.model
         hash_bits = model.hash_bits or 0
         limit = LAST_INDEX
@@ -161,11 +161,11 @@ class _Learning:
             at_end = self.core.learn_from(reader, self.learner, self.account, self.seconds)
             self._advance(file, reader)
             yield dataclasses.replace(self.progress)
-        return int(reader.index_base) if format == "svmlight" else None
+        return {"index_base": int(reader.index_base)} if format == "svmlight" else {}
 
     def _learn_table(
         self, source: Source, file: BinaryIO, format: str, how: StreamFormat
-    ) -> Generator[Progress, None, None]:
+    ) -> Generator[Progress, None, dict[str, Any]]:
         if not how.table.get("label"):
             raise ParameterError(f"Say which column of {source_name(source)} is the label.")
         reader = TableReader(source, file, format, how, dtype=self.model.dtype)
@@ -179,6 +179,7 @@ class _Learning:
             yield dataclasses.replace(self.progress)
         self._advance(file, reader)
         yield dataclasses.replace(self.progress)
+        return {"kinds": reader.kinds}
 
     def _advance(self, file: BinaryIO, reader: Any) -> None:
         progress, account, before = self.progress, self.account, self.before

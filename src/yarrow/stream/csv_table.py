@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from yarrow.errors import DataError, missing_dependency
 from yarrow.stream.columns import Batch, Roles, present, rows_of, values_of
 from yarrow.stream.compressed import Source, open_bytes, source_name
 from yarrow.stream.named_rows import NamedRows
+
+Kind = Literal["number", "boolean", "text"]
 
 BLOCK = 1 << 21
 """How many bytes make a batch, and how many of the first decide what type a column has."""
@@ -30,21 +32,25 @@ def read_csv(
     columns: list[str] | None,
     missing: list[str],
     numeric: list[str],
+    quotes: bool,
+    kinds: dict[str, Kind],
 ) -> Generator[tuple[Batch, NamedRows]]:
-    """Yield batches of rows; the parameters are those of `read_table`."""
+    """Yield batches of rows; the parameters are those of `read_table`.
+
+    `kinds` holds types of columns that are known from before, and gets those found out here.
+    """
     try:
         import pyarrow as pa
     except ImportError:
         missing_dependency("pyarrow", "Reading CSV")
     name = source_name(source)
     with open_bytes(source) as file:
-        header = columns or _header(file, name, delimiter)
+        header = columns or _header(file, name, delimiter, quotes)
         _check_header(header, roles, numeric, name)
         line = 1 if columns else 2
-        kinds: dict[str, Any] = {}
         try:
-            for block in _blocks(file, delimiter):
-                cells, broken = _parse(block, header, delimiter, missing)
+            for block in _blocks(file, delimiter, quotes):
+                cells, broken = _parse(block, header, delimiter, missing, quotes)
                 batch = _batch(name, line, cells, broken)
                 yield batch, _rows(batch, roles, cells, kinds, numeric)
                 line += block.count(b"\n")
@@ -55,14 +61,21 @@ def read_csv(
             raise DataError(problem, source=name, line=line) from None
 
 
-def _header(file: BinaryIO, name: str, delimiter: str) -> list[str]:
+def _header(file: BinaryIO, name: str, delimiter: str, quotes: bool) -> list[str]:
     line = file.readline()
     if not line.strip():
         raise DataError("there is no header with the names of the columns", source=name, line=1)
     try:
-        return next(csv.reader([line.decode("utf-8-sig")], delimiter=delimiter))
+        return cells_of(line.decode("utf-8-sig"), delimiter, quotes)
     except ValueError:
         raise DataError("the header is not UTF-8", source=name, line=1) from None
+
+
+def cells_of(line: str, delimiter: str, quotes: bool) -> list[str]:
+    """The cells of one line."""
+    if quotes:
+        return next(csv.reader([line], delimiter=delimiter))
+    return line.rstrip("\r\n").split(delimiter)
 
 
 def _check_header(header: list[str], roles: Roles, numeric: list[str], name: str) -> None:
@@ -81,13 +94,15 @@ class _EndlessRow(Exception):
     """A row that is too long, or is not over where the file is."""
 
 
-def _blocks(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
+def _blocks(file: BinaryIO, delimiter: str, quotes: bool) -> Iterator[bytes]:
     """Cut a file into blocks of whole rows.
 
     Arrow could do that as well, but it calls Python files from threads that outlive the reader.
     """
     quoted_cell = re.compile(
         rb'(?<![^%b\r\n])"(?:[^"]|"")*+(?:(?P<close>")|\Z)' % re.escape(delimiter.encode())
+        if quotes
+        else rb"(?!)"  # which nothing matches
     )
     rest = b""
     while chunk := file.read(max(BLOCK, len(rest))):
@@ -116,7 +131,7 @@ def _last_row_end(block: bytes, quoted_cell: re.Pattern[bytes]) -> int:
 
 
 def _parse(
-    block: bytes, header: list[str], delimiter: str, missing: list[str]
+    block: bytes, header: list[str], delimiter: str, missing: list[str], quotes: bool
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the cells of a block as columns of bytes, and the rows with too few or too many."""
     import pyarrow as pa
@@ -133,7 +148,8 @@ def _parse(
         arrow_csv.ReadOptions(column_names=header, block_size=len(block) + 1, use_threads=False),
         arrow_csv.ParseOptions(
             delimiter=delimiter,
-            newlines_in_values=True,
+            quote_char='"' if quotes else False,
+            newlines_in_values=quotes,
             ignore_empty_lines=False,  # or the lines after one could not be counted
             invalid_row_handler=skip,
         ),
@@ -170,7 +186,7 @@ def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any]) -> 
 
 
 def _rows(
-    batch: Batch, roles: Roles, cells: dict[str, Any], kinds: dict[str, Any], numeric: list[str]
+    batch: Batch, roles: Roles, cells: dict[str, Any], kinds: dict[str, Kind], numeric: list[str]
 ) -> NamedRows:
     import pyarrow as pa
 
@@ -184,40 +200,47 @@ def _rows(
         if roles.reads(name):
             not_utf8 = partial(batch.fail, column=name, problem="the cell is not UTF-8")
             text = _cast(column, pa.string(), not_utf8)
-            if name not in kinds:
-                kinds[name] = _kind(roles, name, text, numeric)
+            kinds[name] = _kind(roles, name, text, numeric, kinds.get(name))
             typed[name] = _typed(batch, name, text, kinds[name])
     return rows_of(batch, roles, typed, _label_values)
 
 
-def _kind(roles: Roles, name: str, text: Any, numeric: list[str]) -> Any:
-    """Return the type of a column: the one declared, or that of all its cells so far."""
+def _kind(roles: Roles, name: str, text: Any, numeric: list[str], known: Kind | None) -> Kind:
+    """Return the type of a column: the one declared or known, or that of all its cells so far."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if name == roles.label or name in roles.text or name in roles.categories:
-        return pa.string()
+        return "text"
     if name == roles.weight or name in numeric:
-        return pa.float64()
+        return "number"
+    if known is not None:
+        return known
     trimmed = pc.utf8_trim_whitespace(text)
-    for kind in (pa.float64(), pa.bool_()):
+    kinds: tuple[Kind, ...] = ("number", "boolean")
+    for kind in kinds:
         try:
-            trimmed.cast(kind)
+            trimmed.cast(_arrow_type(kind))
         except pa.ArrowInvalid:
             continue
         return kind
-    return pa.string()
+    return "text"
 
 
-def _typed(batch: Batch, name: str, text: Any, kind: Any) -> Any:
+def _arrow_type(kind: Kind) -> Any:
     import pyarrow as pa
+
+    return {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}[kind]
+
+
+def _typed(batch: Batch, name: str, text: Any, kind: Kind) -> Any:
     import pyarrow.compute as pc
 
-    if kind == pa.string():
+    if kind == "text":
         return text
 
     def fail(row: int) -> None:
-        expected = "a number" if kind == pa.float64() else "true or false"
+        expected = "a number" if kind == "number" else "true or false"
         batch.fail(
             row,
             name,
@@ -225,7 +248,7 @@ def _typed(batch: Batch, name: str, text: Any, kind: Any) -> Any:
             "column among the 'categories', or this mark among the 'missing' ones",
         )
 
-    return _cast(pc.utf8_trim_whitespace(text), kind, fail)
+    return _cast(pc.utf8_trim_whitespace(text), _arrow_type(kind), fail)
 
 
 def _cast(array: Any, kind: Any, fail: Callable[[int], None], first: int = 0) -> Any:

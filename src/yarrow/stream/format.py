@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
 import os
 import sys
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from yarrow._core import TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
 from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
+from yarrow.stream.csv_table import cells_of
 from yarrow.stream.named_rows import NamedRows
 from yarrow.stream.tabular import read_table
 
@@ -82,8 +82,17 @@ class StreamFormat:
             table={**stream.get("table", {}), **self.table},
         )
 
-    def described(self, format: str, index_base: int | None) -> dict[str, Any]:
-        """What a model remembers of its stream, so that the next one is read alike."""
+    def described(
+        self,
+        format: str,
+        *,
+        index_base: int | None = None,
+        kinds: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """What a model remembers of its stream, so that the next one is read alike.
+
+        `kinds` says what the columns of a CSV file turned out to be.
+        """
         known: dict[str, Any] = {"format": format}
         if index_base is not None:
             known["index_base"] = index_base
@@ -91,6 +100,8 @@ class StreamFormat:
             known["interactions"] = [list(pair) for pair in self.interactions]
         if self.table:
             known["table"] = dict(self.table)
+        if kinds:
+            known.setdefault("table", {})["known"] = dict(kinds)
         return known
 
 
@@ -204,17 +215,24 @@ class TableReader:
         if format in ("csv", "tsv"):
             options.setdefault("delimiter", "\t" if format == "tsv" else ",")
             if not header and not options.get("columns"):
-                options["columns"] = self._numbered_columns(options["delimiter"])
+                options["columns"] = self._numbered_columns(
+                    options["delimiter"], options.get("quotes", True)
+                )
             format = "csv"
         self._table = read_table(source, format=format, on_error=how.on_error, **options)  # type: ignore[arg-type]
 
-    def _numbered_columns(self, delimiter: str) -> list[str]:
+    def _numbered_columns(self, delimiter: str, quotes: bool) -> list[str]:
         """As many names as the first line has cells: 1, 2, 3..."""
         line = self._data.start = self._data.file.readline()
         if not line.strip():
             raise DataError("the first line is empty", source=self._data.name, line=1)
-        cells = next(csv.reader([line.decode("utf-8", "replace")], delimiter=delimiter))
+        cells = cells_of(line.decode("utf-8", "replace"), delimiter, quotes)
         return [str(number) for number in range(1, len(cells) + 1)]
+
+    @property
+    def kinds(self) -> dict[str, Any]:
+        """What the columns of a CSV file turned out to be."""
+        return dict(self._table.kinds)
 
     @property
     def bytes(self) -> int:

@@ -26,7 +26,7 @@ from yarrow.stream.columns import (
     word_counts,
 )
 from yarrow.stream.compressed import Source, open_bytes, source_name
-from yarrow.stream.csv_table import read_csv
+from yarrow.stream.csv_table import Kind, read_csv
 from yarrow.stream.named_rows import Label, NamedRows, block_of
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -57,6 +57,8 @@ def read_table(
     delimiter: str | None = None,
     columns: Iterable[str] | None = None,
     missing: Iterable[str] = ("",),
+    quotes: bool = True,
+    known: Mapping[str, Kind] | None = None,
     on_error: Literal["raise", "skip"] = "raise",
 ) -> Table:
     r"""Read a table as batches of named rows, in bounded memory.
@@ -77,6 +79,10 @@ def read_table(
     delimiter : what separates the cells of a CSV file; "," or, in a file named .tsv, a tab
     columns : names for the columns of a CSV file that has no header line
     missing : cells of a CSV file that mean that there is no value
+    quotes : cells of a CSV file may stand in double quotes, and then hold delimiters and line
+        ends; False where a quote is a character like any other, as in most files with tabs
+    known : what columns of an earlier CSV file were (`Table.kinds`), so that this one, whose cells
+        may look different, is read alike; what is declared above comes first
     on_error : "raise" stops at the first bad row, "skip" leaves bad rows out and counts them
 
     Notes
@@ -116,6 +122,7 @@ def read_table(
         categories=frozenset(_names("categories", categories)),
     )
     read: Callable[[], Batches]
+    kinds: dict[str, Kind] = dict(known or {})
     if format == "csv":
         read = partial(
             read_csv,
@@ -125,10 +132,12 @@ def read_table(
             columns=None if columns is None else _names("columns", columns),
             missing=_names("missing", missing),
             numeric=_names("numeric", numeric),
+            quotes=quotes,
+            kinds=kinds,
         )
     else:
         read = partial(_read_json_lines if format == "jsonl" else _read_parquet, source, roles)
-    return Table(read, on_error == "skip")
+    return Table(read, on_error == "skip", kinds)
 
 
 class Table:
@@ -138,10 +147,11 @@ class Table:
     ----------
     n_rows, n_skipped : how many rows were given and left out so far
     first_errors : what was wrong with the first rows left out
+    kinds : of the columns of a CSV file read so far: "number", "boolean" or "text"
     """
 
-    def __init__(self, read: Callable[[], Batches], skip: bool) -> None:
-        self._read, self._skip = read, skip
+    def __init__(self, read: Callable[[], Batches], skip: bool, kinds: dict[str, Kind]) -> None:
+        self._read, self._skip, self.kinds = read, skip, kinds
         self.n_rows = self.n_skipped = 0
         self.first_errors: list[DataError] = []
 
