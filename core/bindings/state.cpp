@@ -2,15 +2,15 @@
 
 namespace yarrow {
 
-template <class W>
+template <class Framework, class W>
 static nb::dict state_of(PythonModel<W>& self) {
   const State<W>& state = self.state();
   const Blocks<W>& blocks = state.blocks;
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
   nb::dict out;
-  out["blocks"] = to_array(blocks.compact(), {slots, blocks.planes().size(), columns});
+  out["blocks"] = to_array<Framework>(blocks.compact(), {slots, blocks.planes().size(), columns});
   const auto add = [&](const char* name, const std::vector<double>& values) {
-    out[name] = to_array(std::vector<double>(values), {values.size()});
+    out[name] = to_array<Framework>(std::vector<double>(values), {values.size()});
   };
   add("scale", state.scale);
   add("ww", state.ww);
@@ -24,11 +24,11 @@ static nb::dict state_of(PythonModel<W>& self) {
   if (!self.hash_mask) {
     FlatNames names = self.vocabulary.flatten();
     const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
-    out["name_columns"] = to_array(std::vector<std::int64_t>{names.columns}, {1});
-    out["name_kinds"] = to_array(std::move(names.kinds), {n});
-    out["name_offsets"] = to_array(std::move(names.offsets), {n + 1});
-    out["name_bytes"] =
-        to_array(std::vector<std::uint8_t>(names.bytes.begin(), names.bytes.end()), {bytes});
+    out["name_columns"] = to_array<Framework>(std::vector<std::int64_t>{names.columns}, {1});
+    out["name_kinds"] = to_array<Framework>(std::move(names.kinds), {n});
+    out["name_offsets"] = to_array<Framework>(std::move(names.offsets), {n + 1});
+    out["name_bytes"] = to_array<Framework>(
+        std::vector<std::uint8_t>(names.bytes.begin(), names.bytes.end()), {bytes});
   }
   return out;
 }
@@ -36,16 +36,16 @@ static nb::dict state_of(PythonModel<W>& self) {
 template <class W>
 static nb::dict get_state(PythonModel<W>& self) {
   auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
-  return state_of(self);
+  return state_of<nb::numpy>(self);
 }
 
-/// The state and the names of its classes, as of one moment.
+/// The state, as views of memory, and the names of its classes, as of one moment.
 template <class W>
 static nb::tuple get_named_state(PythonModel<W>& self) {
   auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
   nb::list classes;
   for (const ClassName& name : self.classes.names()) classes.append(to_python(name));
-  return nb::make_tuple(state_of(self), classes);
+  return nb::make_tuple(state_of<nb::memview>(self), classes);
 }
 
 template <class T>
@@ -108,7 +108,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
 template <class W>
 void bind_state(nb::class_<PythonModel<W>>& type) {
   type.def("get_state", &get_state<W>, "The exact training state as named arrays.");
-  type.def("get_named_state", &get_named_state<W>, "The state and its classes, of one moment.");
+  type.def("get_named_state", &get_named_state<W>,
+           "The state, as views of memory, and its classes, of one moment.");
   type.def("set_state", &set_state<W>, nb::arg("state"), nb::arg("classes"),
            "Go on from a state that get_state gave.");
 }

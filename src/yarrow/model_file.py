@@ -18,19 +18,21 @@ import math
 import mmap
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from yarrow.errors import ModelFileError
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 VERSION = 1
 """The newest format this version reads, and the one it writes."""
 
-Tensors = dict[str, NDArray[Any]]
+Tensors: TypeAlias = "dict[str, NDArray[Any]]"
 
 _LONGEST_HEADER = 100_000_000  # the limit of the safetensors library
 _DTYPES = {
@@ -42,35 +44,37 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 def write(
-    path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    tensors: Mapping[str, NDArray[Any] | memoryview],
+    metadata: Mapping[str, Any],
 ) -> None:
     """Write `tensors` and JSON `metadata` to `path`; a crash at any moment leaves the old file.
 
     Metadata comes back as JSON gives it back: tuples as lists, keys as text. Infinity is allowed.
     """
-    ready = {name: _little_endian(path, name, array) for name, array in tensors.items()}
+    ready = {name: _Tensor.of(path, name, array) for name, array in tensors.items()}
     document = _document(
         {
             "version": VERSION,
             "metadata": metadata,
-            "tensors": {name: _digest(array) for name, array in ready.items()},
+            "tensors": {name: tensor.digest() for name, tensor in ready.items()},
         }
     )
     widest_first = sorted(ready.items(), key=lambda item: -item[1].itemsize)  # keeps all aligned
     header: dict[str, Any] = {"__metadata__": {"yarrow": document}}
     end = 0
-    for name, array in widest_first:
-        begin, end = end, end + array.nbytes
-        dtype = _NAMES[array.dtype.str]
-        header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": [begin, end]}
+    for name, tensor in widest_first:
+        begin, end = end, end + tensor.bytes.nbytes
+        dtype = _NAMES[tensor.dtype]
+        header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-(8 + len(text)) % 64)
     if len(text) > _LONGEST_HEADER:
         raise ModelFileError(f"{path}: the metadata is too long; keep names in a tensor instead.")
     with replacing(path) as file:
         file.write(len(text).to_bytes(8, "little") + text)
-        for _, array in widest_first:
-            file.write(_bytes(array))
+        for _, tensor in widest_first:
+            file.write(tensor.bytes)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
@@ -91,7 +95,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
     if tensors.keys() != body["tensors"].keys():
         raise ModelFileError(f"{path}: damaged: its header does not list the tensors saved.")
     for name, digest in body["tensors"].items():
-        if _digest(tensors[name]) != digest:
+        if _Tensor.of(path, name, tensors[name]).digest() != digest:
             raise ModelFileError(f"{path}: damaged: tensor {name!r} is not as it was saved.")
     return {name: tensors[name] for name in body["tensors"]}, body["metadata"]
 
@@ -135,22 +139,33 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _little_endian(path: object, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    array = np.asarray(array, order="C")
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    if array.dtype.str not in _NAMES:
-        raise ModelFileError(f"{path}: tensor {name!r} has the type {array.dtype}; use numbers.")
-    if name == "__metadata__":
-        raise ModelFileError(f"{path}: a tensor cannot be named {name!r}.")
-    return array
+class _Tensor(NamedTuple):
+    """Numbers as the file holds them: little-endian, in C order."""
 
+    dtype: str
+    shape: tuple[int, ...]
+    itemsize: int
+    bytes: memoryview
 
-def _bytes(array: NDArray[Any]) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
+    @classmethod
+    def of(cls, path: object, name: str, values: NDArray[Any] | memoryview) -> _Tensor:
+        if name == "__metadata__":
+            raise ModelFileError(f"{path}: a tensor cannot be named {name!r}.")
+        if isinstance(values, memoryview) and sys.byteorder == "little":  # no need for numpy
+            kind = "f" if values.format in ("f", "d") else "u" if values.format.isupper() else "i"
+            dtype = f"{'<' if values.itemsize > 1 else '|'}{kind}{values.itemsize}"
+            return cls(dtype, values.shape or (), values.itemsize, values.cast("B"))
+        array = np.asarray(values, order="C")
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        if array.dtype.str not in _NAMES:
+            raise ModelFileError(
+                f"{path}: tensor {name!r} has the type {array.dtype}; use numbers."
+            )
+        data = array.reshape(-1).view(np.uint8).data
+        return cls(array.dtype.str, array.shape, array.itemsize, data)
 
-
-def _digest(array: NDArray[Any]) -> str:
-    return _sha256(f"{array.dtype.str} {array.shape} ".encode(), _bytes(array))
+    def digest(self) -> str:
+        return _sha256(f"{self.dtype} {self.shape} ".encode(), self.bytes)
 
 
 def _sha256(*parts: bytes | memoryview) -> str:

@@ -168,7 +168,7 @@ class ModelF32:
         """The exact training state as named arrays."""
 
     def get_named_state(self) -> tuple:
-        """The state and its classes, of one moment."""
+        """The state, as views of memory, and its classes, of one moment."""
 
     def set_state(self, state: dict, classes: list) -> None:
         """Go on from a state that get_state gave."""
@@ -248,7 +248,7 @@ class ModelF64:
         """The exact training state as named arrays."""
 
     def get_named_state(self) -> tuple:
-        """The state and its classes, of one moment."""
+        """The state, as views of memory, and its classes, of one moment."""
 
     def set_state(self, state: dict, classes: list) -> None:
         """Go on from a state that get_state gave."""

@@ -6,10 +6,9 @@ import io
 import json
 from typing import Any
 
-import numpy as np
-
 from yarrow.cli.options import parse_label, shortened_list
 from yarrow.errors import DataError, ParameterError
+from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel, load
 from yarrow.linear_model.inspection import Contribution, Explanation
 from yarrow.linear_model.stream_prediction import stream_of

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+from yarrow.lazy import np
 
 _MOST_CLASSES = 12  # with a line each
 

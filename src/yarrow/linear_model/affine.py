@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.estimator import estimator
+from yarrow.lazy import np
 from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
 from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number

@@ -12,11 +12,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from yarrow import _core
 from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import Estimator, estimator
+from yarrow.lazy import np
 from yarrow.linear_model import persistence
 from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights

@@ -8,11 +8,10 @@ import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from yarrow import _core
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
+from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.parameters import anything, choice

@@ -6,11 +6,10 @@ import dataclasses
 from statistics import NormalDist
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.estimator import estimator
+from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
 from yarrow.parameters import choice, flag, number

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from yarrow.errors import DataError
+from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.linear_model.persistence import unpack_names
 from yarrow.stream.arrays import Array, column_names

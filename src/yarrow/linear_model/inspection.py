@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
+from yarrow.lazy import np
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,11 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import yarrow
 from yarrow import model_file
 from yarrow.errors import ModelFileError, ParameterError, YarrowError
+from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -19,6 +18,12 @@ if TYPE_CHECKING:
 
 def core_state(model: LinearModel) -> dict[str, Any]:
     """All that the core has learned, as plain objects and arrays."""
+    state = _core_views(model)
+    return {**state, "tensors": {k: np.asarray(v) for k, v in state["tensors"].items()}}
+
+
+def _core_views(model: LinearModel) -> dict[str, Any]:
+    """The same with views of memory in place of arrays: a command need not load numpy to save."""
     core = model._fitted
     tensors, classes = core.get_named_state()
     return {
@@ -42,7 +47,7 @@ def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
 
 def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
     """Write the exact training state."""
-    state = core_state(model)
+    state = _core_views(model)
     metadata = {
         "kind": "model",
         "yarrow": yarrow.__version__,
@@ -222,14 +227,18 @@ class _Unstorable:
 
 
 def _to_json(value: Any) -> Any:
+    if _is_plain(value):
+        return value
     if isinstance(value, Mapping):
         return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
     if isinstance(value, (list, tuple, np.ndarray)):
         return {"list": [_plain(item) for item in value]}
     plain = _plain(value)
-    if plain is None or isinstance(plain, (bool, int, float, str)):
-        return plain
-    return {"unstorable": repr(value)}
+    return plain if _is_plain(plain) else {"unstorable": repr(value)}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or type(value) in (bool, int, float, str)
 
 
 def _from_json(name: str, value: Any) -> Any:
@@ -243,4 +252,4 @@ def _from_json(name: str, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if not _is_plain(value) and isinstance(value, np.generic) else value

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from yarrow import _core
 from yarrow.estimator import estimator
+from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.stream.arrays import Array, feature_names, read_rows, read_values

@@ -7,13 +7,12 @@ import dataclasses
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from yarrow.errors import DataError, DataTypeError, ParameterError
+from yarrow.lazy import np
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclasses.dataclass

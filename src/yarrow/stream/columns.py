@@ -20,13 +20,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import DataError
+from yarrow.lazy import np
 from yarrow.stream.named_rows import Block, Label, NamedRows, assemble, block_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WORD = re.compile(r"\w+")
 """What a word is: letters, digits and underscores of any script."""

@@ -8,9 +8,8 @@ from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from typing import Any, BinaryIO, Literal
 
-import numpy as np
-
 from yarrow.errors import DataError, missing_dependency
+from yarrow.lazy import np
 from yarrow.stream.columns import Batch, Roles, present, rows_of, values_of
 from yarrow.stream.compressed import Source, open_bytes, source_name
 from yarrow.stream.named_rows import NamedRows

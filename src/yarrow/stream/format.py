@@ -7,17 +7,18 @@ import dataclasses
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from yarrow._core import TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
+from yarrow.lazy import np
 from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
 from yarrow.stream.csv_table import cells_of
 from yarrow.stream.named_rows import NamedRows
 from yarrow.stream.tabular import read_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TEXT_FORMATS = ("svmlight", "vw")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 Label = int | float | str
 

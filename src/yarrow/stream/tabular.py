@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import Literal
 
-import numpy as np
-
 from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.lazy import np
 from yarrow.stream.columns import (
     Batch,
     Roles,
