@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import ClassVar
 
 from yarrow import _core
 from yarrow._core import rules
@@ -42,6 +43,13 @@ class ALMAClassifier(AffineFamily, LinearClassifier):
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        **LinearClassifier.expected_failed_checks,
+        "check_class_weight_classifiers": (
+            "weights stay in the unit ball, so a class weight of 1000 does little more than one of 10"
+        ),
+    }
+
     def _rule(self) -> _core.Rule:
         return rules.alma
 
@@ -71,6 +79,13 @@ class ROMMAClassifier(AffineFamily, LinearClassifier):
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
+
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        **LinearClassifier.expected_failed_checks,
+        "check_class_weight_classifiers": (
+            "a hard constraint has no price that a class weight could multiply"
+        ),
+    }
 
     def _rule(self) -> _core.Rule:
         return rules.aggressive_romma if self.aggressive else rules.romma

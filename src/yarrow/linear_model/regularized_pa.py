@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
@@ -42,6 +42,13 @@ class RegularizedPAClassifier(AffineFamily, LinearClassifier):
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        **LinearClassifier.expected_failed_checks,
+        "check_class_weight_classifiers": (
+            "without C, a hard constraint has no price that a class weight could multiply"
+        ),
+    }
+
     def _rule(self) -> _core.Rule:
         hard = {"margin": rules.regularized_pa, "mistakes": rules.regularized_pa_on_mistakes}
         soft = {
@@ -72,6 +79,13 @@ class NormConstrainedPAClassifier(AffineFamily, LinearClassifier):
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
+
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        **LinearClassifier.expected_failed_checks,
+        "check_class_weight_classifiers": (
+            "a hard constraint has no price that a class weight could multiply"
+        ),
+    }
 
     def _rule(self) -> _core.Rule:
         return rules.norm_constrained_pa
