@@ -46,7 +46,7 @@ class ALMAClassifier(AffineFamily, LinearClassifier):
     expected_failed_checks: ClassVar[dict[str, str]] = {
         **LinearClassifier.expected_failed_checks,
         "check_class_weight_classifiers": (
-            "weights stay in the unit ball, so a class weight of 1000 does little more than one of 10"
+            "weights stay in the unit ball, where a class weight of 1000 does no more than ten"
         ),
     }
 
