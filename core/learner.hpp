@@ -121,6 +121,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
+    kept_.clear();
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
     moves_.clear();
@@ -176,10 +177,14 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// One column and nothing beside it, which needs no lists. True if it moved.
   bool move_column(const Row<W>& row, double sign, double target, double weight) {
     Move move;
-    if (rests(sign * scores_.score[0], target) || !ask(0, sign, weight, target, move)) return false;
-    loop_.apply(state, row, scores_, {&move, 1});
-    ++state.column_updates[0];
-    return true;
+    if (rests(sign * scores_.score[0], target)) return false;
+    const bool moves = ask(0, sign, weight, target, move);
+    if (moves) {
+      loop_.apply(state, row, scores_, {&move, 1});
+      ++state.column_updates[0];
+    }
+    keep_memories();
+    return moves;
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
@@ -190,6 +195,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
                                                           : ask_each_column(row, c, weight);
     if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
     for (const Move& m : moves_) ++state.column_updates[m.column];
+    keep_memories();
     if constexpr (Loop::calibrated)
       if (top_margin_ >= 0)
         state.calibration.record(top_margin_, predicted == c, weight, state.t + 1);
@@ -254,12 +260,13 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   /// Asks the rule about one column; false if it is to stay as it is.
-  bool ask(int k, double sign, double weight, double target, Move& move) const {
-    const Situation situation{
-        sign * scores_.score[k], target, scores_.xx,  state.ww[k],
-        scores_.variance[k],     weight, state.t + 1, state.column_updates[k]};
-    double step[2];
+  bool ask(int k, double sign, double weight, double target, Move& move) {
+    const Situation situation{sign * scores_.score[k], target, scores_.xx,  state.ww[k],
+                              scores_.variance[k],     weight, state.t + 1, state.column_updates[k],
+                              state.column_memory[k]};
+    double step[3];
     consult(situation, step);
+    if (step[2] != situation.memory) kept_.push_back({k, step[2]});
     if (Loop::is_still(step)) return false;
     move = Loop::move(k, sign, 1, step, scores_.variance[k]);
     return true;
@@ -282,9 +289,18 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const double v = scores_.variance[c] + scores_.variance[rival];
     double ww = 0;
     for (double w : state.ww) ww += w;
-    const Situation situation{margin, 1, 2 * scores_.xx, ww, v, weight, state.t + 1, state.updates};
-    double step[2];
+    const Situation situation{margin,
+                              1,
+                              2 * scores_.xx,
+                              ww,
+                              v,
+                              weight,
+                              state.t + 1,
+                              state.updates,
+                              state.column_memory[0]};
+    double step[3];
     consult(situation, step);
+    if (step[2] != situation.memory) kept_.push_back({0, step[2]});
     if (Loop::is_still(step)) return false;
     moves_.push_back(Loop::move(c, 1, 1, step, v));
     moves_.push_back(Loop::move(rival, -1, 1, step, v));
@@ -300,9 +316,15 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
     step[0] = step[1] = std::numeric_limits<double>::quiet_NaN();  // what a silent rule has said
+    step[2] = situation.memory;
     recipe_.rule(&situation, parameters, step);
-    if (!std::isfinite(step[0]) || !std::isfinite(step[1]))
+    if (!std::isfinite(step[0]) || !std::isfinite(step[1]) || !std::isfinite(step[2]))
       throw Error("this row's update is not finite; scale the features or the step down");
+  }
+
+  /// Stores what the rule wants to find at the next row, once this one is sure to be learned.
+  void keep_memories() {
+    for (const auto& [column, memory] : kept_) state.column_memory[column] = memory;
   }
 
   double score_of(int c) const { return scores_.score[this->column_of(c)]; }
@@ -361,7 +383,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   Scores scores_;
   std::vector<int> listed_;  ///< columns to ask the rule about
   std::vector<Move> moves_;
-  double top_margin_ = -1;  ///< of this row, for the calibration; -1: not noted
+  std::vector<std::pair<int, double>> kept_;  ///< columns and the rule's new memory of them
+  double top_margin_ = -1;                    ///< of this row, for the calibration; -1: not noted
 };
 
 template <class W>

@@ -15,11 +15,17 @@ struct Situation {
   double weight;   ///< sample weight times class weight; never 0
   double t;        ///< rows learned so far, this one included
   double updates;  ///< updates made before this row
+  double memory;   ///< what the rule itself left for this column at an earlier row; 0 at first
 };
 
 /// affine family: w <- a*w + b*z
 struct Affine {
   double a, b;
+};
+
+/// The same for a rule that keeps one number of its own a column: a count, a moving margin.
+struct AffineKeeping {
+  double a, b, memory;
 };
 
 /// confidence family: mu += alpha*Sigma*z, and the precision grows by kappa*z*z'
@@ -33,7 +39,8 @@ struct Gradient {
 };
 
 /// The plain C signature behind which every rule stands, built-in or a user's: three pointers to
-/// doubles. `parameters` holds the hyper-parameters in the order in which the rule names them.
+/// doubles. `parameters` holds the hyper-parameters in the order in which the rule names them;
+/// `step` has room for the two answers and for a new `memory`, which stays if nothing is written.
 using Rule = void (*)(const Situation* situation, const double* parameters, double* step);
 
 /// The C form of a rule written as a C++ function that returns its step by value.
@@ -43,6 +50,7 @@ void as_rule(const Situation* situation, const double* parameters, double* step)
   if constexpr (requires { result.a; }) {
     step[0] = result.a;
     step[1] = result.b;
+    if constexpr (requires { result.memory; }) step[2] = result.memory;
   } else if constexpr (requires { result.alpha; }) {
     step[0] = result.alpha;
     step[1] = result.kappa;

@@ -1,8 +1,12 @@
+#include "../rules/alma.hpp"
 #include "../rules/arow.hpp"
 #include "../rules/confidence_weighted.hpp"
 #include "../rules/gradient.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
+#include "../rules/regularized_gradient.hpp"
+#include "../rules/regularized_pa.hpp"
+#include "../rules/romma.hpp"
 #include "../rules/second_order_perceptron.hpp"
 #include "common.hpp"
 
@@ -13,9 +17,10 @@ static void call_python(const Situation* situation, const double* context, doubl
   nb::gil_scoped_acquire hold;
   nb::handle function(reinterpret_cast<PyObject*>(const_cast<double*>(context)));
   const nb::object answer = function(nb::cast(*situation));
-  if (!nb::isinstance<nb::tuple>(answer) || nb::len(answer) != 2)
-    throw nb::type_error("A rule must return a tuple of two numbers.");
-  for (int i : {0, 1}) {
+  const std::size_t given = nb::isinstance<nb::tuple>(answer) ? nb::len(answer) : 0;
+  if (given != 2 && given != 3)
+    throw nb::type_error("A rule must return a tuple of two numbers, or three with its memory.");
+  for (std::size_t i = 0; i < given; ++i) {
     const nb::object number = answer[i];
     step[i] = PyFloat_AsDouble(number.ptr());
     if (PyErr_Occurred()) throw nb::python_error();
@@ -39,7 +44,8 @@ void bind_rules(nb::module_& m) {
       .def_ro("v", &Situation::v, "z' Sigma z (confidence family)")
       .def_ro("weight", &Situation::weight, "sample weight times class weight")
       .def_ro("t", &Situation::t, "rows learned so far, this one included")
-      .def_ro("updates", &Situation::updates, "updates made before this row");
+      .def_ro("updates", &Situation::updates, "updates made before this row")
+      .def_ro("memory", &Situation::memory, "what the rule left for this column; 0 at first");
 
   nb::class_<RuleObject>(m, "Rule", "A pure function of scalars: one row in, two numbers out.")
       .def_ro("name", &RuleObject::name)
@@ -66,10 +72,29 @@ void bind_rules(nb::module_& m) {
   add<pa>(rules, "pa", Rests::at_target);
   add<pa1>(rules, "pa1", Rests::at_target, {"C"});
   add<pa2>(rules, "pa2", Rests::at_target, {"C"});
-  add<ogd<hinge_slope>>(rules, "ogd_hinge", Rests::at_target, {"eta0", "power"});
-  add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", Rests::at_target, {"eta0", "power"});
-  add<ogd<logistic_slope>>(rules, "ogd_logistic", Rests::no, {"eta0", "power"});
-  add<ogd<squared_slope>>(rules, "ogd_squared", Rests::no, {"eta0", "power"});
+  const std::vector<std::string> descent_names{"eta0", "power", "count_mistakes", "radius"};
+  add<ogd<hinge_slope>>(rules, "ogd_hinge", Rests::at_target, descent_names);
+  add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", Rests::at_target, descent_names);
+  add<ogd<logistic_slope>>(rules, "ogd_logistic", Rests::no, descent_names);
+  add<ogd<squared_slope>>(rules, "ogd_squared", Rests::no, descent_names);
+  add<ogd<exponential_slope>>(rules, "ogd_exponential", Rests::no, descent_names);
+  add<pegasos>(rules, "pegasos", Rests::no, {"l2", "project"});
+  add<asgd<hinge_slope>>(rules, "asgd_hinge", Rests::no, {"eta0", "l2"});
+  add<asgd<squared_hinge_slope>>(rules, "asgd_squared_hinge", Rests::no, {"eta0", "l2"});
+  add<asgd<logistic_slope>>(rules, "asgd_logistic", Rests::no, {"eta0", "l2"});
+  add<norma>(rules, "norma", Rests::no, {"eta0", "power", "l2", "rho"});
+  add<norma_nu>(rules, "norma_nu", Rests::no, {"eta0", "power", "l2", "nu"});
+  add<alma>(rules, "alma", Rests::no, {"alpha", "B", "C"});
+  add<romma>(rules, "romma", Rests::at_target);
+  add<aggressive_romma>(rules, "aggressive_romma", Rests::at_target);
+  add<regularized_pa<Updates::below_target>>(rules, "regularized_pa", Rests::at_target, {"alpha"});
+  add<regularized_pa<Updates::on_mistakes>>(rules, "regularized_pa_on_mistakes", Rests::at_target,
+                                            {"alpha"});
+  add<soft_regularized_pa<Updates::below_target>>(rules, "soft_regularized_pa", Rests::at_target,
+                                                  {"alpha", "C"});
+  add<soft_regularized_pa<Updates::on_mistakes>>(rules, "soft_regularized_pa_on_mistakes",
+                                                 Rests::at_target, {"alpha", "C"});
+  add<norm_constrained_pa>(rules, "norm_constrained_pa", Rests::at_target, {"beta"});
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});

@@ -16,6 +16,7 @@ static nb::dict state_of(PythonModel<W>& self) {
   add("ww", state.ww);
   add("scale_sum", state.scale_sum);
   add("column_updates", state.column_updates);
+  add("column_memory", state.column_memory);
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
                   state.weights.value, state.sums.value, state.calibration.c,
                   state.calibration.lapse, state.calibration.next_fit});
@@ -89,6 +90,9 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.ww = values<double>(from, "ww", columns);
   state.scale_sum = values<double>(from, "scale_sum", columns);
   state.column_updates = values<double>(from, "column_updates", columns);
+  state.column_memory.assign(columns, 0);  // files written before rules had a memory lack it
+  if (from.contains("column_memory"))
+    state.column_memory = values<double>(from, "column_memory", columns);
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];

@@ -40,12 +40,15 @@ from yarrow.parameters import parameters
 NOT_RUN = {"check_array_api_input"}
 #: variants whose step grows with the weight 1000 that this check gives to a class, or not at all
 WEIGHTS_TOO_LARGE = {
+    "ASGDClassifier-logistic",
+    "ASGDClassifier-squared_hinge",
     "CustomClassifier-adaptive-confidence-False-ovr",
     "CustomClassifier-adaptive-confidence-True-ovr",
     "CustomClassifier-fading-affine-True-ovr",
     "FOBOSClassifier-squared",
     "OGDClassifier-squared",
     "PassiveAggressiveClassifier-pa",
+    "PegasosClassifier-True",
     "RDAClassifier-logistic",
     "RDAClassifier-squared",
     "RDAClassifier-squared_hinge",

@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 import pytest
 import scipy.sparse
-from linear_model.oracles import assert_same, binary_stream, class_stream
+from linear_model.oracles import EXACT, assert_same, binary_stream, class_stream
 
 from yarrow.errors import DataError, ParameterError
 from yarrow.linear_model import (
@@ -163,7 +163,8 @@ FAILURES = {
     "infinity": (lambda: (1.0, float("inf")), DataError),
     "one number": (lambda: 1.0, TypeError),
     "one in a tuple": (lambda: (1.0,), TypeError),
-    "three": (lambda: (1.0, 2.0, 3.0), TypeError),
+    "a memory of nan": (lambda: (1.0, 2.0, float("nan")), DataError),
+    "four": (lambda: (1.0, 2.0, 3.0, 4.0), TypeError),
     "words": (lambda: ("one", "two"), TypeError),
     "nothing": (lambda: None, TypeError),
 }
@@ -234,3 +235,36 @@ def test_without_a_rule_it_is_the_perceptron():
     model = CustomClassifier().partial_fit(X, y)
     assert model.n_updates_ > 0
     assert set(np.unique(model.predict(X))) == {-1, 1}
+
+
+def counting(s):
+    """A Perceptron whose step falls with the mistakes that it has counted itself."""
+    mistakes = s.memory + (s.margin <= 0)
+    return 1.0, (s.margin <= 0) / max(1.0, mistakes), mistakes
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_a_rule_may_keep_a_number(multiclass):
+    """One a column, or one for all in top1, copied with the column that a new class copies."""
+    X, y = class_stream(74, rows=120)
+    model = CustomClassifier(counting, multiclass=multiclass, **EXACT).partial_fit(X, y)
+    one_by_one = CustomClassifier(counting, multiclass=multiclass, **EXACT)
+    for i in range(len(y)):
+        one_by_one.partial_fit(X[i : i + 1], y[i : i + 1])
+        one_by_one = copy.deepcopy(one_by_one)
+    assert_same(model, one_by_one)
+    memory = model._model.get_state()["column_memory"]
+    assert memory.max() > 5
+    assert multiclass == "ovr" or memory[0] == model.n_updates_
+
+
+def test_memory_counts_also_where_no_weight_moves():
+    seen = []
+
+    def watching(s):
+        seen.append(s.memory)
+        return 1.0, 0.0, s.memory + 1
+
+    model = CustomClassifier(watching, classes=[0, 1]).partial_fit(np.eye(3), [0, 1, 0])
+    assert seen == [0, 1, 2]
+    assert model.n_updates_ == 0

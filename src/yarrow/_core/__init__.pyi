@@ -45,6 +45,10 @@ class Situation:
     def updates(self) -> float:
         """updates made before this row"""
 
+    @property
+    def memory(self) -> float:
+        """what the rule left for this column; 0 at first"""
+
 class Rule:
     """A pure function of scalars: one row in, two numbers out."""
 

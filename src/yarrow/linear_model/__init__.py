@@ -1,8 +1,6 @@
 """Linear learners, one file per family."""
 
 from yarrow.linear_model.affine import (
-    OGDClassifier,
-    OGDRegressor,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
@@ -15,21 +13,40 @@ from yarrow.linear_model.confidence import (
 )
 from yarrow.linear_model.custom import CustomClassifier
 from yarrow.linear_model.exported import ExportedModel
+from yarrow.linear_model.gradient import (
+    ASGDClassifier,
+    NORMAClassifier,
+    OGDClassifier,
+    OGDRegressor,
+    PegasosClassifier,
+)
+from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
+from yarrow.linear_model.regularized_pa import (
+    NormConstrainedPAClassifier,
+    RegularizedPAClassifier,
+)
 
 __all__ = [
+    "ALMAClassifier",
     "AROWClassifier",
+    "ASGDClassifier",
     "CWClassifier",
     "CustomClassifier",
     "ExportedModel",
     "FOBOSClassifier",
+    "NORMAClassifier",
+    "NormConstrainedPAClassifier",
     "OGDClassifier",
     "OGDRegressor",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
+    "PegasosClassifier",
     "Perceptron",
     "RDAClassifier",
+    "ROMMAClassifier",
+    "RegularizedPAClassifier",
     "SCWClassifier",
     "SOPClassifier",
     "load",

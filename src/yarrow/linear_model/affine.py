@@ -1,18 +1,16 @@
-"""First-order learners, `w <- a*w + b*z`: Perceptron, Passive-Aggressive, gradient descent."""
+"""First-order learners, `w <- a*w + b*z`: Perceptron and Passive-Aggressive."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.estimator import estimator
-from yarrow.lazy import np
-from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
-from yarrow.stream.arrays import Array
 
 
 class AffineFamily:
@@ -112,81 +110,3 @@ class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
 
     def _epsilon(self) -> float:
         return self.epsilon
-
-
-@estimator
-class OGDClassifier(AffineFamily, CalibratedProbabilities, LinearClassifier):
-    """Online gradient descent (Zinkevich 2003) with the rate eta0 / t**power.
-
-    Use it with `loss='logistic'` where probabilities are wanted; only then is there a
-    `predict_proba`. Instead: `AROWClassifier` where features differ much in frequency.
-
-    >>> model = OGDClassifier(loss="logistic")
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> model.predict_proba_one({"rain": 1})["wet"] > 0.7
-    True
-    """
-
-    loss: Literal["hinge", "squared_hinge", "logistic", "squared"] = choice(
-        default="hinge",
-        options=("hinge", "squared_hinge", "logistic", "squared"),
-        doc="What a small margin costs.",
-    )
-    eta0: float = number(default=0.5, doc="The first step's size.", above=0)
-    power: float = number(
-        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
-
-    def _rule(self) -> _core.Rule:
-        return {
-            "hinge": rules.ogd_hinge,
-            "squared_hinge": rules.ogd_squared_hinge,
-            "logistic": rules.ogd_logistic,
-            "squared": rules.ogd_squared,
-        }[self.loss]
-
-    def __getattribute__(self, name: str) -> Any:
-        # scikit-learn asks for the attribute, river calls the method and waits for its refusal.
-        if name.startswith("predict_proba") and self.loss != "logistic":
-            if name == "predict_proba":
-                raise AttributeError("predict_proba is there for loss='logistic' only")
-            return LinearClassifier.__dict__[name].__get__(self)
-        return super().__getattribute__(name)
-
-    def _probabilities(self, scores: Array, variances: Array) -> Array:
-        if scores.shape[1] <= 2 and self.multiclass == "ovr":
-            positive = scores[:, -1:] if scores.shape[1] == 2 else np.full_like(scores, np.inf)
-            second = 0.5 * (1 + np.tanh(0.5 * positive))
-            return np.hstack([1 - second, second]) if scores.shape[1] == 2 else second
-        if self.multiclass == "top1":
-            shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-            return normalised(shifted)
-        return normalised(0.5 * (1 + np.tanh(0.5 * scores)))
-
-
-@estimator
-class OGDRegressor(AffineFamily, LinearRegressor):
-    """Online gradient descent on the squared error, with the rate eta0 / t**power.
-
-    Use it on scaled features. Instead: `PassiveAggressiveRegressor` where scales are unknown.
-
-    >>> model = OGDRegressor(eta0=0.3, power=0.0)
-    >>> for _ in range(50):
-    ...     model.learn_one({"x": 1.0}, 3.0)
-    >>> round(model.predict_one({"x": 1.0}), 2)
-    3.0
-    """
-
-    eta0: float = number(default=0.01, doc="The first step's size.", above=0)
-    power: float = number(
-        default=0.25, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
-
-    def _rule(self) -> _core.Rule:
-        return rules.ogd_squared
