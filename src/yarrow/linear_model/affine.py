@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal
-
-import numpy as np
+from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.linear_model.probabilities import LogisticProbabilities
 from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
-from yarrow.stream.arrays import Array
 
 
 class AffineFamily:
@@ -116,7 +114,7 @@ class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
 
 
 @estimator
-class OGDClassifier(AffineFamily, CalibratedProbabilities, LinearClassifier):
+class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
     """Online gradient descent (Zinkevich 2003) with the rate eta0 / t**power.
 
     Use it with `loss='logistic'` where probabilities are wanted; only then is there a
@@ -149,24 +147,6 @@ class OGDClassifier(AffineFamily, CalibratedProbabilities, LinearClassifier):
             "logistic": rules.ogd_logistic,
             "squared": rules.ogd_squared,
         }[self.loss]
-
-    def __getattribute__(self, name: str) -> Any:
-        # scikit-learn asks for the attribute, river calls the method and waits for its refusal.
-        if name.startswith("predict_proba") and self.loss != "logistic":
-            if name == "predict_proba":
-                raise AttributeError("predict_proba is there for loss='logistic' only")
-            return LinearClassifier.__dict__[name].__get__(self)
-        return super().__getattribute__(name)
-
-    def _probabilities(self, scores: Array, variances: Array) -> Array:
-        if scores.shape[1] <= 2 and self.multiclass == "ovr":
-            positive = scores[:, -1:] if scores.shape[1] == 2 else np.full_like(scores, np.inf)
-            second = 0.5 * (1 + np.tanh(0.5 * positive))
-            return np.hstack([1 - second, second]) if scores.shape[1] == 2 else second
-        if self.multiclass == "top1":
-            shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-            return normalised(shifted)
-        return normalised(0.5 * (1 + np.tanh(0.5 * scores)))
 
 
 @estimator
