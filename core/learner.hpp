@@ -20,7 +20,24 @@ namespace yarrow {
 enum class Strategy { regression, binary, one_versus_rest, top1 };
 
 /// The loop that a learner runs.
-enum class LoopKind { affine, diagonal, projected, whitened, soft_pull, dual_pull };
+enum class LoopKind {
+  affine,
+  diagonal,
+  projected,
+  whitened,
+  soft_pull,
+  dual_pull,
+  elastic_pull,
+  cumulative_pull,
+  frequency_pull,
+  frequency_cumulative_pull,
+  frequency_dual_pull,
+  adagrad_mirror_pull,
+  adagrad_dual_pull,
+  ftrl_pull,
+  truncated_pull,
+  rounding_pull
+};
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {
@@ -402,6 +419,26 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, DualPull>>>(recipe);
+    case LoopKind::elastic_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, ElasticPull>>>(recipe);
+    case LoopKind::cumulative_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, CumulativePull>>>(recipe);
+    case LoopKind::frequency_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, FrequencyPull>>>(recipe);
+    case LoopKind::frequency_cumulative_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, FrequencyCumulativePull>>>(recipe);
+    case LoopKind::frequency_dual_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, FrequencyDualPull>>>(recipe);
+    case LoopKind::adagrad_mirror_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, AdaGradMirrorPull>>>(recipe);
+    case LoopKind::adagrad_dual_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, AdaGradDualPull>>>(recipe);
+    case LoopKind::ftrl_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, FTRLPull>>>(recipe);
+    case LoopKind::truncated_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, TruncatedPull>>>(recipe);
+    case LoopKind::rounding_pull:
+      return std::make_unique<LearnerWith<ProximalLoop<W, RoundingPull>>>(recipe);
   }
   throw Error("unknown loop");
 }

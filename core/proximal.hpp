@@ -1,86 +1,39 @@
 #pragma once
-#include <algorithm>
 #include <span>
 #include <type_traits>
 
+#include "pulls/adaptive.hpp"
+#include "pulls/cumulative.hpp"
+#include "pulls/dual.hpp"
+#include "pulls/frequency.hpp"
+#include "pulls/soft.hpp"
+#include "pulls/truncated.hpp"
 #include "rule.hpp"
-#include "rules/gradient.hpp"
 #include "state.hpp"
+
+// The proximal family: a gradient step on the row's features, then a pull of every weight towards
+// zero, which a feature pays when it is next visited. Each method is a pull, a struct in pulls/. It
+// is made once a row from the model's clock (rows learned, sums of penalties) and says
+//   planes               what is kept for a feature in each column, and what it is at first
+//   weight(cells)        the weight that these numbers stand for at this moment
+//   moved(cells, step)   the numbers to keep when the row's loss moves the weight by `step`, or,
+//                        where the rule gives no rate, when `step` is its negative gradient
+//   growth(step, state)  how much larger than before the first `growing` planes may become by that
+//   without_penalty()    the same for the intercept, which is not pulled
+//   finish_row(state)    moves the clock on after the row, whether it moved weights or not
+// Cells are doubles, or two features' side by side (Pair).
 
 namespace yarrow {
 
-/// Towards zero by `by` (>= 0), and no further. Without a branch: which weights are zero is what
-/// nobody can predict.
-template <class N>
-inline N soft_threshold(N w, N by) {
-  return w - smaller(larger(w, -by), by);
-}
-
-// How the proximal family pulls weights towards zero. A pull is made once a row from the clock of
-// the model; it tells what weight a stored number stands for, and what to store before a step.
-
-/// SG-L1 / FOBOS (Duchi & Singer 2009): after the gradient step of row t,
-///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|w|_1,   eta_t = eta0 / t^power.
-/// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid). Both
-/// are rounded to W, and what rounding leaves out is charged with the next visit, so that errors do
-/// not add up.
-struct SoftPull {
-  static constexpr bool pays = true;
-  double total, penalty, rate, l1;
-
-  template <class W>
-  SoftPull(const State<W>& state, const std::vector<double>& p)
-      : total(static_cast<W>(state.penalty)),
-        penalty(state.penalty),
-        rate(learning_rate(p[1], p[2], state.t + 1)),
-        l1(p[0]) {}
-
-  template <class N>
-  N weight(N stored, N paid) const {
-    return soft_threshold(stored, total - paid);
-  }
-  template <class N>
-  N settled(N stored, N paid) const {
-    return weight(stored, paid);
-  }
-  double free_weight(double stored) const { return stored; }  ///< the intercept is not pulled
-  double penalty_after() const { return penalty + rate * l1; }
-};
-
-/// Regularised dual averaging with L1 (Xiao 2010): stored is the sum g of all negative gradients,
-///   w <- argmin -g.w/n + l1*|w|_1 + gamma/(2 sqrt(n)) |w|^2 = soft(g, l1*n) / (gamma*sqrt(n))
-/// after n rows; nothing is owed, because the weight is made anew at each visit.
-struct DualPull {
-  static constexpr bool pays = false;
-  double threshold, factor;
-
-  template <class W>
-  DualPull(const State<W>& state, const std::vector<double>& p)
-      : threshold(p[0] * state.t), factor(state.t == 0 ? 0 : 1 / (p[1] * std::sqrt(state.t))) {}
-
-  template <class N>
-  N weight(N stored, N /*paid*/) const {
-    return factor * soft_threshold(stored, threshold + 0 * stored);
-  }
-  template <class N>
-  N settled(N stored, N /*paid*/) const {
-    return stored;
-  }
-  double free_weight(double stored) const { return factor * stored; }
-  double penalty_after() const { return 0; }
-};
-
-/// The proximal loop: a gradient step on the row's features, then the pull, paid lazily.
+/// The proximal loop.
 template <class W, class Pull>
 class ProximalLoop {
  public:
   using Weight = W;
-  static constexpr bool pays = Pull::pays, calibrated = false, shrinks = false;
+  static constexpr bool calibrated = false, shrinks = false;
 
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    std::vector<Plane> planes = {{0, true}};
-    if (Pull::pays) planes.push_back({0, false});  // the penalty paid up to the last visit
-    return planes;
+    return {Pull::planes.begin(), Pull::planes.end()};
   }
 
   void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
@@ -102,12 +55,11 @@ class ProximalLoop {
     const W* first = state.blocks.first();
     const Pull pull(state, parameters_);
     const auto [wx, xx] = pair_sums<2>(row, [=](auto at, auto* sums) {
-      const auto x = at.values(), stored = at.cells(first, 1 + Pull::pays);
-      sums[0] += x * pull.weight(stored, paid_at(at, first, 1 + Pull::pays, One{}));
+      const auto x = at.values();
+      sums[0] += x * pull.weight(cells_of(at, first, Count{}, One{}));
       sums[1] += x * x;
     });
-    const double intercept = state.blocks.intercept()[0];
-    out.score[0] = wx + intercept_ * pull.free_weight(intercept);
+    out.score[0] = wx + intercept_ * weight(state, 0, 0);
     out.xx = xx + intercept_ * intercept_;
   }
 
@@ -123,26 +75,26 @@ class ProximalLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
+    const Pull pull(state, parameters_);
     Bound weights = state.weights;  // kept only if every move is admitted
     for (const Move& m : moves)
-      weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
+      weights.admit<W>(pull.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
+                       [&] { return largest(state); });
     state.weights = weights;
     const std::size_t capacity = state.blocks.capacity();
     if (capacity == 1)  // distances that the compiler knows cost nothing to multiply by
-      walk(state, row, moves, One{}, std::integral_constant<std::size_t, 1 + Pull::pays>{});
+      walk(state, row, pull, moves, One{}, Count{});
     else
-      walk(state, row, moves, capacity, state.blocks.stride());
+      walk(state, row, pull, moves, capacity, state.blocks.stride());
   }
 
-  void finish_row(State<W>& state) const {
-    if constexpr (Pull::pays) state.penalty = Pull(state, parameters_).penalty_after();
-  }
+  void finish_row(State<W>& state) const { Pull(state, parameters_).finish_row(state); }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    const Blocks<W>& blocks = state.blocks;
+    const W* block = blocks.data() + slot * blocks.stride() + column;
     const Pull pull(state, parameters_);
-    if (slot == 0) return pull.free_weight(*cell);
-    return pull.weight(double{*cell}, Pull::pays ? double{cell[state.blocks.capacity()]} : 0);
+    return (slot == 0 ? pull.without_penalty() : pull).weight(cells_at(block, blocks.capacity()));
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -152,48 +104,64 @@ class ProximalLoop {
   double intercept() const { return intercept_; }
 
  private:
+  using One = std::integral_constant<std::size_t, 1>;
+  using Count = std::integral_constant<std::size_t, Pull::planes.size()>;
+
+  /// What one block keeps for one column.
+  static std::array<double, Count::value> cells_at(const W* block, std::size_t capacity) {
+    std::array<double, Count::value> cells;
+    for (std::size_t plane = 0; plane < Count::value; ++plane)
+      cells[plane] = block[plane * capacity];
+    return cells;
+  }
+
+  /// The same for the blocks of one or two places of a row.
+  [[gnu::always_inline]] static auto cells_of(auto at, const W* first, auto stride, auto capacity) {
+    std::array<decltype(at.values()), Count::value> cells;
+    for (std::size_t plane = 0; plane < Count::value; ++plane)
+      cells[plane] = at.cells(first + plane * capacity, stride);
+    return cells;
+  }
+
   template <int Width>
   void score_tile(const State<W>& state, const Row<W>& row, std::size_t at, auto stride,
                   Scores& out) const {
     const W* first = state.blocks.first() + at;
-    const W* intercept = state.blocks.intercept() + at;
     const std::size_t capacity = state.blocks.capacity();
-    const Pull pull(state, parameters_);
+    const Pull pull(state, parameters_), free = pull.without_penalty();
     const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
       const double x = row.value[i];
-      const W* cells = first + row.index[i] * stride;
-      for (int k = 0; k < Width; ++k)
-        sums[k] += x * pull.weight(double{cells[k]}, Pull::pays ? double{cells[capacity + k]} : 0);
+      const W* block = first + row.index[i] * stride;
+      for (int k = 0; k < Width; ++k) sums[k] += x * pull.weight(cells_at(block + k, capacity));
     });
+    const W* intercept = state.blocks.intercept() + at;
     for (int k = 0; k < Width; ++k)
-      out.score[at + k] = wx[k] + intercept_ * pull.free_weight(intercept[k]);
+      out.score[at + k] = wx[k] + intercept_ * free.weight(cells_at(intercept + k, capacity));
   }
 
-  /// What has been paid at these places; 0 where nothing is ever owed.
-  static auto paid_at(auto at, const W* cells, auto stride, auto capacity) {
-    if constexpr (Pull::pays)
-      return at.cells(cells + capacity, stride);
-    else
-      return 0 * at.values();
-  }
-
-  void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto capacity,
-            auto stride) const {
-    const Pull pull(state, parameters_);
+  void walk(State<W>& state, const Row<W>& row, const Pull& pull, std::span<const Move> moves,
+            auto capacity, auto stride) const {
+    const Pull free = pull.without_penalty();
     for (const Move& m : moves) {
-      W* cells = state.blocks.first() + m.column;
+      W* first = state.blocks.first() + m.column;
       for_pairs(row, [=](auto at) {
-        const auto paid = paid_at(at, cells, stride, capacity);
-        const auto before = pull.settled(at.cells(cells, stride), paid);
-        at.set_cells(cells, stride, before + m.add * at.values());
-        if constexpr (Pull::pays) at.set_cells(cells + capacity, stride, pull.total + 0 * before);
+        const auto moved = pull.moved(cells_of(at, first, stride, capacity), m.add * at.values());
+        for (std::size_t plane = 0; plane < Count::value; ++plane)
+          at.set_cells(first + plane * capacity, stride, moved[plane]);
       });
-      W& intercept = state.blocks.intercept()[m.column];
-      intercept = static_cast<W>(intercept + m.add * intercept_);
+      W* intercept = state.blocks.intercept() + m.column;
+      const auto moved = free.moved(cells_at(intercept, capacity), m.add * intercept_);
+      for (std::size_t plane = 0; plane < Count::value; ++plane)
+        intercept[plane * capacity] = static_cast<W>(moved[plane]);
     }
   }
 
-  using One = std::integral_constant<std::size_t, 1>;
+  double largest(const State<W>& state) const {
+    double most = 0;
+    for (std::size_t plane = 0; plane < Pull::growing; ++plane)
+      most = std::max(most, state.largest(plane));
+    return most;
+  }
 
   std::vector<double> parameters_;
   double intercept_ = 1;

@@ -45,6 +45,7 @@ struct Scalars {
   double mistakes = 0;  ///< rows that were predicted wrongly before they were learned
   int classes = 0;      ///< classes seen
   double penalty = 0;   ///< proximal: the cumulative penalty after row t
+  double shrink = 1;    ///< proximal: weights are stored times this (elastic net)
   Bound weights, sums;
   Calibration calibration;
 };

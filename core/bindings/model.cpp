@@ -337,7 +337,17 @@ void bind_models(nb::module_& m) {
       .value("projected", LoopKind::projected)
       .value("whitened", LoopKind::whitened)
       .value("soft_pull", LoopKind::soft_pull)
-      .value("dual_pull", LoopKind::dual_pull);
+      .value("dual_pull", LoopKind::dual_pull)
+      .value("elastic_pull", LoopKind::elastic_pull)
+      .value("cumulative_pull", LoopKind::cumulative_pull)
+      .value("frequency_pull", LoopKind::frequency_pull)
+      .value("frequency_cumulative_pull", LoopKind::frequency_cumulative_pull)
+      .value("frequency_dual_pull", LoopKind::frequency_dual_pull)
+      .value("adagrad_mirror_pull", LoopKind::adagrad_mirror_pull)
+      .value("adagrad_dual_pull", LoopKind::adagrad_dual_pull)
+      .value("ftrl_pull", LoopKind::ftrl_pull)
+      .value("truncated_pull", LoopKind::truncated_pull)
+      .value("rounding_pull", LoopKind::rounding_pull);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

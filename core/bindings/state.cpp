@@ -20,6 +20,7 @@ static nb::dict state_of(PythonModel<W>& self) {
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
                   state.weights.value, state.sums.value, state.calibration.c,
                   state.calibration.lapse, state.calibration.next_fit});
+  if (state.shrink != 1) add("shrink", {state.shrink});
   add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
   add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
   if (!self.hash_mask) {
@@ -98,6 +99,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.mistakes = scalars[2];
   state.classes = static_cast<int>(scalars[3]);
   state.penalty = scalars[4];
+  state.shrink = from.contains("shrink") ? values<double>(from, "shrink", 1)[0] : 1;
   state.weights.value = scalars[5];
   state.sums.value = scalars[6];
   state.calibration.c = scalars[7];

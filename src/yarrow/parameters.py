@@ -47,9 +47,12 @@ def number(
     at_least: float | None = None,
     below: float | None = None,
     at_most: float | None = None,
+    or_infinite: bool = False,
 ) -> Any:
     """A real number in a range; None is allowed where it is the default."""
     allowed, accepts = _range(numbers.Real, above, at_least, below, at_most)
+    if or_infinite:
+        return _field(default, _or_infinite(Parameter(doc, allowed, accepts, float)))
     return _field(default, _or_none(default, Parameter(doc, allowed, accepts, float)))
 
 
@@ -89,6 +92,16 @@ def _or_none(default: object, parameter: Parameter) -> Parameter:
         parameter,
         allowed=f"None or {parameter.allowed}",
         accepts=lambda value: value is None or parameter.accepts(value),
+    )
+
+
+def _or_infinite(parameter: Parameter) -> Parameter:
+    return dataclasses.replace(
+        parameter,
+        allowed=f"{parameter.allowed}, or inf",
+        accepts=lambda value: (
+            (isinstance(value, float) and value == math.inf) or parameter.accepts(value)
+        ),
     )
 
 

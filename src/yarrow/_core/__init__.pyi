@@ -83,6 +83,26 @@ class Loop(enum.Enum):
 
     dual_pull = 5
 
+    elastic_pull = 6
+
+    cumulative_pull = 7
+
+    frequency_pull = 8
+
+    frequency_cumulative_pull = 9
+
+    frequency_dual_pull = 10
+
+    adagrad_mirror_pull = 11
+
+    adagrad_dual_pull = 12
+
+    ftrl_pull = 13
+
+    truncated_pull = 14
+
+    rounding_pull = 15
+
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
 

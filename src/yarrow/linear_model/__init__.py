@@ -1,5 +1,11 @@
 """Linear learners, one file per family."""
 
+from yarrow.linear_model.adaptive import (
+    AdaGradClassifier,
+    AdaGradRegressor,
+    FTRLClassifier,
+    FTRLRegressor,
+)
 from yarrow.linear_model.affine import (
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -13,6 +19,7 @@ from yarrow.linear_model.confidence import (
 )
 from yarrow.linear_model.custom import CustomClassifier
 from yarrow.linear_model.exported import ExportedModel
+from yarrow.linear_model.frequency import FrequencyRDAClassifier, SGFTClassifier
 from yarrow.linear_model.gradient import (
     ASGDClassifier,
     NORMAClassifier,
@@ -22,20 +29,32 @@ from yarrow.linear_model.gradient import (
 )
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
 from yarrow.linear_model.persistence import load
-from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
-from yarrow.linear_model.regularized_pa import (
-    NormConstrainedPAClassifier,
-    RegularizedPAClassifier,
+from yarrow.linear_model.proximal import (
+    CumulativePenaltyClassifier,
+    FOBOSClassifier,
+    FOBOSRegressor,
+    RDAClassifier,
+    RDARegressor,
 )
+from yarrow.linear_model.regularized_pa import NormConstrainedPAClassifier, RegularizedPAClassifier
+from yarrow.linear_model.truncated import CoefficientRoundingClassifier, TruncatedGradientClassifier
 
 __all__ = [
     "ALMAClassifier",
     "AROWClassifier",
     "ASGDClassifier",
+    "AdaGradClassifier",
+    "AdaGradRegressor",
     "CWClassifier",
+    "CoefficientRoundingClassifier",
+    "CumulativePenaltyClassifier",
     "CustomClassifier",
     "ExportedModel",
     "FOBOSClassifier",
+    "FOBOSRegressor",
+    "FTRLClassifier",
+    "FTRLRegressor",
+    "FrequencyRDAClassifier",
     "NORMAClassifier",
     "NormConstrainedPAClassifier",
     "OGDClassifier",
@@ -45,9 +64,12 @@ __all__ = [
     "PegasosClassifier",
     "Perceptron",
     "RDAClassifier",
+    "RDARegressor",
     "ROMMAClassifier",
     "RegularizedPAClassifier",
     "SCWClassifier",
+    "SGFTClassifier",
     "SOPClassifier",
+    "TruncatedGradientClassifier",
     "load",
 ]

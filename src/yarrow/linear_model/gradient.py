@@ -4,42 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.linear_model.probabilities import LogisticProbabilities
 from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
-from yarrow.stream.arrays import Array
 
 RADIUS = "Keep the weights in a ball of this radius around 0, intercept included; None: no ball."
-
-
-class LogisticProbabilities(CalibratedProbabilities):
-    """Probabilities where the loss is the logistic one, and none elsewhere."""
-
-    def __getattribute__(self, name: str) -> Any:
-        # scikit-learn asks for the attribute, river calls the method and waits for its refusal.
-        if name.startswith("predict_proba") and self.loss != "logistic":
-            if name == "predict_proba":
-                raise AttributeError("predict_proba is there for loss='logistic' only")
-            return LinearClassifier.__dict__[name].__get__(self)
-        return super().__getattribute__(name)
-
-    def _probabilities(self: Any, scores: Array, variances: Array) -> Array:
-        if scores.shape[1] <= 2 and self.multiclass == "ovr":
-            positive = scores[:, -1:] if scores.shape[1] == 2 else np.full_like(scores, np.inf)
-            second = 0.5 * (1 + np.tanh(0.5 * positive))
-            return np.hstack([1 - second, second]) if scores.shape[1] == 2 else second
-        if self.multiclass == "top1":
-            shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-            return normalised(shifted)
-        return normalised(0.5 * (1 + np.tanh(0.5 * scores)))
 
 
 @estimator
