@@ -8,6 +8,7 @@
 
 #include "affine.hpp"
 #include "confidence.hpp"
+#include "forgetting.hpp"
 #include "proximal.hpp"
 
 namespace yarrow {
@@ -20,7 +21,18 @@ namespace yarrow {
 enum class Strategy { regression, binary, one_versus_rest, top1 };
 
 /// The loop that a learner runs.
-enum class LoopKind { affine, diagonal, projected, whitened, soft_pull, dual_pull };
+enum class LoopKind {
+  affine,
+  diagonal,
+  projected,
+  whitened,
+  soft_pull,
+  dual_pull,
+  herded,
+  fading_visits,
+  fading_rows,
+  restarting
+};
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {
@@ -61,6 +73,9 @@ class Learner {
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
   virtual double weight(std::size_t slot, int column) const = 0;
+
+  /// Of a weight, in the confidence family; as of now, where time changes it.
+  virtual double variance(std::size_t slot, int column) const = 0;
 
   /// Asks the memory for what the next row will need.
   void prefetch(const Row<W>& row) const {
@@ -118,6 +133,12 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   double intercept() const override { return loop_.intercept(); }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
+  }
+  double variance(std::size_t slot, int column) const override {
+    if constexpr (Loop::calibrated)
+      return loop_.variance(state, slot, column);
+    else
+      throw Error("this learner keeps no variances");
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -379,6 +400,14 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, DualPull>>>(recipe);
+    case LoopKind::herded:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Herded>>>(recipe);
+    case LoopKind::fading_visits:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByVisits>>>(recipe);
+    case LoopKind::fading_rows:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByRows>>>(recipe);
+    case LoopKind::restarting:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Restarting>>>(recipe);
   }
   throw Error("unknown loop");
 }

@@ -1,5 +1,7 @@
 #include "model.hpp"
 
+#include <algorithm>
+
 namespace yarrow {
 
 template <class W>
@@ -16,6 +18,8 @@ static nb::dict state_of(PythonModel<W>& self) {
   add("ww", state.ww);
   add("scale_sum", state.scale_sum);
   add("column_updates", state.column_updates);
+  if (std::ranges::any_of(state.restarts, [](double n) { return n > 0; }))
+    add("restarts", state.restarts);
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
                   state.weights.value, state.sums.value, state.calibration.c,
                   state.calibration.lapse, state.calibration.next_fit});
@@ -89,6 +93,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.ww = values<double>(from, "ww", columns);
   state.scale_sum = values<double>(from, "scale_sum", columns);
   state.column_updates = values<double>(from, "column_updates", columns);
+  state.restarts.assign(columns, 0);
+  if (from.contains("restarts")) state.restarts = values<double>(from, "restarts", columns);
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];
