@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -10,10 +11,24 @@ namespace yarrow {
 
 // How the confidence family keeps the covariance: what a feature adds to the margin, what a step
 // (alpha, kappa) does to its mean and variance, and how far a step can carry any mean at most.
-// `v` is z'Sigma z.
+// `v` is z'Sigma z. Covariances that change between the visits of a feature are in forgetting.hpp.
+
+/// What is stored counts as it is, until a step changes it.
+struct Lasting {
+  static constexpr bool ages = false;  ///< keeps a plane with the time of the last visit
+  void set(const std::vector<double>& /*loop_parameters*/) {}
+  template <class W>
+  static double now(const State<W>& /*state*/, int /*column*/) {
+    return 0;
+  }
+  template <class W>
+  static void finish_move(State<W>& /*state*/, const Row<W>& /*row*/, int /*column*/) {}
+  template <class W>
+  static void finish_row(State<W>& /*state*/) {}
+};
 
 /// Diagonal of the precision: 1/s grows by kappa*x^2, written so that s can never become 0.
-struct Diagonal {
+struct Diagonal : Lasting {
   static constexpr bool has_mean = true;
   static auto margin(auto mean, auto /*s*/, auto x) { return x * mean; }
   static auto step(auto s, auto x, double alpha) { return alpha * s * x; }
@@ -27,7 +42,7 @@ struct Diagonal {
 
 /// Diagonal of the covariance: s - beta*s^2*x^2 with beta = kappa/(1 + kappa*v), written as a
 /// quotient of sums of positive terms, because the difference would round to 0.
-struct Projected {
+struct Projected : Lasting {
   static constexpr bool has_mean = true;
   static auto margin(auto mean, auto /*s*/, auto x) { return x * mean; }
   static auto step(auto s, auto x, double alpha) { return alpha * s * x; }
@@ -39,9 +54,18 @@ struct Projected {
   }
 };
 
+/// Diagonal of the precision under a linear map w -> A*w of the weights, where A is diagonal as
+/// well: a = 1/(1 + kappa*s*x^2), and s becomes a*s*a (the exact diagonal form of NHERD).
+struct Herded : Diagonal {
+  static auto variance(auto s, auto x, double kappa, double /*v*/) {
+    const auto shrink = 1 + kappa * s * x * x;
+    return s / (shrink * shrink);
+  }
+};
+
 /// Keeps sum(y*x) in place of the mean and whitens when it predicts, with the row itself inside:
 /// the second-order Perceptron, whose diagonal form is no common multiple of Sigma*x.
-struct Whitened {
+struct Whitened : Lasting {
   static constexpr bool has_mean = false;
   static auto margin(auto sum, auto s, auto x) { return x * sum * s / (1 + s * x * x); }
   static auto step(auto /*s*/, auto x, double alpha) { return alpha * x; }
@@ -54,8 +78,8 @@ struct Whitened {
 };
 
 /// The confidence loop: mu += alpha*Sigma*z, precision grows by kappa*z*z'. Mean and variance of a
-/// feature stand side by side. With averaging, a third plane u makes the sum of all past means
-/// t*mu - u.
+/// feature stand side by side; behind them, if the covariance ages, the time of the last visit.
+/// With averaging, a last plane u makes the sum of all past means t*mu - u.
 template <class W, class Covariance>
 class ConfidenceLoop {
  public:
@@ -64,11 +88,13 @@ class ConfidenceLoop {
 
   static std::vector<Plane> planes(bool average, double initial_variance) {
     std::vector<Plane> planes = {{0, true}, {initial_variance, false}};
+    if (Covariance::ages) planes.push_back({0, false});
     if (average) planes.push_back({0, true});
     return planes;
   }
 
-  void set(const std::vector<double>& /*loop_parameters*/, double intercept, bool average) {
+  void set(const std::vector<double>& loop_parameters, double intercept, bool average) {
+    covariance_.set(loop_parameters);
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
     average_ = average;
   }
@@ -95,22 +121,26 @@ class ConfidenceLoop {
   /// All that can be asked about one column and nothing beside it, in one walk.
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     out.resize(1);
-    average_ ? assess_column<3>(state, row, out) : assess_column<2>(state, row, out);
+    average_ ? assess_column<planes_ + 1>(state, row, out)
+             : assess_column<planes_>(state, row, out);
   }
 
   /// What an update needs beyond the scores, for the columns listed.
   void measure(const State<W>& state, const Row<W>& row, std::span<const int> listed,
                Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
-    const W* first = state.blocks.first() + state.blocks.capacity();
-    const W* intercept = state.blocks.intercept() + state.blocks.capacity();
-    const std::size_t stride = state.blocks.stride();
+    const W* first = state.blocks.first();
+    const W* intercept = state.blocks.intercept();
+    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
     for_tiles(listed.size(), [&](auto tile, std::size_t at) {
       constexpr int width = decltype(tile)::value;
       const int* columns = listed.data() + at;
-      const auto add = [columns](const W* variances, double x, double* sums) {
+      std::array<double, width> now;
+      for (int k = 0; k < width; ++k) now[k] = covariance_.now(state, columns[k]);
+      const auto add = [&](const W* cells, double x, double* sums) {
         const double x2 = x * x;
-        for (int k = 0; k < width; ++k) sums[k] += x2 * static_cast<double>(variances[columns[k]]);
+        for (int k = 0; k < width; ++k)
+          sums[k] += x2 * variance_at(cells + columns[k], capacity, now[k]);
       };
       auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
         add(first + row.index[i] * stride, row.value[i], lane);
@@ -136,19 +166,24 @@ class ConfidenceLoop {
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));
     // Distances that the compiler knows cost nothing to multiply by.
     using One = std::integral_constant<std::size_t, 1>;
-    using Two = std::integral_constant<std::size_t, 2>;
-    using Three = std::integral_constant<std::size_t, 3>;
-    average_ ? walk(state, row, moves, Three{}, One{}) : walk(state, row, moves, Two{}, One{});
+    using Planes = std::integral_constant<std::size_t, planes_>;
+    using WithSum = std::integral_constant<std::size_t, planes_ + 1>;
+    average_ ? walk(state, row, moves, WithSum{}, One{}) : walk(state, row, moves, Planes{}, One{});
   }
 
-  void finish_row(State<W>&) const {}
+  void finish_row(State<W>& state) const { covariance_.finish_row(state); }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const std::size_t capacity = state.blocks.capacity();
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     if (!Covariance::has_mean) return cell[0] * static_cast<double>(cell[capacity]);
     if (!average_) return cell[0];
-    return state.t == 0 ? 0 : cell[0] - cell[2 * capacity] / state.t;
+    return state.t == 0 ? 0 : cell[0] - cell[planes_ * capacity] / state.t;
+  }
+
+  double variance(const State<W>& state, std::size_t slot, int column) const {
+    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    return variance_at(cell, state.blocks.capacity(), covariance_.now(state, column));
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -173,48 +208,69 @@ class ConfidenceLoop {
   template <std::size_t Stride>
   void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* first = state.blocks.first();
-    const auto [margin, v, xx] = pair_sums<3>(row, [first](auto at, auto* sums) {
-      const auto x = at.values(), s = at.cells(first + 1, Stride);
+    const double now = covariance_.now(state, 0);
+    const auto [margin, v, xx] = pair_sums<3>(row, [=, this](auto at, auto* sums) {
+      const auto x = at.values(), s = variances(at, first, Stride, 1, now);
       sums[0] += Covariance::margin(at.cells(first, Stride), s, x);
       sums[1] += x * x * s;
       sums[2] += x * x;
     });
     const W* intercept = state.blocks.intercept();
-    const double mean = intercept[0], s = intercept[1];
+    const double mean = intercept[0], s = variance_at(intercept, 1, now);
     out.score[0] = margin + Covariance::margin(mean, s, intercept_);
     out.variance[0] = v + intercept_ * intercept_ * s;
     out.xx = xx + intercept_ * intercept_;
+  }
+
+  /// The variances at these places, as they count now.
+  auto variances(auto at, const W* cells, auto stride, auto capacity, double now) const {
+    const auto s = at.cells(cells + capacity, stride);
+    if constexpr (Covariance::ages)
+      return covariance_.settled(s, at.cells(cells + 2 * capacity, stride), now);
+    else
+      return s;
+  }
+
+  /// The variance of one feature, as it counts now.
+  double variance_at(const W* cell, std::size_t capacity, double now) const {
+    if constexpr (Covariance::ages)
+      return covariance_.settled(double{cell[capacity]}, double{cell[2 * capacity]}, now);
+    else
+      return cell[capacity];
   }
 
   void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride,
             auto capacity) const {
     for (const Move& m : moves) {
       const double alpha = m.add, kappa = m.other, v = m.v, t = state.t;
+      const double now = covariance_.now(state, m.column);
       W* first = state.blocks.first() + m.column;
       W* intercept = state.blocks.intercept() + m.column;
+      const double s = variance_at(intercept, capacity, now);
       if (average_) {
-        for_pairs(row, [=](auto at) {
+        const std::size_t sums = planes_ * capacity;
+        for_pairs(row, [=, this](auto at) {
           const auto step =
-              Covariance::step(at.cells(first + capacity, stride), at.values(), alpha);
-          at.set_cells(first + 2 * capacity, stride,
-                       at.cells(first + 2 * capacity, stride) + t * step);
+              Covariance::step(variances(at, first, stride, capacity, now), at.values(), alpha);
+          at.set_cells(first + sums, stride, at.cells(first + sums, stride) + t * step);
         });
-        const double s = intercept[capacity];
-        increase(intercept[2 * capacity], t * Covariance::step(s, intercept_, alpha));
+        increase(intercept[sums], t * Covariance::step(s, intercept_, alpha));
       }
-      for_pairs(row, [=](auto at) {
-        const auto x = at.values(), s = at.cells(first + capacity, stride);
+      for_pairs(row, [=, this](auto at) {
+        const auto x = at.values(), s = variances(at, first, stride, capacity, now);
         at.set_cells(first, stride, at.cells(first, stride) + Covariance::step(s, x, alpha));
         at.set_cells(first + capacity, stride, narrowed(s, x, kappa, v));
+        if constexpr (Covariance::ages) at.set_cells(first + 2 * capacity, stride, now + 0 * x);
       });
-      const double s = intercept[capacity];
       increase(intercept[0], Covariance::step(s, intercept_, alpha));
       intercept[capacity] = static_cast<W>(narrowed(s, intercept_, kappa, v));
+      if constexpr (Covariance::ages) intercept[2 * capacity] = static_cast<W>(now);
+      covariance_.finish_move(state, row, m.column);
     }
   }
 
-  static auto narrowed(auto s, auto x, double kappa, double v) {
-    return larger(Covariance::variance(s, x, kappa, v), smallest_variance + 0 * s);
+  auto narrowed(auto s, auto x, double kappa, double v) const {
+    return larger(covariance_.variance(s, x, kappa, v), smallest_variance + 0 * s);
   }
 
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
@@ -226,13 +282,17 @@ class ConfidenceLoop {
     const double largest = state.blocks.planes()[1].initial;
     const double growth = Covariance::reach(m.add, scores.xx, m.v, largest);
     weights.admit<W>(growth, [&] { return state.largest(0); });
-    if (average_) sums.admit<W>(growth * std::max(1.0, state.t), [&] { return state.largest(2); });
+    if (average_)
+      sums.admit<W>(growth * std::max(1.0, state.t), [&] { return state.largest(planes_); });
   }
 
   /// Where confidence ends. Rules without slack double the digits of precision with each
   /// contradiction; below this a variance would soon be 0, and the weight frozen for good.
   static constexpr double smallest_variance = sizeof(W) == 4 ? 1e-30 : 1e-100;
 
+  static constexpr std::size_t planes_ = 2 + Covariance::ages;  ///< without the averaging one
+
+  [[no_unique_address]] Covariance covariance_;
   double intercept_ = 1;
   bool average_ = false;
 };

@@ -8,6 +8,7 @@
 
 #include "affine.hpp"
 #include "confidence.hpp"
+#include "forgetting.hpp"
 #include "proximal.hpp"
 
 namespace yarrow {
@@ -36,7 +37,11 @@ enum class LoopKind {
   adagrad_dual_pull,
   ftrl_pull,
   truncated_pull,
-  rounding_pull
+  rounding_pull,
+  herded,
+  fading_visits,
+  fading_rows,
+  restarting
 };
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
@@ -78,6 +83,9 @@ class Learner {
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
   virtual double weight(std::size_t slot, int column) const = 0;
+
+  /// Of a weight, in the confidence family; as of now, where time changes it.
+  virtual double variance(std::size_t slot, int column) const = 0;
 
   /// Asks the memory for what the next row will need.
   void prefetch(const Row<W>& row) const {
@@ -135,6 +143,12 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   double intercept() const override { return loop_.intercept(); }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
+  }
+  double variance(std::size_t slot, int column) const override {
+    if constexpr (Loop::calibrated)
+      return loop_.variance(state, slot, column);
+    else
+      throw Error("this learner keeps no variances");
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -439,6 +453,14 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ProximalLoop<W, TruncatedPull>>>(recipe);
     case LoopKind::rounding_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, RoundingPull>>>(recipe);
+    case LoopKind::herded:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Herded>>>(recipe);
+    case LoopKind::fading_visits:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByVisits>>>(recipe);
+    case LoopKind::fading_rows:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByRows>>>(recipe);
+    case LoopKind::restarting:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, Restarting>>>(recipe);
   }
   throw Error("unknown loop");
 }

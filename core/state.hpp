@@ -39,6 +39,7 @@ struct Scalars {
   std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
   std::vector<double> column_updates;  ///< how often the column moved
   std::vector<double> column_memory;   ///< what the rule keeps; top1 has one problem and uses [0]
+  std::vector<double> restarts;        ///< how often its variances were set back to the prior
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -81,6 +82,7 @@ struct State : Scalars {
     scale_sum.assign(blocks.columns(), 0);
     column_updates.assign(blocks.columns(), 0);
     column_memory.assign(blocks.columns(), 0);
+    restarts.assign(blocks.columns(), 0);
   }
 
   Blocks<W> blocks;
@@ -96,6 +98,7 @@ struct State : Scalars {
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
     column_memory.push_back(from < 0 ? 0 : column_memory[from]);
+    restarts.push_back(from < 0 ? 0 : restarts[from]);
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -115,6 +118,7 @@ struct State : Scalars {
     scale_sum.resize(columns);
     column_updates.resize(columns);
     column_memory.resize(columns);
+    restarts.resize(columns);
   }
 
   void grow_features(std::size_t features) { blocks.grow_features(features); }

@@ -179,8 +179,8 @@ static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
   for (std::size_t slot = 0; slot < slots; ++slot)
     for (std::size_t k = 0; k < columns; ++k)
       values[slot * columns + k] =
-          which == 0 ? static_cast<W>(self.learner->weight(slot, static_cast<int>(k)))
-                     : blocks.data()[slot * blocks.stride() + which * blocks.capacity() + k];
+          static_cast<W>(which == 0 ? self.learner->weight(slot, static_cast<int>(k))
+                                    : self.learner->variance(slot, static_cast<int>(k)));
   std::vector<int> of_class;
   for (int c = 0; c < self.state().classes; ++c) of_class.push_back(self.learner->column_of(c));
   return nb::make_tuple(to_array(std::move(values), {slots, columns}), of_class);
@@ -274,8 +274,8 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::arg("x").none());
 
   type.def("plane", &plane<W>, nb::arg("which"),
-           "Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the "
-           "column of each class.");
+           "Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both "
+           "as they count now), and the column of each class.");
   type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
   type.def_prop_ro("t", [](M& self) { return self.state().t; });
   type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
@@ -347,7 +347,11 @@ void bind_models(nb::module_& m) {
       .value("adagrad_dual_pull", LoopKind::adagrad_dual_pull)
       .value("ftrl_pull", LoopKind::ftrl_pull)
       .value("truncated_pull", LoopKind::truncated_pull)
-      .value("rounding_pull", LoopKind::rounding_pull);
+      .value("rounding_pull", LoopKind::rounding_pull)
+      .value("herded", LoopKind::herded)
+      .value("fading_visits", LoopKind::fading_visits)
+      .value("fading_rows", LoopKind::fading_rows)
+      .value("restarting", LoopKind::restarting);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

@@ -1,7 +1,11 @@
 #include "../rules/alma.hpp"
 #include "../rules/arow.hpp"
+#include "../rules/bayesian_perceptron.hpp"
 #include "../rules/confidence_weighted.hpp"
+#include "../rules/ellipsoid.hpp"
 #include "../rules/gradient.hpp"
+#include "../rules/herding.hpp"
+#include "../rules/narow.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/regularized_gradient.hpp"
@@ -102,6 +106,12 @@ void bind_rules(nb::module_& m) {
   add<arow_hinge>(rules, "arow_hinge", Rests::at_target, {"r"});
   add<scw1>(rules, "scw1", Rests::no, {"phi", "C"});
   add<scw2>(rules, "scw2", Rests::no, {"phi", "C"});
+  add<arow_squared>(rules, "arow_squared", Rests::no, {"r"});
+  add<nherd>(rules, "nherd", Rests::at_target, {"C"});
+  add<nherd_exact>(rules, "nherd_exact", Rests::at_target, {"C"});
+  add<narow>(rules, "narow", Rests::no, {"b"});
+  add<iellip>(rules, "iellip", Rests::no, {"c", "b"});
+  add<bayesian_perceptron>(rules, "bayesian_perceptron", Rests::no, {"noise"});
   add<descent<hinge_slope>>(rules, "descent_hinge", Rests::at_target, {"eta0", "power"});
   add<descent<squared_hinge_slope>>(rules, "descent_squared_hinge", Rests::at_target,
                                     {"eta0", "power"});

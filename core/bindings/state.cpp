@@ -1,5 +1,7 @@
 #include "model.hpp"
 
+#include <algorithm>
+
 namespace yarrow {
 
 template <class Framework, class W>
@@ -17,6 +19,8 @@ static nb::dict state_of(PythonModel<W>& self) {
   add("scale_sum", state.scale_sum);
   add("column_updates", state.column_updates);
   add("column_memory", state.column_memory);
+  if (std::ranges::any_of(state.restarts, [](double n) { return n > 0; }))
+    add("restarts", state.restarts);
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
                   state.weights.value, state.sums.value, state.calibration.c,
                   state.calibration.lapse, state.calibration.next_fit});
@@ -94,6 +98,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.column_memory.assign(columns, 0);  // files written before rules had a memory lack it
   if (from.contains("column_memory"))
     state.column_memory = values<double>(from, "column_memory", columns);
+  state.restarts.assign(columns, 0);
+  if (from.contains("restarts")) state.restarts = values<double>(from, "restarts", columns);
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];

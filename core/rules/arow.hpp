@@ -8,6 +8,9 @@
 // first over mu, then, if mu moved, over Sigma (equations 4 to 8). Sigma^-1 grows by z z'/r (14).
 //   squared hinge  alpha = loss / (v + r)           (12)
 //   hinge          alpha = min(1/(2r), loss / v)    (23)
+//   squared        alpha = (target - margin) / (v + r), on either side of the target: recursive
+//                  least squares, whose mean is the ridge solution of all rows so far, with weight
+//                  r
 // A sample weight divides r. Rows of zeros are left alone.
 
 namespace yarrow {
@@ -24,6 +27,12 @@ inline Confidence arow_hinge(const Situation& s, const double* p) {
   const double loss = s.target - s.margin;
   if (loss <= 0 || s.v <= 0) return {0, 0};
   return {std::min(1 / (2 * r), loss / s.v), 1 / r};
+}
+
+inline Confidence arow_squared(const Situation& s, const double* p) {
+  const double r = p[0] / s.weight;
+  if (s.v <= 0) return {0, 0};
+  return {(s.target - s.margin) / (s.v + r), 1 / r};
 }
 
 }  // namespace yarrow

@@ -102,6 +102,13 @@ class Loop(enum.Enum):
     truncated_pull = 14
 
     rounding_pull = 15
+    herded = 6
+
+    fading_visits = 7
+
+    fading_rows = 8
+
+    restarting = 9
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
@@ -144,7 +151,7 @@ class ModelF32:
 
     def plane(self, which: int) -> tuple:
         """
-        Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the column of each class.
+        Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
         """
 
     @property
@@ -224,7 +231,7 @@ class ModelF64:
 
     def plane(self, which: int) -> tuple:
         """
-        Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the column of each class.
+        Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
         """
 
     @property

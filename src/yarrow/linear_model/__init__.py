@@ -11,14 +11,21 @@ from yarrow.linear_model.affine import (
     PassiveAggressiveRegressor,
     Perceptron,
 )
+from yarrow.linear_model.bayesian import BayesianPerceptron
 from yarrow.linear_model.confidence import (
     AROWClassifier,
     CWClassifier,
     SCWClassifier,
     SOPClassifier,
 )
+from yarrow.linear_model.confidence_relatives import (
+    IELLIPClassifier,
+    NAROWClassifier,
+    NHERDClassifier,
+)
 from yarrow.linear_model.custom import CustomClassifier
 from yarrow.linear_model.exported import ExportedModel
+from yarrow.linear_model.forgetting import ARCORClassifier, ForgettingAROWClassifier
 from yarrow.linear_model.frequency import FrequencyRDAClassifier, SGFTClassifier
 from yarrow.linear_model.gradient import (
     ASGDClassifier,
@@ -27,6 +34,7 @@ from yarrow.linear_model.gradient import (
     OGDRegressor,
     PegasosClassifier,
 )
+from yarrow.linear_model.least_squares import AROWRegressor
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import (
@@ -41,10 +49,13 @@ from yarrow.linear_model.truncated import CoefficientRoundingClassifier, Truncat
 
 __all__ = [
     "ALMAClassifier",
+    "ARCORClassifier",
     "AROWClassifier",
+    "AROWRegressor",
     "ASGDClassifier",
     "AdaGradClassifier",
     "AdaGradRegressor",
+    "BayesianPerceptron",
     "CWClassifier",
     "CoefficientRoundingClassifier",
     "CumulativePenaltyClassifier",
@@ -54,7 +65,11 @@ __all__ = [
     "FOBOSRegressor",
     "FTRLClassifier",
     "FTRLRegressor",
+    "ForgettingAROWClassifier",
     "FrequencyRDAClassifier",
+    "IELLIPClassifier",
+    "NAROWClassifier",
+    "NHERDClassifier",
     "NORMAClassifier",
     "NormConstrainedPAClassifier",
     "OGDClassifier",

@@ -169,9 +169,10 @@ class AROWClassifier(ConfidenceClassifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
 
     The first choice: second-order speed of learning, and one mislabelled row cannot spoil it.
-    Instead: `CWClassifier` on clean labels, its variance form or `Perceptron` under drift, since
+    Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here
     confidence only grows; `RDAClassifier` for few weights.
-    A sample weight divides r.
+    A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
+    squares on labels -1 and +1.
 
     >>> model = AROWClassifier()
     >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
@@ -186,16 +187,20 @@ class AROWClassifier(ConfidenceClassifier):
     covariance: Literal["diagonal", "projected"] = choice(
         default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
     )
-    loss: Literal["squared_hinge", "hinge"] = choice(
+    loss: Literal["squared_hinge", "hinge", "squared"] = choice(
         default="squared_hinge",
-        options=("squared_hinge", "hinge"),
-        doc="What a margin below 1 costs.",
+        options=("squared_hinge", "hinge", "squared"),
+        doc="What a margin below 1 costs; squared: also one above.",
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
 
     def _rule(self) -> _core.Rule:
-        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
+        return {
+            "squared_hinge": rules.arow,
+            "hinge": rules.arow_hinge,
+            "squared": rules.arow_squared,
+        }[self.loss]
 
 
 @estimator

@@ -1,0 +1,138 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "confidence.hpp"
+
+// Covariances that do not only narrow: what was learned long ago counts less, so that a model can
+// follow a concept that drifts. Means stay; only the confidence in them fades or is taken back.
+// The prior is a variance s0, precision P0 = 1/s0, which no variance ever exceeds.
+
+namespace yarrow {
+
+/// The variance of a precision that has faded to the share `kept` of what it had gained over the
+/// prior: P <- P0 + (P - P0)*kept. With kept = 1 it is s to the bit.
+inline auto faded(auto s, auto kept, double prior) { return s / (kept + (1 - kept) * (s / prior)); }
+
+/// Fades at each update of a feature, by the factor g. Parameters: g, s0.
+/// Narrowing by 1/s += kappa*x^2 and fading share one division.
+struct FadingByVisits : Diagonal {
+  double memory = 1, prior = 1;
+
+  void set(const std::vector<double>& loop_parameters) {
+    memory = loop_parameters[0];
+    prior = loop_parameters[1];
+  }
+  auto variance(auto s, auto x, double kappa, double /*v*/) const {
+    return s / (memory * (1 + kappa * s * x * x) + (1 - memory) * (s / prior));
+  }
+};
+
+/// Times of visits that any number type can keep: whole numbers below 2^24, which float32 holds
+/// exactly. Before the clock starts again from 0 all features are settled, once in 2^24 ticks, so
+/// that a time is never mistaken for one of an earlier round, and nothing is ever rounded.
+struct Clock {
+  static constexpr double round = 1 << 24;
+  static double at(double ticks) { return std::fmod(ticks, round); }
+  static bool starts_again(double ticks) { return ticks > 0 && at(ticks) == 0; }
+};
+
+/// What time has done to the variances of a column is written down, and the clock set to 0.
+template <class W, class Covariance>
+void settle_column(State<W>& state, const Covariance& covariance, int column, double now) {
+  if (state.before_all_change) state.before_all_change();
+  Blocks<W>& blocks = state.blocks;
+  for (std::size_t slot = 0; slot <= blocks.features(); ++slot) {
+    W* cell = blocks.data() + slot * blocks.stride() + column;
+    W &s = cell[blocks.capacity()], &time = cell[2 * blocks.capacity()];
+    s = static_cast<W>(covariance.settled(double{s}, double{time}, now));
+    time = 0;
+  }
+}
+
+/// Fades by the factor g with every row learned, whether or not it has the feature; paid at the
+/// feature's next visit: g^(rows since the last). Parameters: g, s0.
+/// Powers come from two tables, since a function call a feature would cost more than all the rest.
+struct FadingByRows : Diagonal {
+  static constexpr bool ages = true;
+
+  void set(const std::vector<double>& loop_parameters) {
+    const double memory = loop_parameters[0];
+    prior_ = loop_parameters[1];
+    near_.assign(table, 1);
+    far_.assign(table + 1, 1);
+    for (std::size_t i = 1; i < table; ++i) near_[i] = near_[i - 1] * memory;
+    for (std::size_t i = 1; i <= table; ++i) far_[i] = far_[i - 1] * (near_[table - 1] * memory);
+  }
+  template <class W>
+  static double now(const State<W>& state, int /*column*/) {
+    return Clock::at(state.t);
+  }
+  auto settled(auto s, auto time, double now) const { return faded(s, kept(now - time), prior_); }
+
+  template <class W>
+  void finish_row(State<W>& state) const {
+    if (!Clock::starts_again(state.t + 1)) return;
+    for (int k = 0; k < state.blocks.columns(); ++k) settle_column(state, *this, k, Clock::round);
+  }
+
+ private:
+  static constexpr std::size_t table = 1 << 12;
+
+  double kept(double rows) const {
+    const auto n = static_cast<std::uint32_t>(rows);
+    return near_[n % table] * far_[n / table];
+  }
+  Pair kept(Pair rows) const { return Pair{kept(rows[0]), kept(rows[1])}; }
+
+  double prior_ = 1;
+  std::vector<double> near_, far_;  ///< g^n for n < 4096, g^(4096 n) for n <= 4096
+};
+
+/// ARCOR (Vaits & Crammer 2011): when an update leaves the covariance with an eigenvalue below a
+/// floor, it is set back to the prior, and the floor of the next segment is lower:
+///   floor_i = floor * i^-power,  i = 1, 2...
+/// The eigenvalues of a diagonal are its variances, and only those of the row have changed. Setting
+/// back is lazy: a feature whose last visit was in an earlier segment has the prior's variance.
+/// Parameters: floor, power, s0. The paper's projection on a ball, which its proof needs and which
+/// would change all weights, is left out.
+struct Restarting : Diagonal {
+  static constexpr bool ages = true;
+  double floor = 0, power = 0, prior = 1;
+
+  void set(const std::vector<double>& loop_parameters) {
+    floor = loop_parameters[0];
+    power = loop_parameters[1];
+    prior = loop_parameters[2];
+  }
+  template <class W>
+  static double now(const State<W>& state, int column) {
+    return Clock::at(state.restarts[column]);
+  }
+  auto settled(auto s, auto time, double now) const {
+    return time == now + 0 * time ? s : prior + 0 * s;
+  }
+
+  template <class W>
+  void finish_move(State<W>& state, const Row<W>& row, int column) const {
+    double& restarts = state.restarts[column];
+    const double least = floor * std::pow(restarts + 1, -power);
+    if (smallest_variance(state.blocks, row, column) >= least) return;
+    if (Clock::starts_again(++restarts)) settle_column(state, *this, column, Clock::round);
+  }
+
+ private:
+  /// Of the row's features, which have just been visited, and the intercept.
+  template <class W>
+  static double smallest_variance(const Blocks<W>& blocks, const Row<W>& row, int column) {
+    const std::size_t stride = blocks.stride();
+    const W* variances = blocks.first() + blocks.capacity() + column;
+    double smallest = blocks.intercept()[blocks.capacity() + column];
+    for (std::size_t i = 0; i < row.size; ++i)
+      smallest = smaller(smallest, double{variances[row.index[i] * stride]});
+    return smallest;
+  }
+};
+
+}  // namespace yarrow

@@ -1,0 +1,112 @@
+"""Second-order learners for streams that drift: AROW whose confidence fades, or starts anew."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.estimator import estimator
+from yarrow.linear_model.affine import AVERAGE
+from yarrow.linear_model.confidence import ConfidenceClassifier
+from yarrow.parameters import choice, flag, number
+
+Loss = Literal["squared_hinge", "hinge"]
+LOSSES = ("squared_hinge", "hinge")
+
+
+@estimator
+class ForgettingAROWClassifier(ConfidenceClassifier):
+    """AROW that forgets: confidence in each weight fades, so that it can always be learned anew.
+
+    AROW (Crammer, Kulesza & Dredze 2013) grows surer of a weight with each row and at last hardly
+    moves it. Here a precision P falls back towards its prior, `P <- P0 + (P - P0) * memory**n`,
+    where n counts the updates of the feature ("visits") or all rows since its last one ("rows").
+    With memory=1 it is AROW, to the bit. Weights themselves are kept.
+
+    Use it where the concept drifts, with a memory of about 1 - 1/(rows for which it holds).
+    "visits" leaves rare features alone until they come back; "rows" makes them open to change
+    after a long absence. Instead: `AROWClassifier` if nothing drifts.
+    A sample weight divides r; it does not make time pass faster.
+
+    >>> model, never = ForgettingAROWClassifier(memory=0.9), ForgettingAROWClassifier(memory=1)
+    >>> for label in 50 * ["good"] + 5 * ["bad"]:
+    ...     for learner in (model, never):
+    ...         learner.learn_one({"phone": 1}, label)
+    >>> model.predict_one({"phone": 1}), never.predict_one({"phone": 1})
+    ('bad', 'good')
+    """
+
+    r: float = number(
+        default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
+    )
+    memory: float = number(
+        default=0.99,
+        doc="Share of a weight's confidence that outlasts one visit, or row; 1 forgets nothing.",
+        above=0,
+        at_most=1,
+    )
+    clock: Literal["visits", "rows"] = choice(
+        default="visits",
+        options=("visits", "rows"),
+        doc="What makes a feature fade: its own updates, or every row that is learned.",
+    )
+    loss: Loss = choice(default="squared_hinge", options=LOSSES, doc="What a margin below 1 costs.")
+    _: dataclasses.KW_ONLY
+    average: bool = flag(default=False, doc=AVERAGE)
+
+    def _loop(self) -> _core.Loop:
+        return {"visits": _core.Loop.fading_visits, "rows": _core.Loop.fading_rows}[self.clock]
+
+    def _loop_parameters(self) -> list[float]:
+        return [self.memory, self._initial_variance()]
+
+    def _rule(self) -> _core.Rule:
+        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
+
+
+@estimator
+class ARCORClassifier(ConfidenceClassifier):
+    """AROW with covariance resets (ARCOR, Vaits & Crammer 2011), for classification.
+
+    Whenever an update makes a variance smaller than a floor, all variances go back to their prior
+    and only the weights are kept. The i-th segment has the floor `floor * i**-power`. The paper's
+    algorithm is one for regression with a full covariance; here the rows that update are AROW's,
+    and the eigenvalues are the variances. Its projection on a ball of weights is left out.
+
+    Use it as the baseline for drift. Instead: `ForgettingAROWClassifier`, which forgets each
+    feature at its own pace and not all at once.
+    A sample weight divides r.
+
+    >>> model = ARCORClassifier(floor=0.2)
+    >>> for label in 50 * ["good"] + 5 * ["bad"]:
+    ...     model.learn_one({"phone": 1}, label)
+    >>> model.predict_one({"phone": 1})
+    'bad'
+    """
+
+    r: float = number(
+        default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
+    )
+    floor: float = number(
+        default=0.1,
+        doc="A variance below this starts the covariance anew.",
+        above=0,
+        below=1,
+    )
+    power: float = number(
+        default=0.0, doc="How fast the floor falls with each new start.", at_least=0
+    )
+    loss: Loss = choice(default="squared_hinge", options=LOSSES, doc="What a margin below 1 costs.")
+    _: dataclasses.KW_ONLY
+    average: bool = flag(default=False, doc=AVERAGE)
+
+    def _loop(self) -> _core.Loop:
+        return _core.Loop.restarting
+
+    def _loop_parameters(self) -> list[float]:
+        return [self.floor, self.power, self._initial_variance()]
+
+    def _rule(self) -> _core.Rule:
+        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]

@@ -1,0 +1,58 @@
+"""AROW for real targets: recursive least squares."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, Literal
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.estimator import estimator
+from yarrow.linear_model.affine import AVERAGE
+from yarrow.linear_model.confidence import COVARIANCE
+from yarrow.linear_model.regressor import LinearRegressor
+from yarrow.parameters import choice, flag, number
+from yarrow.stream.arrays import Array
+
+
+@estimator
+class AROWRegressor(LinearRegressor):
+    """AROW with the squared loss (AROWR, Vaits & Crammer 2011): recursive least squares.
+
+    With a full covariance its weights would be those of ridge regression with penalty r on all
+    rows so far; the diagonal forms treat features as independent, at a cost a row of its values.
+
+    Use it for most regressions on streams. Instead: `PassiveAggressiveRegressor` under drift,
+    since confidence only grows, or where large errors should not count by their square.
+    A sample weight divides r.
+
+    >>> model = AROWRegressor(r=0.1, fit_intercept=False)
+    >>> for kg in (1.0, 2.0, 5.0):
+    ...     model.learn_one({"kg": kg}, 3 * kg)
+    >>> round(model.predict_one({"kg": 3.0}), 1)
+    9.0
+    """
+
+    r: float = number(
+        default=1.0, doc="How little one row may change; larger for noisier targets.", above=0
+    )
+    covariance: Literal["diagonal", "projected"] = choice(
+        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
+    )
+    _: dataclasses.KW_ONLY
+    average: bool = flag(default=False, doc=AVERAGE)
+
+    family: ClassVar[str] = "confidence"
+    can_average: ClassVar[bool] = True
+
+    def _loop(self) -> _core.Loop:
+        return {"diagonal": _core.Loop.diagonal, "projected": _core.Loop.projected}[self.covariance]
+
+    def _rule(self) -> _core.Rule:
+        return rules.arow_squared
+
+    @property
+    def variance_(self) -> Array:
+        """The variance of each weight, in units of the noise's variance r."""
+        variances: Array = self._fitted.plane(1)[0][1:, 0]
+        return variances
