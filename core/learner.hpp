@@ -8,6 +8,7 @@
 
 #include "affine.hpp"
 #include "confidence.hpp"
+#include "full.hpp"
 #include "proximal.hpp"
 
 namespace yarrow {
@@ -20,7 +21,16 @@ namespace yarrow {
 enum class Strategy { regression, binary, one_versus_rest, top1 };
 
 /// The loop that a learner runs.
-enum class LoopKind { affine, diagonal, projected, whitened, soft_pull, dual_pull };
+enum class LoopKind {
+  affine,
+  diagonal,
+  projected,
+  whitened,
+  full,
+  full_row_inside,
+  soft_pull,
+  dual_pull
+};
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {
@@ -61,6 +71,10 @@ class Learner {
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
   virtual double weight(std::size_t slot, int column) const = 0;
+
+  /// The covariance of a column's weights as a matrix over all slots, written to `out`; in families
+  /// without one it is refused.
+  virtual void covariance(int column, double* out) const = 0;
 
   /// Asks the memory for what the next row will need.
   void prefetch(const Row<W>& row) const {
@@ -112,12 +126,20 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
                                 recipe.strategy == Strategy::top1 ? 0 : 1)),
              recipe) {
     loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
+    if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
+      Loop::start(state, recipe.loop_parameters);
   }
 
   void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
+  }
+  void covariance(int column, double* out) const override {
+    if constexpr (requires { loop_.covariance(state, column, out); })
+      loop_.covariance(state, column, out);
+    else
+      throw Error("this learner keeps no covariance between weights");
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -127,8 +149,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     top_margin_ = -1;
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
-    if (is_new) add_class();
     try {
+      if (is_new) add_class();
       learn_class(row, c, weight, is_new);
     } catch (...) {
       if (is_new) remove_class();
@@ -375,6 +397,10 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Projected>>>(recipe);
     case LoopKind::whitened:
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Whitened>>>(recipe);
+    case LoopKind::full:
+      return std::make_unique<LearnerWith<FullLoop<W, ByMean>>>(recipe);
+    case LoopKind::full_row_inside:
+      return std::make_unique<LearnerWith<FullLoop<W, RowInside>>>(recipe);
     case LoopKind::soft_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:

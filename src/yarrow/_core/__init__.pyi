@@ -75,9 +75,13 @@ class Loop(enum.Enum):
 
     whitened = 3
 
-    soft_pull = 4
+    full = 4
 
-    dual_pull = 5
+    full_row_inside = 5
+
+    soft_pull = 6
+
+    dual_pull = 7
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
@@ -121,6 +125,11 @@ class ModelF32:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the column of each class.
+        """
+
+    def covariances(self) -> object:
+        """
+        The covariance of the weights of each class, in the order of their appearance.
         """
 
     @property
@@ -201,6 +210,11 @@ class ModelF64:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the column of each class.
+        """
+
+    def covariances(self) -> object:
+        """
+        The covariance of the weights of each class, in the order of their appearance.
         """
 
     @property
