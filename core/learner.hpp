@@ -9,6 +9,7 @@
 #include "affine.hpp"
 #include "confidence.hpp"
 #include "forgetting.hpp"
+#include "full.hpp"
 #include "proximal.hpp"
 
 namespace yarrow {
@@ -26,6 +27,8 @@ enum class LoopKind {
   diagonal,
   projected,
   whitened,
+  full,
+  full_row_inside,
   soft_pull,
   dual_pull,
   elastic_pull,
@@ -86,6 +89,9 @@ class Learner {
 
   /// Of a weight, in the confidence family; as of now, where time changes it.
   virtual double variance(std::size_t slot, int column) const = 0;
+  /// The covariance of a column's weights as a matrix over all slots, written to `out`; in families
+  /// without one it is refused.
+  virtual void covariance(int column, double* out) const = 0;
 
   /// Asks the memory for what the next row will need.
   void prefetch(const Row<W>& row) const {
@@ -137,6 +143,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
                                 recipe.strategy == Strategy::top1 ? 0 : 1)),
              recipe) {
     loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
+    if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
+      Loop::start(state, recipe.loop_parameters);
   }
 
   void grow_features(std::size_t features) override { state.grow_features(features); }
@@ -150,6 +158,12 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     else
       throw Error("this learner keeps no variances");
   }
+  void covariance(int column, double* out) const override {
+    if constexpr (requires { loop_.covariance(state, column, out); })
+      loop_.covariance(state, column, out);
+    else
+      throw Error("this learner keeps no covariance between weights");
+  }
 
   void learn(const Row<W>& row, double label, double weight) override {
     kept_.clear();
@@ -159,8 +173,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     top_margin_ = -1;
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
-    if (is_new) add_class();
     try {
+      if (is_new) add_class();
       learn_class(row, c, weight, is_new);
     } catch (...) {
       if (is_new) remove_class();
@@ -429,6 +443,10 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Projected>>>(recipe);
     case LoopKind::whitened:
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Whitened>>>(recipe);
+    case LoopKind::full:
+      return std::make_unique<LearnerWith<FullLoop<W, ByMean>>>(recipe);
+    case LoopKind::full_row_inside:
+      return std::make_unique<LearnerWith<FullLoop<W, RowInside>>>(recipe);
     case LoopKind::soft_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:

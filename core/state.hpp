@@ -9,6 +9,7 @@
 
 #include "blocks.hpp"
 #include "calibration.hpp"
+#include "covariance.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
 
@@ -86,12 +87,14 @@ struct State : Scalars {
   }
 
   Blocks<W> blocks;
+  Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
   Touched touched;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {
     const int to = blocks.columns();
+    covariances.add_column(from);  // may be refused
     blocks.add_column();
     scale.push_back(from < 0 ? 1 : scale[from]);
     ww.push_back(from < 0 ? 0 : ww[from]);
@@ -113,6 +116,7 @@ struct State : Scalars {
 
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
+    covariances.truncate_columns(columns);
     scale.resize(columns);
     ww.resize(columns);
     scale_sum.resize(columns);
@@ -121,17 +125,22 @@ struct State : Scalars {
     restarts.resize(columns);
   }
 
-  void grow_features(std::size_t features) { blocks.grow_features(features); }
+  void grow_features(std::size_t features) {
+    covariances.grow(features + 1);  // may be refused
+    blocks.grow_features(features);
+  }
 
   void truncate_features(std::size_t features) {
     if (features < blocks.features()) touched.forget();
     blocks.truncate_features(features);
+    covariances.truncate(features + 1);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
     blocks.keep_features(keep);
+    covariances.keep_features(keep);
   }
 
   double largest(std::size_t plane) const {

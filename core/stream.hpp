@@ -141,7 +141,7 @@ class StreamLearner {
     const Index names_before = model_.vocabulary.size();
     const Row<W> row = rows.learn(i);
     double prediction = 0;
-    if (averages()) prediction = predict(row);
+    if (averages()) prediction = predict(row, names_before);
     if (is_text) {
       const ClassName name = ClassName::of(std::string(block.label_text[i]));
       model_.learn_row(row, &name, 0, weight, names_before);
@@ -155,8 +155,13 @@ class StreamLearner {
   /// Averaged weights predict, while the rule sees the last ones.
   bool averages() const { return model_.learner->recipe().average; }
 
-  double predict(const Row<W>& row) {
-    model_.grow(model_.vocabulary.size());
+  double predict(const Row<W>& row, Index names_before) {
+    try {
+      model_.grow(model_.vocabulary.size());
+    } catch (...) {  // there may not be room for the row's features
+      model_.vocabulary.truncate(names_before);
+      throw;
+    }
     model_.learner->predict(row, scores_);
     if (model_.is_regression()) return scores_.score[0];
     const auto best = std::max_element(scores_.score.begin(), scores_.score.end());

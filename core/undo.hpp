@@ -14,7 +14,9 @@ class Undo {
   /// `values`: an upper bound on the values of all rows; `columns_change`: a class is new.
   Undo(State<W>& state, std::size_t values, bool columns_change) : state_(state) {
     const std::size_t block_bytes = state.blocks.stride() * sizeof(W);
-    if (columns_change || values * block_bytes >= state.blocks.bytes()) {
+    // Full covariances are copied only once a row is about to change them.
+    const bool waits = state.covariances.in_use();
+    if (columns_change || (!waits && values * block_bytes >= state.blocks.bytes())) {
       whole_.emplace(state);
     } else {
       scalars_.emplace(state);

@@ -186,6 +186,21 @@ static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
   return nb::make_tuple(to_array(std::move(values), {slots, columns}), of_class);
 }
 
+/// The full covariance of each class's weights, slot 0 (the intercept) included.
+template <class W>
+static nb::object covariances(PythonModel<W>& self) {
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const State<W>& state = self.state();
+  const std::size_t slots = state.blocks.features() + 1;
+  const auto scores = static_cast<std::size_t>(self.is_regression() ? 1 : state.classes);
+  std::vector<double> values(scores * slots * slots);
+  for (std::size_t c = 0; c < scores; ++c)
+    self.learner->covariance(
+        self.is_regression() ? 0 : self.learner->column_of(static_cast<int>(c)),
+        values.data() + c * slots * slots);
+  return nb::cast(to_array(std::move(values), {scores, slots, slots}));
+}
+
 template <class W>
 static void bind_model(nb::module_& m, const char* name) {
   using M = PythonModel<W>;
@@ -276,6 +291,8 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def("plane", &plane<W>, nb::arg("which"),
            "Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both "
            "as they count now), and the column of each class.");
+  type.def("covariances", &covariances<W>,
+           "The covariance of the weights of each class, in the order of their appearance.");
   type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
   type.def_prop_ro("t", [](M& self) { return self.state().t; });
   type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
@@ -305,7 +322,7 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     const State<W>& state = self.state();
-    return state.blocks.bytes() + self.vocabulary.memory();
+    return state.blocks.bytes() + state.covariances.bytes() + self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {
@@ -336,6 +353,8 @@ void bind_models(nb::module_& m) {
       .value("diagonal", LoopKind::diagonal)
       .value("projected", LoopKind::projected)
       .value("whitened", LoopKind::whitened)
+      .value("full", LoopKind::full)
+      .value("full_row_inside", LoopKind::full_row_inside)
       .value("soft_pull", LoopKind::soft_pull)
       .value("dual_pull", LoopKind::dual_pull)
       .value("elastic_pull", LoopKind::elastic_pull)

@@ -27,6 +27,17 @@ static nb::dict state_of(PythonModel<W>& self) {
   if (state.shrink != 1) add("shrink", {state.shrink});
   add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
   add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
+  if (state.covariances.in_use()) {
+    const std::size_t size = CovarianceMatrix::saved_size(slots);
+    std::vector<double> matrices, queued;
+    matrices.reserve(columns * size);
+    for (std::size_t k = 0; k < columns; ++k) {
+      state.covariances[static_cast<int>(k)].save(matrices);
+      queued.push_back(static_cast<double>(state.covariances[static_cast<int>(k)].queued()));
+    }
+    out["covariances"] = to_array(std::move(matrices), {columns, size});
+    add("covariances_queued", queued);
+  }
   if (!self.hash_mask) {
     FlatNames names = self.vocabulary.flatten();
     const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
@@ -63,6 +74,24 @@ static std::vector<T> values(const nb::dict& from, const char* name, std::size_t
   return {array.data(), array.data() + array.shape(0)};
 }
 
+static void restore_covariances(Covariances& covariances, const nb::dict& from, std::size_t slots,
+                                std::size_t columns) {
+  using Matrices = nb::ndarray<const double, nb::ndim<2>, nb::c_contig>;
+  const auto queued = values<double>(from, "covariances_queued", columns);
+  if (!from.contains("covariances")) throw Error("the state has no 'covariances'");
+  const Matrices matrices = nb::cast<Matrices>(from["covariances"]);
+  const std::size_t size = CovarianceMatrix::saved_size(slots);
+  if (matrices.shape(0) != columns || matrices.shape(1) != size)
+    throw Error("the state's 'covariances' have the wrong shape");
+  covariances.reset(columns, slots);
+  for (std::size_t k = 0; k < columns; ++k) {
+    if (!(queued[k] >= 0 && queued[k] < CovarianceMatrix::queue_length))
+      throw Error("the state's 'covariances_queued' are out of range");
+    covariances[static_cast<int>(k)].restore(matrices.data() + k * size, slots,
+                                             static_cast<std::size_t>(queued[k]));
+  }
+}
+
 template <class W>
 static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
   using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
@@ -89,6 +118,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     throw Error("the state's 'blocks' do not fit the number of hash bits");
   }
 
+  if (state.covariances.in_use()) restore_covariances(state.covariances, from, slots, columns);
   state.touched.forget();
   state.blocks.restore(cells.data(), slots - 1, static_cast<int>(columns));
   state.scale = values<double>(from, "scale", columns);

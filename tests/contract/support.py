@@ -58,11 +58,41 @@ def learned(model: Any) -> dict[str, Any]:
     for place, name in enumerate(model.feature_names_, start=1):
         if blocks[place].tobytes() != unseen.tobytes():
             features[name] = blocks[place].tolist()
+    covariances = covariances_by_name(model, state.pop("covariances", np.empty((0, 0))))
     names = ("name_columns", "name_kinds", "name_offsets", "name_bytes")
     rest = {key: value.tolist() for key, value in state.items() if key not in names}
     classes = [(type(label).__name__, label) for label in model._fitted.classes]
     intercept = blocks[0].tolist()
-    return {"features": features, "intercept": intercept, "classes": classes, **rest}
+    return {
+        "features": features,
+        "intercept": intercept,
+        "classes": classes,
+        "covariances": covariances,
+        **rest,
+    }
+
+
+def covariances_by_name(model: Any, saved: Array) -> list[dict[Any, float]]:
+    """Return the cells of saved covariances, and of the vectors before them, by feature names.
+
+    Cells of features that never had a value are left out.
+    """
+    names = ["(intercept)", *model.feature_names_]
+    n = len(names)
+    rows, columns = np.tril_indices(n)
+    found = []
+    for values in saved:
+        vectors, triangle = np.split(values, [len(values) - n * (n + 1) // 2])
+        vectors = vectors.reshape(-1, n)
+        seen = vectors[0] != model._initial_variance()
+        cells = {
+            frozenset((names[i], names[j])): value
+            for i, j, value in zip(rows, columns, (triangle + 0.0).tolist(), strict=True)
+            if seen[i] and seen[j]
+        }
+        queue = {names[j]: (vectors[:, j] + 0.0).tolist() for j in np.flatnonzero(seen)}
+        found.append(cells | queue)
+    return found
 
 
 def fingerprint(model: Any) -> dict[str, Any]:

@@ -79,9 +79,13 @@ class Loop(enum.Enum):
 
     whitened = 3
 
-    soft_pull = 4
+    full = 4
 
-    dual_pull = 5
+    full_row_inside = 5
+
+    soft_pull = 6
+
+    dual_pull = 7
 
     elastic_pull = 6
 
@@ -152,6 +156,11 @@ class ModelF32:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
+        """
+
+    def covariances(self) -> object:
+        """
+        The covariance of the weights of each class, in the order of their appearance.
         """
 
     @property
@@ -232,6 +241,11 @@ class ModelF64:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
+        """
+
+    def covariances(self) -> object:
+        """
+        The covariance of the weights of each class, in the order of their appearance.
         """
 
     @property

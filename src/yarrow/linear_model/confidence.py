@@ -15,7 +15,23 @@ from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassi
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array
 
-COVARIANCE = "Diagonal of the precision, or of the covariance."
+COVARIANCE = "Diagonal of the precision, or of the covariance; or all of the covariance."
+#: bytes that the full covariances of a model may take: 8 * features**2 for each score
+MOST_COVARIANCE_BYTES = 4 * 2**30
+
+
+def confidence_loop(covariance: str) -> _core.Loop:
+    """The loop that keeps a covariance of this kind."""
+    return {
+        "diagonal": _core.Loop.diagonal,
+        "projected": _core.Loop.projected,
+        "full": _core.Loop.full,
+    }[covariance]
+
+
+def covariance_limits(covariance: str) -> list[float]:
+    """What that loop is told about memory."""
+    return [float(MOST_COVARIANCE_BYTES)] if covariance == "full" else []
 
 
 @estimator
@@ -31,8 +47,10 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
     }
 
     def _loop(self) -> _core.Loop:
-        covariance = getattr(self, "covariance", "diagonal")
-        return {"diagonal": _core.Loop.diagonal, "projected": _core.Loop.projected}[covariance]
+        return confidence_loop(getattr(self, "covariance", "diagonal"))
+
+    def _loop_parameters(self) -> list[float]:
+        return covariance_limits(getattr(self, "covariance", "diagonal"))
 
     @property
     def variance_(self) -> Array:
@@ -44,6 +62,17 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         by_class = table.T[columns][order][:, 1:]
         if len(order) > 2:
             return by_class
+        return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
+
+    @property
+    def covariance_(self) -> Array:
+        """The covariance of the weights, features x features for each row of `coef_`."""
+        if getattr(self, "covariance", "diagonal") != "full":
+            raise AttributeError("covariance_ is kept with covariance='full' only")
+        by_class: Array = np.asarray(self._fitted.covariances())[:, 1:, 1:]
+        order = self._class_table(len(by_class))[1]
+        if len(order) > 2:
+            return by_class[order]
         return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
 
     def _probabilities(self, scores: Array, variances: Array) -> Array:
@@ -106,13 +135,19 @@ class SOPClassifier(ConfidenceClassifier):
     """
 
     a: float = number(default=1.0, doc="Weight of the identity in the correlation matrix.", above=0)
+    covariance: Literal["diagonal", "full"] = choice(
+        default="diagonal",
+        options=("diagonal", "full"),
+        doc="Diagonal of the correlation matrix, or all of it.",
+    )
 
     can_average: ClassVar[bool] = False  # its weights are made anew for each row
     is_exportable: ClassVar[bool] = False
     expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.whitened
+        whitened = {"diagonal": _core.Loop.whitened, "full": _core.Loop.full_row_inside}
+        return whitened[self.covariance]
 
     def _rule(self) -> _core.Rule:
         return rules.second_order_perceptron
@@ -149,8 +184,8 @@ class CWClassifier(ConfidenceClassifier):
         options=("variance", "stdev"),
         doc="The margin is measured against its variance (2008a) or standard deviation (2008b).",
     )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full"), doc=COVARIANCE
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
@@ -184,8 +219,8 @@ class AROWClassifier(ConfidenceClassifier):
     r: float = number(
         default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
     )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full"), doc=COVARIANCE
     )
     loss: Literal["squared_hinge", "hinge", "squared"] = choice(
         default="squared_hinge",
@@ -223,8 +258,8 @@ class SCWClassifier(ConfidenceClassifier):
     variant: Literal["scw1", "scw2"] = choice(
         default="scw1", options=("scw1", "scw2"), doc="Slack priced C*xi or C*xi**2."
     )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full"), doc=COVARIANCE
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)

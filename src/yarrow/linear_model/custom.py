@@ -12,6 +12,7 @@ from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.linear_model.confidence import COVARIANCE, confidence_loop, covariance_limits
 from yarrow.parameters import anything, choice, flag
 
 SIGNATURE = "void (double *, double *, double *)"
@@ -66,13 +67,21 @@ class CustomClassifier(LinearClassifier):
         doc="Numbers handed to a compiled rule with every row.",
     )
     _: dataclasses.KW_ONLY
+    covariance: Literal["diagonal", "projected", "full"] = choice(
+        default="diagonal",
+        options=("diagonal", "projected", "full"),
+        doc=f"In the confidence family: {COVARIANCE[0].lower()}{COVARIANCE[1:]}",
+    )
     average: bool = flag(default=False, doc=AVERAGE)
 
     family: ClassVar[str] = "custom"
     can_average: ClassVar[bool] = True
 
     def _loop(self) -> _core.Loop:
-        return {"affine": _core.Loop.affine, "confidence": _core.Loop.diagonal}[self.loop]
+        return _core.Loop.affine if self.loop == "affine" else confidence_loop(self.covariance)
+
+    def _loop_parameters(self) -> list[float]:
+        return [] if self.loop == "affine" else covariance_limits(self.covariance)
 
     def _rule(self) -> _core.Rule:
         if self.rule is None:

@@ -1,0 +1,346 @@
+"""Full covariance: the papers' problems over whole Gaussians, and matrices of thousands of rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from contract.support import refuse, save_and_load
+from linear_model.oracles import (
+    EXACT,
+    assert_same,
+    binary_stream,
+    class_stream,
+    full_gaussian_step,
+    gaussian_step,
+    with_constant,
+)
+from linear_model.test_confidence import RULES
+from linear_model.test_second_order_perceptron import margins_before_learning, paper
+
+from yarrow.errors import DataError
+from yarrow.linear_model import AROWClassifier, CustomClassifier, Perceptron, SOPClassifier
+from yarrow.linear_model import confidence as confidence_module
+from yarrow.linear_model.streaming import learn_stream
+from yarrow.stream.format import StreamFormat
+
+FULL = {"covariance": "full", "fit_intercept": False, "classes": [-1, 1]}
+each_rule = pytest.mark.parametrize("rule", RULES)
+
+
+def gaussian(model):
+    return model.coef_[0].astype(float), model.covariance_[0]
+
+
+@each_rule
+def test_steps_are_argmins_over_all_gaussians(rule):
+    """From states that correlate features, each step against a solver that knows no theory."""
+    estimator, problem = RULES[rule]
+    X, y = binary_stream(51, rows=12, features=3, noise=0.3)
+    model = estimator.clone(FULL).partial_fit(X[:4], y[:4])
+    compared = 0
+    for x, label in zip(X[4:], y[4:], strict=True):
+        mu, sigma = gaussian(model)
+        assert np.abs(sigma - np.diag(np.diag(sigma))).max() > 1e-3
+        model.partial_fit([x], [label])
+        if problem(1.0)["shortfall"](label * x @ mu, x @ sigma @ x) <= 1e-3:
+            continue
+        mean, covariance = full_gaussian_step(mu, sigma, label * x, **problem(1.0))
+        np.testing.assert_allclose(model.coef_[0], mean, atol=2e-5)
+        np.testing.assert_allclose(model.covariance_[0], covariance, atol=2e-5)
+        compared += 1
+    assert compared >= 3
+
+
+@each_rule
+def test_long_runs_follow_the_argmin_to_many_digits(rule):
+    """Past many waiting steps: mu + alpha*Sigma*z, and the inverse of precision + kappa*z*z'."""
+    estimator, problem = RULES[rule]
+    X, y = binary_stream(52, rows=90, features=5, density=0.7, noise=0.1)
+    sample_weight = np.random.default_rng(52).choice([0.5, 1.0, 2.0], len(y))
+    model = estimator.clone(FULL | {"fit_intercept": True})
+    model.partial_fit(X[:2], y[:2])
+    mu, sigma = np.append(model.intercept_, model.coef_), model._model.covariances()[0]
+    updates = 2
+    for x, label, weight in zip(with_constant(X)[2:], y[2:], sample_weight[2:], strict=True):
+        z = label * x
+        m, v = z @ mu, z @ sigma @ z
+        model.partial_fit([x[1:]], [label], sample_weight=[weight])
+        short = problem(weight)["shortfall"](m, v)
+        if short > 30 * np.sqrt(v):  # the solver runs out of digits before the rule does
+            mu = np.append(model.intercept_, model.coef_)
+            sigma = model._model.covariances()[0]
+        elif short > 0:
+            alpha, kappa = gaussian_step(m, v, **problem(weight))
+            mu = mu + alpha * sigma @ z
+            sigma = np.linalg.inv(np.linalg.inv(sigma) + kappa * np.outer(z, z))
+        updates += short > 0
+        found = model._model.covariances()[0]
+        np.testing.assert_allclose(
+            np.append(model.intercept_, model.coef_), mu, rtol=1e-6, atol=1e-7
+        )
+        np.testing.assert_allclose(found, sigma, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(model.variance_[0], np.diag(found)[1:], rtol=1e-12)
+        mu, sigma = np.append(model.intercept_, model.coef_), found
+    assert updates == model.n_updates_ > 20
+
+
+@pytest.mark.parametrize("density", [1.0, 0.03], ids=["dense", "sparse"])
+def test_arow_of_two_thousand_features(density):
+    """Against the paper's matrix algebra in NumPy, for some hundred rows."""
+    n, rows = 2000, 150
+    X, y = binary_stream(53, rows, n, density)
+    r = 3.0
+    model = AROWClassifier(r, **FULL, **EXACT).partial_fit(scipy.sparse.csr_matrix(X), y)
+    mu, sigma, updates = np.zeros(n), np.eye(n), 0
+    for x, label in zip(X, y, strict=True):
+        margin = label * x @ mu
+        if margin >= 1:
+            continue
+        product = sigma @ x
+        beta = 1 / (x @ product + r)
+        mu += (1 - margin) * beta * label * product
+        sigma -= np.outer(beta * product, product)
+        updates += 1
+    assert model.n_updates_ == updates > 100
+    np.testing.assert_allclose(model.coef_[0], mu, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(model.covariance_[0], sigma, rtol=1e-9, atol=1e-11)
+    assert (model.covariance_[0] == model.covariance_[0].T).all()
+
+
+@pytest.mark.parametrize("r", [1.0, 1e-6])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sigma_stays_positive_definite_and_never_grows(dtype, r):
+    X, y = binary_stream(54, rows=400, features=6, density=0.6)
+    model = AROWClassifier(r, **FULL, dtype=dtype)
+    before = np.eye(6)
+    for at in range(0, len(y), 5):
+        model.partial_fit(X[at : at + 5], y[at : at + 5])
+        after = model.covariance_[0]
+        assert (after == after.T).all()
+        slack = 1e-13 * np.abs(before).max()
+        assert np.linalg.eigvalsh(after).min() > -1e-3 * slack
+        assert np.linalg.eigvalsh(before - after).min() > -slack
+        assert (model.variance_ > 0).all()
+        before = after
+    if r == 1.0:
+        assert np.linalg.eigvalsh(before).min() > 1e-4
+
+
+def test_squared_loss_is_ridge_on_the_rows():
+    """A rule that takes every row, right or wrong, is recursive least squares on labels +-1."""
+    X, y = binary_stream(55, rows=80, features=5)
+    r = 0.5
+
+    def squared(s):
+        return (s.target - s.margin) / (s.v + r), 1 / r
+
+    model = CustomClassifier(squared, "confidence", covariance="full", classes=[-1, 1], **EXACT)
+    model.partial_fit(X, y)
+    rows = with_constant(X)
+    precision = np.eye(6) + rows.T @ rows / r
+    ridge = np.linalg.solve(precision, rows.T @ y / r)
+    np.testing.assert_allclose(np.append(model.intercept_, model.coef_), ridge, rtol=1e-9)
+    np.testing.assert_allclose(
+        model._model.covariances()[0], np.linalg.inv(precision), rtol=1e-8, atol=1e-12
+    )
+
+
+def test_rows_with_one_feature_each_are_the_diagonal_form():
+    random = np.random.default_rng(56)
+    X = np.eye(5)[random.integers(5, size=150)] * random.normal(size=(150, 1))
+    y = np.where(random.random(150) < 0.4, 1, -1)
+    for estimator, _ in RULES.values():
+        diagonal = estimator.clone({"fit_intercept": False, "classes": [-1, 1]}).partial_fit(X, y)
+        full = estimator.clone(FULL).partial_fit(X, y)
+        np.testing.assert_allclose(full.coef_, diagonal.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(full.variance_, diagonal.variance_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("a", [0.1, 1.0, 30.0])
+def test_second_order_perceptron_predicts_with_the_row_inside(a):
+    X, y = binary_stream(57, rows=200, density=0.6)
+    found = margins_before_learning(SOPClassifier(a, "full", **EXACT), X, y)
+    expected = paper(with_constant(X), y, a, diagonal=False)
+    np.testing.assert_allclose(found[2:], expected[2:], rtol=1e-8, atol=1e-11)
+
+
+def test_second_order_perceptron_of_many_classes_keeps_the_sums_of_each():
+    """The true class and its best rival: each has its own sums, into which a mistake goes."""
+    X, y = class_stream(58, features=4, classes=3)
+    model = SOPClassifier(0.5, "full", multiclass="top1", **EXACT)
+    A = {c: 0.5 * np.eye(5) for c in np.unique(y)}
+    b = {c: np.zeros(5) for c in np.unique(y)}
+    seen, mistakes = [], 0
+    for x, label in zip(with_constant(X), y.tolist(), strict=True):
+        seen += [label] if label not in seen else []
+        scores = {c: b[c] @ np.linalg.solve(A[c] + np.outer(x, x), x) for c in seen}
+        if len(model.__dict__) and hasattr(model, "_model") and len(seen) == len(model.classes_):
+            found = model._scores([x[1:]])[0][0]
+            np.testing.assert_allclose(found, [scores[c] for c in seen], rtol=1e-8, atol=1e-11)
+        model.partial_fit([x[1:]], [label])
+        rivals = [c for c in seen if c != label]
+        if not rivals:
+            continue
+        rival = max(rivals, key=lambda c: scores[c])
+        if scores[label] - scores[rival] <= 0:
+            mistakes += 1
+            for c, sign in ((label, 1), (rival, -1)):
+                A[c] += np.outer(x, x)
+                b[c] += sign * x
+    assert model.n_updates_ == mistakes > 10
+
+
+def test_large_r_and_large_a_give_the_perceptron():
+    """Sigma stays the identity, so steps go along the rows."""
+    X, y = binary_stream(59, rows=300)
+    sop = SOPClassifier(1e12, "full", **EXACT).partial_fit(X, y)
+    perceptron = Perceptron(**EXACT).partial_fit(X, y)
+    assert sop.n_updates_ == perceptron.n_updates_
+    margins = perceptron.decision_function(X)
+    np.testing.assert_allclose(1e12 * sop.decision_function(X), margins, rtol=1e-8, atol=1e-9)
+    mistakes = lambda s: (s.weight if s.margin <= 0 else 0.0, 0.0)  # noqa: E731
+    custom = CustomClassifier(mistakes, "confidence", covariance="full", **EXACT).partial_fit(X, y)
+    np.testing.assert_allclose(custom.coef_, perceptron.coef_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_every_class_has_its_matrix(multiclass):
+    X, y = class_stream(60)
+    model = AROWClassifier(covariance="full", multiclass=multiclass, **EXACT).partial_fit(X, y)
+    assert model.covariance_.shape == (4, 5, 5)
+    for sigma, variance in zip(model.covariance_, model.variance_, strict=True):
+        np.testing.assert_allclose(np.diag(sigma), variance, rtol=1e-12)
+        assert np.linalg.eigvalsh(sigma).min() > 0
+    if multiclass == "ovr":
+        for place, label in enumerate(model.classes_):
+            alone = AROWClassifier(covariance="full", classes=[False, True], **EXACT)
+            alone.partial_fit(X, y == label)
+            np.testing.assert_array_equal(alone.covariance_[0], model.covariance_[place])
+
+
+def test_top1_keeps_the_blocks_of_the_joint_covariance():
+    """From independent classes one step against the joint problem's own matrix."""
+    x = np.array([1.0, -2.0, 0.5])
+    r = 0.7
+    model = AROWClassifier(r, "full", multiclass="top1", fit_intercept=False, **EXACT)
+    model.partial_fit(np.zeros((2, 3)), [0, 1])
+    model.partial_fit([x], [1])
+    z = np.concatenate([-x, x])
+    joint = np.eye(6) - np.outer(z, z) / (z @ z + r)
+    blocks = model._model.covariances()[:, 1:, 1:]
+    np.testing.assert_allclose(blocks[0], joint[:3, :3], rtol=1e-12)
+    np.testing.assert_allclose(blocks[1], joint[3:, 3:], rtol=1e-12)
+
+
+def test_features_may_come_at_any_time_and_go():
+    X, y = binary_stream(61, rows=120, features=40, density=0.2)
+    dicts = [{f"f{j}": row[j] for j in np.flatnonzero(row)} for row in X]
+    grown = AROWClassifier(covariance="full", **EXACT)
+    for row, label in zip(dicts, y.tolist(), strict=True):
+        grown.learn_one(row, label)
+    known = AROWClassifier(covariance="full", **EXACT).partial_fit(X, y)
+    order = [int(name[1:]) for name in grown.feature_names_]
+    np.testing.assert_array_equal(grown.coef_[0], known.coef_[0][order])
+    np.testing.assert_array_equal(grown.covariance_[0], known.covariance_[0][np.ix_(order, order)])
+    pruned = AROWClassifier(covariance="full", max_features=20, when_full="prune", **EXACT)
+    for row, label in zip(dicts, y.tolist(), strict=True):
+        pruned.learn_one(row, label)
+        sigma = pruned.covariance_[0]
+        assert np.linalg.eigvalsh(sigma).min() > 0
+        np.testing.assert_allclose(np.diag(sigma), pruned.variance_[0], rtol=1e-12)
+    assert 15 <= len(pruned.feature_names_) <= 20
+
+
+def test_forgetting_features_keeps_the_others_covariance():
+    X, y = binary_stream(62, rows=60, features=8)
+    model = AROWClassifier(
+        covariance="full", max_features=8, when_full="prune", fit_intercept=False, **EXACT
+    )
+    model.learn_many(_frame(X), y)
+    before, names = model.covariance_[0], model.feature_names_
+    model.learn_one({"new": 0.0, **{f"f{j}": 0.0 for j in range(8)}}, 1)  # brings nothing
+    model.learn_one({"newer": 1e-9}, int(y[0]))
+    kept = [names.index(name) for name in model.feature_names_ if name in names]
+    assert 4 <= len(kept) < 8
+    after = model.covariance_[0][: len(kept), : len(kept)]
+    np.testing.assert_allclose(after, before[np.ix_(kept, kept)], rtol=1e-12)
+
+
+def _frame(X):
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+
+
+def test_a_saved_model_goes_on_in_the_middle_of_waiting_steps():
+    X, y = class_stream(63, rows=100)
+    for multiclass in ("ovr", "top1"):
+        model = AROWClassifier(covariance="full", multiclass=multiclass).partial_fit(X[:50], y[:50])
+        assert model._model.get_state()["covariances_queued"].max() > 0
+        loaded = save_and_load(model)
+        np.testing.assert_array_equal(loaded.covariance_, model.covariance_)
+        for each in (model, loaded):
+            each.partial_fit(X[50:], y[50:])
+        assert_same(model, loaded)
+
+
+class TestMemory:
+    """What would not fit is refused in one sentence, and nothing has changed."""
+
+    def test_too_many_features_at_once(self):
+        X = scipy.sparse.csr_matrix(([1.0], ([0], [99_999])), shape=(1, 100_000))
+        says = "full covariance of 100000 features would take 80.0 GB.*4.3 GB allowed"
+        with pytest.raises(DataError, match=says):
+            AROWClassifier(covariance="full", classes=[0, 1]).partial_fit(X, [1])
+        with pytest.raises(DataError, match=r"covariance of 262144 features would take 549\.8"):
+            AROWClassifier(covariance="full", hash_bits=18).learn_one({"a": 1.0}, 1)
+
+    @pytest.mark.parametrize("average", [False, True])
+    def test_one_feature_too_many(self, monkeypatch, average):
+        monkeypatch.setattr(confidence_module, "MOST_COVARIANCE_BYTES", 8 * 7 * (7 + 17))
+        model = AROWClassifier(covariance="full", classes=["a", "b"], average=average)
+        X, y = binary_stream(64, features=6)
+        rows = [{f"f{j}": v for j, v in enumerate(row.tolist())} for row in X]
+        for row, label in zip(rows, y, strict=True):
+            model.learn_one(row, "b" if label > 0 else "a")
+        says = "full covariance of 7 features would take 1.6 kB"
+        refuse(lambda: model.learn_one({"f1": 2.0, "new": 1.0}, "a"), says, model)
+        frame = _frame(X).assign(new=1.0)
+        refuse(lambda: model.learn_many(frame, np.where(y > 0, "a", "b")), says, model)
+        model.learn_many(_frame(X), np.where(y > 0, "b", "a"))
+
+    @pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+    def test_one_class_too_many(self, monkeypatch, multiclass):
+        columns = 4 if multiclass == "ovr" else 3  # one-versus-rest keeps one for classes to come
+        monkeypatch.setattr(confidence_module, "MOST_COVARIANCE_BYTES", columns * 8 * 6 * (6 + 17))
+        X, y = class_stream(65)
+        model = AROWClassifier(covariance="full", multiclass=multiclass)
+        model.partial_fit(X[y < 30], y[y < 30])
+        says = f"5 features would take .* kB in {columns + 1} matrices"
+        refuse(lambda: model.learn_one({0: 1.0}, 30), says, model)
+        refuse(lambda: model.partial_fit(X, y), says, model)
+        model.partial_fit(X[y < 30], y[y < 30])
+
+    def test_lines_of_text(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(confidence_module, "MOST_COVARIANCE_BYTES", 8 * 7 * (7 + 17))
+        numbered = "1 1:1\n0 2:2\n1 1:1 2:1 3:1 4:1 5:1 6:1 7:1\n"
+        for average in (False, True):
+            for text in ("1 | a b\n0 | b c\n1 | a b c d e f g h\n", numbered):
+                path = tmp_path / ("rows.vw" if "|" in text else "rows.svm")
+                path.write_text(text)
+                model = AROWClassifier(covariance="full", classes=[0, 1], average=average)
+                model.learn_one({1: 1.0}, 1)  # a new model would keep nothing of a failed file
+                with pytest.raises(DataError, match=r"line 3.*would take"):
+                    for _ in learn_stream(model, path, StreamFormat()):
+                        pass
+                assert model.t_ == 3
+                assert len(model.feature_names_) <= 6
+
+    def test_is_accounted_for(self):
+        model = AROWClassifier(covariance="full", classes=[0, 1])
+        model.partial_fit(np.eye(300), np.arange(300) % 2)
+        assert model._raw_memory_usage > 8 * 300**2
+
+
+def test_only_full_covariances_can_be_read():
+    model = AROWClassifier().partial_fit([[1.0], [2.0]], [0, 1])
+    assert not hasattr(model, "covariance_")
