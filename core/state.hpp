@@ -11,6 +11,7 @@
 #include "calibration.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
+#include "votes.hpp"
 
 namespace yarrow {
 
@@ -34,9 +35,9 @@ struct Bound {
 /// The numbers of a state that are not per feature.
 struct Scalars {
   // per column
-  std::vector<double> scale;           ///< affine: the weight is scale * stored
-  std::vector<double> ww;              ///< affine: |w|^2, intercept included
-  std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
+  std::vector<double> scale;           ///< affine: the weight is scale * stored; mirror: reference
+  std::vector<double> ww;              ///< affine: |w|^2, intercept included; mirror: total
+  std::vector<double> scale_sum;       ///< averaging: sum of the scales since the last folding
   std::vector<double> column_updates;  ///< how often the column moved
 
   double t = 0;         ///< rows learned
@@ -70,6 +71,48 @@ struct Touched {
   }
 };
 
+/// The features that may have a weight which is not 0, each once, for loops that must visit them
+/// all. It follows from the blocks, and may list some too many.
+struct Support {
+  std::vector<Index> features;
+  std::vector<bool> listed;  ///< by feature
+  bool known = true;
+
+  bool is_known() const { return known; }
+  void forget() { known = false; }
+
+  void add(Index feature) {
+    const auto at = static_cast<std::size_t>(feature);
+    if (at >= listed.size()) listed.resize(at + at / 2 + 16);
+    if (listed[at]) return;
+    listed[at] = true;
+    features.push_back(feature);
+  }
+
+  template <class W>
+  void find(const Blocks<W>& blocks) {
+    *this = {};
+    for (std::size_t f = 0; f < blocks.features(); ++f)
+      if (!is_zero(blocks, f)) add(static_cast<Index>(f));
+  }
+
+  template <class W>
+  void drop_zeros(const Blocks<W>& blocks) {
+    std::erase_if(features, [&](Index f) {
+      if (!is_zero(blocks, f)) return false;
+      listed[f] = false;
+      return true;
+    });
+  }
+
+ private:
+  template <class W>
+  static bool is_zero(const Blocks<W>& blocks, std::size_t feature) {
+    const W* cells = blocks.first() + feature * blocks.stride();
+    return std::all_of(cells, cells + blocks.columns(), [](W w) { return w == 0; });
+  }
+};
+
 /// Everything a model has learned, and all that saving must keep. Copying it is a checkpoint.
 template <class W>
 struct State : Scalars {
@@ -82,6 +125,8 @@ struct State : Scalars {
 
   Blocks<W> blocks;
   Touched touched;
+  Support support;
+  std::vector<Votes<W>> votes;              ///< voted Perceptron: per column; others: none
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
@@ -92,6 +137,8 @@ struct State : Scalars {
     ww.push_back(from < 0 ? 0 : ww[from]);
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
+    if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
+    if (!votes.empty() && mirrored) votes.back().mirror();
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -110,18 +157,24 @@ struct State : Scalars {
     ww.resize(columns);
     scale_sum.resize(columns);
     column_updates.resize(columns);
+    if (!votes.empty()) votes.resize(columns);
   }
 
   void grow_features(std::size_t features) { blocks.grow_features(features); }
 
   void truncate_features(std::size_t features) {
-    if (features < blocks.features()) touched.forget();
+    if (features < blocks.features()) {
+      touched.forget();
+      support.forget();
+    }
     blocks.truncate_features(features);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
+    support.forget();
+    for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
   }
 

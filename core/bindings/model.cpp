@@ -305,7 +305,9 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     const State<W>& state = self.state();
-    return state.blocks.bytes() + self.vocabulary.memory();
+    std::size_t votes = 0;
+    for (const Votes<W>& v : state.votes) votes += v.bytes();
+    return state.blocks.bytes() + votes + self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {
@@ -337,7 +339,12 @@ void bind_models(nb::module_& m) {
       .value("projected", LoopKind::projected)
       .value("whitened", LoopKind::whitened)
       .value("soft_pull", LoopKind::soft_pull)
-      .value("dual_pull", LoopKind::dual_pull);
+      .value("dual_pull", LoopKind::dual_pull)
+      .value("l1_constrained", LoopKind::l1_constrained)
+      .value("p_norm", LoopKind::p_norm)
+      .value("exponential", LoopKind::exponential)
+      .value("exponential_signed", LoopKind::exponential_signed)
+      .value("voted", LoopKind::voted);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)
