@@ -10,7 +10,10 @@
 #include "confidence.hpp"
 #include "forgetting.hpp"
 #include "full.hpp"
+#include "l1_constrained.hpp"
+#include "mirror.hpp"
 #include "proximal.hpp"
+#include "voted.hpp"
 
 namespace yarrow {
 
@@ -44,7 +47,12 @@ enum class LoopKind {
   herded,
   fading_visits,
   fading_rows,
-  restarting
+  restarting,
+  l1_constrained,
+  p_norm,
+  exponential,
+  exponential_signed,
+  voted
 };
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
@@ -104,6 +112,7 @@ class Learner {
   virtual void grow_features(std::size_t features) = 0;
   virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
+  virtual void recount() {}  ///< what a loop sums over all features, when some were forgotten
 
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
@@ -149,6 +158,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
+  void recount() override {
+    if constexpr (requires { loop_.recount(state); }) loop_.recount(state);
+  }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
   }
@@ -479,6 +491,16 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByRows>>>(recipe);
     case LoopKind::restarting:
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Restarting>>>(recipe);
+    case LoopKind::l1_constrained:
+      return std::make_unique<LearnerWith<L1ConstrainedLoop<W>>>(recipe);
+    case LoopKind::p_norm:
+      return std::make_unique<LearnerWith<MirrorLoop<W, PNormLink>>>(recipe);
+    case LoopKind::exponential:
+      return std::make_unique<LearnerWith<MirrorLoop<W, ExponentialLink<false>>>>(recipe);
+    case LoopKind::exponential_signed:
+      return std::make_unique<LearnerWith<MirrorLoop<W, ExponentialLink<true>>>>(recipe);
+    case LoopKind::voted:
+      return std::make_unique<LearnerWith<VotedLoop<W>>>(recipe);
   }
   throw Error("unknown loop");
 }

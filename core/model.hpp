@@ -276,6 +276,7 @@ class Model {
     vocabulary.remap(keep);
     state().keep_features(keep);
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
+    learner->recount();
   }
 };
 

@@ -11,7 +11,7 @@ struct Situation {
   double target;   ///< the margin asked for: 1, a cost, or (regression) |y| side minus epsilon
   double zz;       ///< |z|^2, intercept included
   double ww;       ///< |w|^2, intercept included (affine family)
-  double v;        ///< z' Sigma z (confidence family)
+  double v;        ///< z' Sigma z (confidence family); |z|^2 in the weights' dual norm (mirror)
   double weight;   ///< sample weight times class weight; never 0
   double t;        ///< rows learned so far, this one included
   double updates;  ///< updates made before this row

@@ -12,6 +12,7 @@
 #include "covariance.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
+#include "votes.hpp"
 
 namespace yarrow {
 
@@ -35,9 +36,9 @@ struct Bound {
 /// The numbers of a state that are not per feature.
 struct Scalars {
   // per column
-  std::vector<double> scale;           ///< affine: the weight is scale * stored
-  std::vector<double> ww;              ///< affine: |w|^2, intercept included
-  std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
+  std::vector<double> scale;           ///< affine: the weight is scale * stored; mirror: reference
+  std::vector<double> ww;              ///< affine: |w|^2, intercept included; mirror: total
+  std::vector<double> scale_sum;       ///< averaging: sum of the scales since the last folding
   std::vector<double> column_updates;  ///< how often the column moved
   std::vector<double> column_memory;   ///< what the rule keeps; top1 has one problem and uses [0]
   std::vector<double> restarts;        ///< how often its variances were set back to the prior
@@ -74,6 +75,48 @@ struct Touched {
   }
 };
 
+/// The features that may have a weight which is not 0, each once, for loops that must visit them
+/// all. It follows from the blocks, and may list some too many.
+struct Support {
+  std::vector<Index> features;
+  std::vector<bool> listed;  ///< by feature
+  bool known = true;
+
+  bool is_known() const { return known; }
+  void forget() { known = false; }
+
+  void add(Index feature) {
+    const auto at = static_cast<std::size_t>(feature);
+    if (at >= listed.size()) listed.resize(at + at / 2 + 16);
+    if (listed[at]) return;
+    listed[at] = true;
+    features.push_back(feature);
+  }
+
+  template <class W>
+  void find(const Blocks<W>& blocks) {
+    *this = {};
+    for (std::size_t f = 0; f < blocks.features(); ++f)
+      if (!is_zero(blocks, f)) add(static_cast<Index>(f));
+  }
+
+  template <class W>
+  void drop_zeros(const Blocks<W>& blocks) {
+    std::erase_if(features, [&](Index f) {
+      if (!is_zero(blocks, f)) return false;
+      listed[f] = false;
+      return true;
+    });
+  }
+
+ private:
+  template <class W>
+  static bool is_zero(const Blocks<W>& blocks, std::size_t feature) {
+    const W* cells = blocks.first() + feature * blocks.stride();
+    return std::all_of(cells, cells + blocks.columns(), [](W w) { return w == 0; });
+  }
+};
+
 /// Everything a model has learned, and all that saving must keep. Copying it is a checkpoint.
 template <class W>
 struct State : Scalars {
@@ -89,6 +132,8 @@ struct State : Scalars {
   Blocks<W> blocks;
   Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
   Touched touched;
+  Support support;
+  std::vector<Votes<W>> votes;              ///< voted Perceptron: per column; others: none
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
@@ -102,6 +147,8 @@ struct State : Scalars {
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
     column_memory.push_back(from < 0 ? 0 : column_memory[from]);
     restarts.push_back(from < 0 ? 0 : restarts[from]);
+    if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
+    if (!votes.empty() && mirrored) votes.back().mirror();
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -123,6 +170,7 @@ struct State : Scalars {
     column_updates.resize(columns);
     column_memory.resize(columns);
     restarts.resize(columns);
+    if (!votes.empty()) votes.resize(columns);
   }
 
   void grow_features(std::size_t features) {
@@ -131,7 +179,10 @@ struct State : Scalars {
   }
 
   void truncate_features(std::size_t features) {
-    if (features < blocks.features()) touched.forget();
+    if (features < blocks.features()) {
+      touched.forget();
+      support.forget();
+    }
     blocks.truncate_features(features);
     covariances.truncate(features + 1);
   }
@@ -139,6 +190,8 @@ struct State : Scalars {
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
+    support.forget();
+    for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
     covariances.keep_features(keep);
   }

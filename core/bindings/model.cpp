@@ -322,7 +322,9 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     const State<W>& state = self.state();
-    return state.blocks.bytes() + state.covariances.bytes() + self.vocabulary.memory();
+    std::size_t votes = 0;
+    for (const Votes<W>& v : state.votes) votes += v.bytes();
+    return state.blocks.bytes() + state.covariances.bytes() + votes + self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
   type.def_prop_ro("feature_names", [](M& self) {
@@ -370,7 +372,12 @@ void bind_models(nb::module_& m) {
       .value("herded", LoopKind::herded)
       .value("fading_visits", LoopKind::fading_visits)
       .value("fading_rows", LoopKind::fading_rows)
-      .value("restarting", LoopKind::restarting);
+      .value("restarting", LoopKind::restarting)
+      .value("l1_constrained", LoopKind::l1_constrained)
+      .value("p_norm", LoopKind::p_norm)
+      .value("exponential", LoopKind::exponential)
+      .value("exponential_signed", LoopKind::exponential_signed)
+      .value("voted", LoopKind::voted);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

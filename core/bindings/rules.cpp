@@ -6,6 +6,8 @@
 #include "../rules/gradient.hpp"
 #include "../rules/herding.hpp"
 #include "../rules/narow.hpp"
+#include "../rules/l1_constrained.hpp"
+#include "../rules/mirror.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/regularized_gradient.hpp"
@@ -121,6 +123,13 @@ void bind_rules(nb::module_& m) {
   add<dual_descent<squared_hinge_slope>>(rules, "dual_squared_hinge", Rests::at_target);
   add<dual_descent<logistic_slope>>(rules, "dual_logistic", Rests::no);
   add<dual_descent<squared_slope>>(rules, "dual_squared", Rests::no);
+  add<l1_constrained>(rules, "l1_constrained", Rests::at_target, {"beta"});
+  add<descent<perceptron_slope>>(rules, "descent_perceptron", Rests::no, {"eta0", "power"});
+  add<exponentiated<perceptron_slope>>(rules, "exponentiated_perceptron", Rests::no, {"eta", "U"});
+  add<exponentiated<hinge_slope>>(rules, "exponentiated_hinge", Rests::at_target, {"eta", "U"});
+  add<exponentiated<logistic_slope>>(rules, "exponentiated_logistic", Rests::no, {"eta", "U"});
+  add<exponentiated<squared_slope>>(rules, "exponentiated_squared", Rests::no, {"eta", "U"});
+  add<alma_p>(rules, "alma_p", Rests::no, {"alpha", "B", "C", "p"});
 }
 
 }  // namespace yarrow

@@ -4,6 +4,39 @@
 
 namespace yarrow {
 
+/// The rows of the voted Perceptron, all columns one behind the other; others have none.
+template <class Framework, class W>
+static void add_votes(const std::vector<Votes<W>>& columns, nb::dict& out) {
+  if (columns.empty()) return;
+  Votes<W> all;
+  std::vector<double> first_born;
+  std::vector<std::uint64_t> sizes;
+  all.end.clear();
+  for (const Votes<W>& votes : columns) {
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(all.born, votes.born);
+    append(all.step, votes.step);
+    append(all.end, votes.end);
+    append(all.index, votes.index);
+    append(all.value, votes.value);
+    first_born.push_back(votes.first_born);
+    sizes.push_back(votes.size());
+  }
+  const auto put = [&](const char* name, auto& values) {
+    const std::size_t n = values.size();
+    out[name] = to_array<Framework>(std::move(values), {n});
+  };
+  put("votes_sizes", sizes);
+  put("votes_first_born", first_born);
+  put("votes_born", all.born);
+  put("votes_step", all.step);
+  put("votes_end", all.end);
+  put("votes_index", all.index);
+  put("votes_value", all.value);
+}
+
 template <class Framework, class W>
 static nb::dict state_of(PythonModel<W>& self) {
   const State<W>& state = self.state();
@@ -35,9 +68,10 @@ static nb::dict state_of(PythonModel<W>& self) {
       state.covariances[static_cast<int>(k)].save(matrices);
       queued.push_back(static_cast<double>(state.covariances[static_cast<int>(k)].queued()));
     }
-    out["covariances"] = to_array(std::move(matrices), {columns, size});
+    out["covariances"] = to_array<Framework>(std::move(matrices), {columns, size});
     add("covariances_queued", queued);
   }
+  add_votes<Framework>(state.votes, out);
   if (!self.hash_mask) {
     FlatNames names = self.vocabulary.flatten();
     const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
@@ -92,6 +126,42 @@ static void restore_covariances(Covariances& covariances, const nb::dict& from, 
   }
 }
 
+/// The way back, of what `add_votes` added.
+template <class W>
+static std::vector<Votes<W>> read_votes(const nb::dict& from, std::size_t columns,
+                                        std::size_t features) {
+  if (!from.contains("votes_sizes")) return {};
+  const auto sizes = values<std::uint64_t>(from, "votes_sizes", columns);
+  const auto first_born = values<double>(from, "votes_first_born", columns);
+  const auto born = values<double>(from, "votes_born", SIZE_MAX);
+  const auto step = values<double>(from, "votes_step", born.size());
+  const auto end = values<std::uint64_t>(from, "votes_end", born.size() + columns);
+  const auto index = values<Index>(from, "votes_index", SIZE_MAX);
+  const auto value = values<W>(from, "votes_value", index.size());
+  std::vector<Votes<W>> votes(columns);
+  std::size_t at = 0, cell = 0;
+  for (std::size_t k = 0; k < columns; ++k) {
+    Votes<W>& v = votes[k];
+    const auto n = static_cast<std::size_t>(sizes[k]);
+    if (n > born.size() - at) throw Error("the state's votes do not fit together");
+    const auto part = [](const auto& all, std::size_t first, std::size_t count) {
+      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first),
+                         all.begin() + static_cast<std::ptrdiff_t>(first + count));
+    };
+    v.born = part(born, at, n);
+    v.step = part(step, at, n);
+    v.end = part(end, at + k, n + 1);
+    if (v.end.back() > index.size() - cell) throw Error("the state's votes do not fit together");
+    v.index = part(index, cell, v.end.back());
+    v.value = part(value, cell, v.end.back());
+    v.first_born = first_born[k];
+    v.check(features);
+    at += n;
+    cell += v.index.size();
+  }
+  return votes;
+}
+
 template <class W>
 static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
   using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
@@ -119,7 +189,9 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   }
 
   if (state.covariances.in_use()) restore_covariances(state.covariances, from, slots, columns);
+  state.votes = read_votes<W>(from, columns, slots - 1);
   state.touched.forget();
+  state.support.forget();
   state.blocks.restore(cells.data(), slots - 1, static_cast<int>(columns));
   state.scale = values<double>(from, "scale", columns);
   state.ww = values<double>(from, "ww", columns);

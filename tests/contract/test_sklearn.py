@@ -159,7 +159,7 @@ def test_calibration(estimator_class, three_classes, method):
     X, y = three_classes
     if not is_classifier(estimator_class()):
         pytest.skip("a regression has no probabilities")
-    for multiclass in ("ovr", "top1"):
+    for multiclass in parameters(estimator_class)["multiclass"].choices:
         model = estimator_class(multiclass=multiclass)
         calibrated = CalibratedClassifierCV(model, method=method, cv=2).fit(X, y)
         probabilities = calibrated.predict_proba(X)

@@ -114,6 +114,16 @@ class Loop(enum.Enum):
 
     restarting = 9
 
+    l1_constrained = 6
+
+    p_norm = 7
+
+    exponential = 8
+
+    exponential_signed = 9
+
+    voted = 10
+
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
 

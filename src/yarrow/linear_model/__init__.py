@@ -34,8 +34,10 @@ from yarrow.linear_model.gradient import (
     OGDRegressor,
     PegasosClassifier,
 )
+from yarrow.linear_model.l1_constrained import L1ConstrainedPAClassifier
 from yarrow.linear_model.least_squares import AROWRegressor
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
+from yarrow.linear_model.mirror import ALMApClassifier, EGClassifier, EGRegressor, PNormClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import (
     CumulativePenaltyClassifier,
@@ -46,9 +48,11 @@ from yarrow.linear_model.proximal import (
 )
 from yarrow.linear_model.regularized_pa import NormConstrainedPAClassifier, RegularizedPAClassifier
 from yarrow.linear_model.truncated import CoefficientRoundingClassifier, TruncatedGradientClassifier
+from yarrow.linear_model.voted import VotedPerceptron
 
 __all__ = [
     "ALMAClassifier",
+    "ALMApClassifier",
     "ARCORClassifier",
     "AROWClassifier",
     "AROWRegressor",
@@ -60,6 +64,8 @@ __all__ = [
     "CoefficientRoundingClassifier",
     "CumulativePenaltyClassifier",
     "CustomClassifier",
+    "EGClassifier",
+    "EGRegressor",
     "ExportedModel",
     "FOBOSClassifier",
     "FOBOSRegressor",
@@ -68,12 +74,14 @@ __all__ = [
     "ForgettingAROWClassifier",
     "FrequencyRDAClassifier",
     "IELLIPClassifier",
+    "L1ConstrainedPAClassifier",
     "NAROWClassifier",
     "NHERDClassifier",
     "NORMAClassifier",
     "NormConstrainedPAClassifier",
     "OGDClassifier",
     "OGDRegressor",
+    "PNormClassifier",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "PegasosClassifier",
@@ -86,5 +94,6 @@ __all__ = [
     "SGFTClassifier",
     "SOPClassifier",
     "TruncatedGradientClassifier",
+    "VotedPerceptron",
     "load",
 ]

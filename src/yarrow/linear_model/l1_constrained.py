@@ -1,0 +1,61 @@
+"""The L1-norm-constrained Passive-Aggressive: weights that never leave a ball with corners."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, Literal
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.estimator import estimator
+from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.parameters import choice, number
+
+
+@estimator
+class L1ConstrainedPAClassifier(LinearClassifier):
+    """L1-norm-constrained Passive-Aggressive (Shen & Dietterich 2009).
+
+    It makes the smallest change that gives the row its margin of 1 while the absolute weights,
+    the intercept's included, never sum up to more than `beta`: learning something new takes weight
+    from everything else, and the weights that become zero leave a sparse model. A row costs its own
+    features and all that have a weight.
+
+    No weights in the ball give a row its margin if all of its values, the constant feature's
+    included, are below 1 / beta; such a row is left alone. There is no slack, so a sample weight
+    has no effect.
+
+    Use it on drifting, clean streams where few features matter. Instead: `FOBOSClassifier` or
+    `RDAClassifier` where labels are noisy, `PassiveAggressiveClassifier` where nothing drifts.
+
+    >>> model = L1ConstrainedPAClassifier(beta=2.0)
+    >>> for _ in range(3):
+    ...     model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    ...     model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"cheap": 1, "today": 0.1})
+    'spam'
+    >>> bool(abs(model.coef_).sum() <= 2.0)
+    True
+    """
+
+    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+        "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
+    }
+    family: ClassVar[str] = "constrained"
+
+    beta: float = number(
+        default=10.0, doc="The most that all absolute weights may sum up to.", above=0
+    )
+    _: dataclasses.KW_ONLY
+    multiclass: Literal["ovr"] = choice(
+        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest, a ball for each."
+    )
+
+    def _loop(self) -> _core.Loop:
+        return _core.Loop.l1_constrained
+
+    def _rule(self) -> _core.Rule:
+        return rules.l1_constrained
+
+    def _loop_parameters(self) -> list[float]:
+        return [self.beta]
