@@ -9,6 +9,7 @@
 #include "affine.hpp"
 #include "confidence.hpp"
 #include "proximal.hpp"
+#include "selection.hpp"
 
 namespace yarrow {
 
@@ -20,7 +21,16 @@ namespace yarrow {
 enum class Strategy { regression, binary, one_versus_rest, top1 };
 
 /// The loop that a learner runs.
-enum class LoopKind { affine, diagonal, projected, whitened, soft_pull, dual_pull };
+enum class LoopKind {
+  affine,
+  diagonal,
+  projected,
+  whitened,
+  soft_pull,
+  dual_pull,
+  largest,
+  surest
+};
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {
@@ -73,6 +83,7 @@ class Learner {
   virtual void grow_features(std::size_t features) = 0;
   virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
+  virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
 
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
@@ -116,6 +127,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
+  void rebuild() override {
+    if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
+  }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
   }
@@ -379,6 +393,10 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, DualPull>>>(recipe);
+    case LoopKind::largest:
+      return std::make_unique<LearnerWith<LargestLoop<W>>>(recipe);
+    case LoopKind::surest:
+      return std::make_unique<LearnerWith<SurestLoop<W>>>(recipe);
   }
   throw Error("unknown loop");
 }

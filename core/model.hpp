@@ -269,6 +269,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
+    learner->rebuild();
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -38,6 +39,7 @@ struct Scalars {
   std::vector<double> ww;              ///< affine: |w|^2, intercept included
   std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
   std::vector<double> column_updates;  ///< how often the column moved
+  std::vector<std::vector<Index>> selected;  ///< selection: features in the order of entry
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -78,11 +80,17 @@ struct State : Scalars {
     ww.assign(blocks.columns(), 0);
     scale_sum.assign(blocks.columns(), 0);
     column_updates.assign(blocks.columns(), 0);
+    selected.resize(blocks.columns());
   }
 
   Blocks<W> blocks;
   Touched touched;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
+  std::function<void(std::span<const Index>)> before_change;  ///< or of which features, if few
+
+  void tell_before_change(std::span<const Index> features) const {
+    if (before_change) before_change(features);
+  }
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {
@@ -92,6 +100,7 @@ struct State : Scalars {
     ww.push_back(from < 0 ? 0 : ww[from]);
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
+    selected.push_back(from < 0 ? std::vector<Index>{} : selected[from]);
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -110,6 +119,7 @@ struct State : Scalars {
     ww.resize(columns);
     scale_sum.resize(columns);
     column_updates.resize(columns);
+    selected.resize(columns);
   }
 
   void grow_features(std::size_t features) { blocks.grow_features(features); }

@@ -337,7 +337,9 @@ void bind_models(nb::module_& m) {
       .value("projected", LoopKind::projected)
       .value("whitened", LoopKind::whitened)
       .value("soft_pull", LoopKind::soft_pull)
-      .value("dual_pull", LoopKind::dual_pull);
+      .value("dual_pull", LoopKind::dual_pull)
+      .value("largest", LoopKind::largest)
+      .value("surest", LoopKind::surest);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

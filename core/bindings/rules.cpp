@@ -1,6 +1,7 @@
 #include "../rules/arow.hpp"
 #include "../rules/confidence_weighted.hpp"
 #include "../rules/gradient.hpp"
+#include "../rules/online_feature_selection.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/second_order_perceptron.hpp"
@@ -86,6 +87,8 @@ void bind_rules(nb::module_& m) {
   add<dual_descent<squared_hinge_slope>>(rules, "dual_squared_hinge", Rests::at_target);
   add<dual_descent<logistic_slope>>(rules, "dual_logistic", Rests::no);
   add<dual_descent<squared_slope>>(rules, "dual_squared", Rests::no);
+  add<ofs>(rules, "ofs", Rests::no, {"eta", "margin", "lam"});
+  add<ofs_partial>(rules, "ofs_partial", Rests::no, {"eta", "margin"});
 }
 
 }  // namespace yarrow

@@ -89,6 +89,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.ww = values<double>(from, "ww", columns);
   state.scale_sum = values<double>(from, "scale_sum", columns);
   state.column_updates = values<double>(from, "column_updates", columns);
+  state.selected.assign(columns, {});
+  self.learner->rebuild();
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];

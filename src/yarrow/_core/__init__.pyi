@@ -79,6 +79,10 @@ class Loop(enum.Enum):
 
     dual_pull = 5
 
+    largest = 6
+
+    surest = 7
+
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
 

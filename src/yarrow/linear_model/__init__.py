@@ -17,6 +17,7 @@ from yarrow.linear_model.custom import CustomClassifier
 from yarrow.linear_model.exported import ExportedModel
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
+from yarrow.linear_model.selection import OFSClassifier, SOFSClassifier
 
 __all__ = [
     "AROWClassifier",
@@ -24,6 +25,7 @@ __all__ = [
     "CustomClassifier",
     "ExportedModel",
     "FOBOSClassifier",
+    "OFSClassifier",
     "OGDClassifier",
     "OGDRegressor",
     "PassiveAggressiveClassifier",
@@ -31,6 +33,7 @@ __all__ = [
     "Perceptron",
     "RDAClassifier",
     "SCWClassifier",
+    "SOFSClassifier",
     "SOPClassifier",
     "load",
 ]
