@@ -8,6 +8,7 @@
 
 #include "affine.hpp"
 #include "confidence.hpp"
+#include "grouped.hpp"
 #include "proximal.hpp"
 #include "selection.hpp"
 
@@ -29,7 +30,9 @@ enum class LoopKind {
   soft_pull,
   dual_pull,
   largest,
-  surest
+  surest,
+  feature_groups,
+  task_groups
 };
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
@@ -71,6 +74,7 @@ class Learner {
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
   virtual double weight(std::size_t slot, int column) const = 0;
+  virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
 
   /// Asks the memory for what the next row will need.
   void prefetch(const Row<W>& row) const {
@@ -132,6 +136,16 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
+  }
+  std::vector<W> weights() const override {
+    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
+    std::vector<W> all(slots * columns);
+    if constexpr (requires { loop_.all_weights(state, all.data()); })
+      loop_.all_weights(state, all.data());
+    else
+      for (std::size_t i = 0; i < all.size(); ++i)
+        all[i] = static_cast<W>(loop_.weight(state, i / columns, static_cast<int>(i % columns)));
+    return all;
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -397,6 +411,10 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<LargestLoop<W>>>(recipe);
     case LoopKind::surest:
       return std::make_unique<LearnerWith<SurestLoop<W>>>(recipe);
+    case LoopKind::feature_groups:
+      return std::make_unique<LearnerWith<GroupedLoop<W, FeatureGroups>>>(recipe);
+    case LoopKind::task_groups:
+      return std::make_unique<LearnerWith<GroupedLoop<W, TaskGroups>>>(recipe);
   }
   throw Error("unknown loop");
 }

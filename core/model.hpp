@@ -134,6 +134,7 @@ class Model {
     if (vocabulary.identity() && n > static_cast<std::size_t>(vocabulary.size()))
       vocabulary.extend(static_cast<Index>(n));
     learner->grow_features(vocabulary.size());
+    state().groups.grow(vocabulary);
   }
 
   /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
@@ -269,6 +270,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
+    state().groups.grow(vocabulary);
     learner->rebuild();
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }

@@ -10,6 +10,7 @@
 
 #include "blocks.hpp"
 #include "calibration.hpp"
+#include "groups.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
 
@@ -39,7 +40,8 @@ struct Scalars {
   std::vector<double> ww;              ///< affine: |w|^2, intercept included
   std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
   std::vector<double> column_updates;  ///< how often the column moved
-  std::vector<std::vector<Index>> selected;  ///< selection: features in the order of entry
+  std::vector<std::vector<Index>> selected;        ///< selection: features in the order of entry
+  std::vector<std::vector<double>> group_squares;  ///< groups: their sums of squares
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -81,10 +83,12 @@ struct State : Scalars {
     scale_sum.assign(blocks.columns(), 0);
     column_updates.assign(blocks.columns(), 0);
     selected.resize(blocks.columns());
+    group_squares.resize(blocks.columns());
   }
 
   Blocks<W> blocks;
   Touched touched;
+  Groups groups;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
   std::function<void(std::span<const Index>)> before_change;  ///< or of which features, if few
 
@@ -101,6 +105,7 @@ struct State : Scalars {
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
     selected.push_back(from < 0 ? std::vector<Index>{} : selected[from]);
+    group_squares.push_back(from < 0 ? std::vector<double>{} : group_squares[from]);
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -120,6 +125,7 @@ struct State : Scalars {
     scale_sum.resize(columns);
     column_updates.resize(columns);
     selected.resize(columns);
+    group_squares.resize(columns);
   }
 
   void grow_features(std::size_t features) { blocks.grow_features(features); }
@@ -127,12 +133,14 @@ struct State : Scalars {
   void truncate_features(std::size_t features) {
     if (features < blocks.features()) touched.forget();
     blocks.truncate_features(features);
+    groups.truncate(features);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
     blocks.keep_features(keep);
+    groups.truncate(0);
   }
 
   double largest(std::size_t plane) const {

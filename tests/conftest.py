@@ -41,6 +41,16 @@ SPECIAL: dict[str, list[dict[str, Any]]] = {
         for average in (False, True)
         for multiclass in ("ovr", "top1")
     ],
+    "GroupLassoClassifier": [
+        {"groups": support.GROUPS, "l21": l21, "l1": l1, "multiclass": multiclass}
+        for l21, l1 in ((0.01, 0.0), (0.01, 0.01))
+        for multiclass in ("ovr", "top1")
+    ],
+    "MultiTaskClassifier": [
+        {"l21": 0.01, "l1": l1, "loss": loss, "multiclass": multiclass}
+        for l1, loss in ((0.0, "hinge"), (0.01, "logistic"))
+        for multiclass in ("ovr", "top1")
+    ],
     "OFSClassifier": [  # a budget that is smaller than the number of features
         {"B": 3, "inputs": inputs, "multiclass": multiclass}
         for inputs in ("whole", "partial")

@@ -21,6 +21,14 @@ static nb::dict state_of(PythonModel<W>& self) {
                   state.calibration.lapse, state.calibration.next_fit});
   add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
   add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
+  if (state.groups.size() > 0) {
+    std::vector<double> squares;  // a column may not have met the newest groups
+    for (std::vector<double> of_column : state.group_squares) {
+      of_column.resize(state.groups.size());
+      squares.insert(squares.end(), of_column.begin(), of_column.end());
+    }
+    add("group_squares", squares);
+  }
   if (!self.hash_mask) {
     FlatNames names = self.vocabulary.flatten();
     const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
@@ -90,7 +98,17 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   state.scale_sum = values<double>(from, "scale_sum", columns);
   state.column_updates = values<double>(from, "column_updates", columns);
   state.selected.assign(columns, {});
+  state.group_squares.assign(columns, {});
+  if (!self.hash_mask) state.groups.truncate(0);
+  self.grow(0);
   self.learner->rebuild();
+  if (from.contains("group_squares")) {
+    const std::size_t groups = state.groups.size();
+    const auto squares = values<double>(from, "group_squares", columns * groups);
+    for (std::size_t k = 0; k < columns; ++k)
+      state.group_squares[k].assign(squares.begin() + k * groups,
+                                    squares.begin() + (k + 1) * groups);
+  }
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];

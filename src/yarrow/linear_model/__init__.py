@@ -15,6 +15,7 @@ from yarrow.linear_model.confidence import (
 )
 from yarrow.linear_model.custom import CustomClassifier
 from yarrow.linear_model.exported import ExportedModel
+from yarrow.linear_model.grouped import GroupLassoClassifier, MultiTaskClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
 from yarrow.linear_model.selection import OFSClassifier, SOFSClassifier
@@ -25,6 +26,8 @@ __all__ = [
     "CustomClassifier",
     "ExportedModel",
     "FOBOSClassifier",
+    "GroupLassoClassifier",
+    "MultiTaskClassifier",
     "OFSClassifier",
     "OGDClassifier",
     "OGDRegressor",
