@@ -203,7 +203,7 @@ class ConfidenceLoop {
 
   double intercept() const { return intercept_; }
 
- private:
+ protected:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>
   void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {

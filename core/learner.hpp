@@ -14,6 +14,8 @@
 #include "mirror.hpp"
 #include "proximal.hpp"
 #include "voted.hpp"
+#include "grouped.hpp"
+#include "selection.hpp"
 
 namespace yarrow {
 
@@ -52,7 +54,11 @@ enum class LoopKind {
   p_norm,
   exponential,
   exponential_signed,
-  voted
+  voted,
+  largest,
+  surest,
+  feature_groups,
+  task_groups
 };
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
@@ -94,6 +100,7 @@ class Learner {
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
   virtual double weight(std::size_t slot, int column) const = 0;
+  virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
 
   /// Of a weight, in the confidence family; as of now, where time changes it.
   virtual double variance(std::size_t slot, int column) const = 0;
@@ -113,6 +120,7 @@ class Learner {
   virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
   virtual void recount() {}  ///< what a loop sums over all features, when some were forgotten
+  virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
 
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
@@ -161,6 +169,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void recount() override {
     if constexpr (requires { loop_.recount(state); }) loop_.recount(state);
   }
+  void rebuild() override {
+    if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
+  }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
   }
@@ -175,6 +186,16 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       loop_.covariance(state, column, out);
     else
       throw Error("this learner keeps no covariance between weights");
+  }
+  std::vector<W> weights() const override {
+    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
+    std::vector<W> all(slots * columns);
+    if constexpr (requires { loop_.all_weights(state, all.data()); })
+      loop_.all_weights(state, all.data());
+    else
+      for (std::size_t i = 0; i < all.size(); ++i)
+        all[i] = static_cast<W>(loop_.weight(state, i / columns, static_cast<int>(i % columns)));
+    return all;
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -501,6 +522,14 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<MirrorLoop<W, ExponentialLink<true>>>>(recipe);
     case LoopKind::voted:
       return std::make_unique<LearnerWith<VotedLoop<W>>>(recipe);
+    case LoopKind::largest:
+      return std::make_unique<LearnerWith<LargestLoop<W>>>(recipe);
+    case LoopKind::surest:
+      return std::make_unique<LearnerWith<SurestLoop<W>>>(recipe);
+    case LoopKind::feature_groups:
+      return std::make_unique<LearnerWith<GroupedLoop<W, FeatureGroups>>>(recipe);
+    case LoopKind::task_groups:
+      return std::make_unique<LearnerWith<GroupedLoop<W, TaskGroups>>>(recipe);
   }
   throw Error("unknown loop");
 }

@@ -140,6 +140,7 @@ class Model {
       vocabulary.truncate(before);
       throw;
     }
+    state().groups.grow(vocabulary);
   }
 
   /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
@@ -275,6 +276,8 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
+    state().groups.grow(vocabulary);
+    learner->rebuild();
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
     learner->recount();
   }

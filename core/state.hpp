@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "blocks.hpp"
 #include "calibration.hpp"
 #include "covariance.hpp"
+#include "groups.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
 #include "votes.hpp"
@@ -42,6 +44,8 @@ struct Scalars {
   std::vector<double> column_updates;  ///< how often the column moved
   std::vector<double> column_memory;   ///< what the rule keeps; top1 has one problem and uses [0]
   std::vector<double> restarts;        ///< how often its variances were set back to the prior
+  std::vector<std::vector<Index>> selected;        ///< selection: features in the order of entry
+  std::vector<std::vector<double>> group_squares;  ///< groups: their sums of squares
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -127,6 +131,8 @@ struct State : Scalars {
     column_updates.assign(blocks.columns(), 0);
     column_memory.assign(blocks.columns(), 0);
     restarts.assign(blocks.columns(), 0);
+    selected.resize(blocks.columns());
+    group_squares.resize(blocks.columns());
   }
 
   Blocks<W> blocks;
@@ -134,7 +140,13 @@ struct State : Scalars {
   Touched touched;
   Support support;
   std::vector<Votes<W>> votes;              ///< voted Perceptron: per column; others: none
+  Groups groups;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
+  std::function<void(std::span<const Index>)> before_change;  ///< or of which features, if few
+
+  void tell_before_change(std::span<const Index> features) const {
+    if (before_change) before_change(features);
+  }
 
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {
@@ -149,6 +161,8 @@ struct State : Scalars {
     restarts.push_back(from < 0 ? 0 : restarts[from]);
     if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
     if (!votes.empty() && mirrored) votes.back().mirror();
+    selected.push_back(from < 0 ? std::vector<Index>{} : selected[from]);
+    group_squares.push_back(from < 0 ? std::vector<double>{} : group_squares[from]);
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -171,6 +185,8 @@ struct State : Scalars {
     column_memory.resize(columns);
     restarts.resize(columns);
     if (!votes.empty()) votes.resize(columns);
+    selected.resize(columns);
+    group_squares.resize(columns);
   }
 
   void grow_features(std::size_t features) {
@@ -185,6 +201,7 @@ struct State : Scalars {
     }
     blocks.truncate_features(features);
     covariances.truncate(features + 1);
+    groups.truncate(features);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
@@ -194,6 +211,7 @@ struct State : Scalars {
     for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
     covariances.keep_features(keep);
+    groups.truncate(0);
   }
 
   double largest(std::size_t plane) const {

@@ -23,22 +23,18 @@ class Undo {
       features_ = state.blocks.features();
       intercept_.assign(state.blocks.intercept(), state.blocks.first());
       state.before_all_change = [this] { remember_all(); };
+      state.before_change = [this](std::span<const Index> features) { remember(features); };
     }
   }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
-  ~Undo() { state_.before_all_change = nullptr; }
+  ~Undo() {
+    state_.before_all_change = nullptr;
+    state_.before_change = nullptr;
+  }
 
   /// To be called before a row is learned.
-  void remember(const Row<W>& row) {
-    if (whole_) return;
-    const Blocks<W>& blocks = state_.blocks;
-    for (std::size_t i = 0; i < row.size; ++i) {
-      const W* block = blocks.first() + row.index[i] * blocks.stride();
-      blocks_.insert(blocks_.end(), block, block + blocks.stride());
-      places_.push_back(row.index[i]);
-    }
-  }
+  void remember(const Row<W>& row) { remember(std::span(row.index, row.size)); }
 
   void roll_back() {
     if (whole_)
@@ -48,6 +44,18 @@ class Undo {
   }
 
  private:
+  void remember(std::span<const Index> features) {
+    if (whole_) return;
+    const Blocks<W>& blocks = state_.blocks;
+    for (const Index feature : features) {
+      const W* block = blocks.first() + feature * blocks.stride();
+      blocks_.insert(blocks_.end(), block, block + blocks.stride());
+      places_.push_back(feature);
+    }
+    // Rows that change features of others may at last need more than a copy of everything.
+    if (blocks_.size() * sizeof(W) > 2 * blocks.bytes()) remember_all();
+  }
+
   /// From the touched blocks to a copy of everything as it was.
   void remember_all() {
     if (whole_) return;

@@ -33,7 +33,7 @@ CLASSES = [
 ]
 #: choices that mean the same for all estimators and have tests of their own
 COMMON_CHOICES = {"dtype", "when_full"}
-#: what no declared choice reaches: rules of a user's own
+#: what no declared choice reaches: rules of a user's own, and what no default shows
 SPECIAL: dict[str, list[dict[str, Any]]] = {
     "CustomClassifier": [
         {"rule": rule, "loop": loop, "average": average, "multiclass": multiclass}
@@ -41,6 +41,22 @@ SPECIAL: dict[str, list[dict[str, Any]]] = {
         for average in (False, True)
         for multiclass in ("ovr", "top1")
     ],
+    "GroupLassoClassifier": [
+        {"groups": support.GROUPS, "l21": l21, "l1": l1, "multiclass": multiclass}
+        for l21, l1 in ((0.01, 0.0), (0.01, 0.01))
+        for multiclass in ("ovr", "top1")
+    ],
+    "MultiTaskClassifier": [
+        {"l21": 0.01, "l1": l1, "loss": loss, "multiclass": multiclass}
+        for l1, loss in ((0.0, "hinge"), (0.01, "logistic"))
+        for multiclass in ("ovr", "top1")
+    ],
+    "OFSClassifier": [  # a budget that is smaller than the number of features
+        {"B": 3, "inputs": inputs, "multiclass": multiclass}
+        for inputs in ("whole", "partial")
+        for multiclass in ("ovr", "top1")
+    ],
+    "SOFSClassifier": [{"B": 3, "multiclass": multiclass} for multiclass in ("ovr", "top1")],
 }
 
 

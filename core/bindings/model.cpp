@@ -176,11 +176,11 @@ static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
   const Blocks<W>& blocks = self.state().blocks;
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
   std::vector<W> values(slots * columns);
-  for (std::size_t slot = 0; slot < slots; ++slot)
+  if (which == 0) values = self.learner->weights();
+  for (std::size_t slot = 0; which > 0 && slot < slots; ++slot)
     for (std::size_t k = 0; k < columns; ++k)
       values[slot * columns + k] =
-          static_cast<W>(which == 0 ? self.learner->weight(slot, static_cast<int>(k))
-                                    : self.learner->variance(slot, static_cast<int>(k)));
+          static_cast<W>(self.learner->variance(slot, static_cast<int>(k)));
   std::vector<int> of_class;
   for (int c = 0; c < self.state().classes; ++c) of_class.push_back(self.learner->column_of(c));
   return nb::make_tuple(to_array(std::move(values), {slots, columns}), of_class);
@@ -235,6 +235,19 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"), nb::arg("hash_bits"),
       nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"), nb::arg("class_weights"));
 
+  type.def(
+      "declare_groups",
+      [](M& self, const nb::list& names, const std::vector<Index>& groups) {
+        self.state().groups.declare(borrow_names(names), groups);
+        if (self.hash_mask) self.state().groups.grow_hashed(self.hash_mask);
+      },
+      nb::arg("names"), nb::arg("groups"),
+      "Before the first row: the group of each name, numbered from 0.");
+  type.def(
+      "separate_groups",
+      [](M& self, std::string separator) { self.state().groups.separate_by(std::move(separator)); },
+      nb::arg("separator"),
+      "Before the first row: what stands before the separator is a feature's group.");
   type.def(
       "learn_dense",
       [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
@@ -377,7 +390,11 @@ void bind_models(nb::module_& m) {
       .value("p_norm", LoopKind::p_norm)
       .value("exponential", LoopKind::exponential)
       .value("exponential_signed", LoopKind::exponential_signed)
-      .value("voted", LoopKind::voted);
+      .value("voted", LoopKind::voted)
+      .value("largest", LoopKind::largest)
+      .value("surest", LoopKind::surest)
+      .value("feature_groups", LoopKind::feature_groups)
+      .value("task_groups", LoopKind::task_groups);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

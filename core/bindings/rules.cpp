@@ -8,6 +8,7 @@
 #include "../rules/narow.hpp"
 #include "../rules/l1_constrained.hpp"
 #include "../rules/mirror.hpp"
+#include "../rules/online_feature_selection.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/regularized_gradient.hpp"
@@ -130,6 +131,8 @@ void bind_rules(nb::module_& m) {
   add<exponentiated<logistic_slope>>(rules, "exponentiated_logistic", Rests::no, {"eta", "U"});
   add<exponentiated<squared_slope>>(rules, "exponentiated_squared", Rests::no, {"eta", "U"});
   add<alma_p>(rules, "alma_p", Rests::no, {"alpha", "B", "C", "p"});
+  add<ofs>(rules, "ofs", Rests::no, {"eta", "margin", "lam"});
+  add<ofs_partial>(rules, "ofs_partial", Rests::no, {"eta", "margin"});
 }
 
 }  // namespace yarrow

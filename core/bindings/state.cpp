@@ -72,6 +72,14 @@ static nb::dict state_of(PythonModel<W>& self) {
     add("covariances_queued", queued);
   }
   add_votes<Framework>(state.votes, out);
+  if (state.groups.size() > 0) {
+    std::vector<double> squares;  // a column may not have met the newest groups
+    for (std::vector<double> of_column : state.group_squares) {
+      of_column.resize(state.groups.size());
+      squares.insert(squares.end(), of_column.begin(), of_column.end());
+    }
+    add("group_squares", squares);
+  }
   if (!self.hash_mask) {
     FlatNames names = self.vocabulary.flatten();
     const std::size_t n = names.kinds.size(), bytes = names.bytes.size();
@@ -202,6 +210,18 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     state.column_memory = values<double>(from, "column_memory", columns);
   state.restarts.assign(columns, 0);
   if (from.contains("restarts")) state.restarts = values<double>(from, "restarts", columns);
+  state.selected.assign(columns, {});
+  state.group_squares.assign(columns, {});
+  if (!self.hash_mask) state.groups.truncate(0);
+  self.grow(0);
+  self.learner->rebuild();
+  if (from.contains("group_squares")) {
+    const std::size_t groups = state.groups.size();
+    const auto squares = values<double>(from, "group_squares", columns * groups);
+    for (std::size_t k = 0; k < columns; ++k)
+      state.group_squares[k].assign(squares.begin() + k * groups,
+                                    squares.begin() + (k + 1) * groups);
+  }
   state.t = scalars[0];
   state.updates = scalars[1];
   state.mistakes = scalars[2];

@@ -18,6 +18,9 @@ from yarrow.errors import YarrowError
 
 Array = np.ndarray[Any, Any]
 
+#: groups for the features of these tests, which are called 0, 1, 2... or c0, c1, c2...
+GROUPS = {name: j % 3 for j in range(8) for name in (j, f"c{j}")}
+
 
 def fading(s: yarrow.Situation) -> tuple[float, float]:
     """Forget a little with every row: the scale of the weights soon has to be folded in."""

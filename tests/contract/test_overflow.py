@@ -14,10 +14,14 @@ from yarrow import (
     AROWClassifier,
     CustomClassifier,
     FOBOSClassifier,
+    GroupLassoClassifier,
+    MultiTaskClassifier,
+    OFSClassifier,
     OGDClassifier,
     OGDRegressor,
     Perceptron,
     RDAClassifier,
+    SOFSClassifier,
     SOPClassifier,
 )
 from yarrow.errors import YarrowError
@@ -78,12 +82,16 @@ OVERFLOWS = [
     (AROWClassifier(fit_intercept=False, r=1e-300), 1e-38, 1.0),
     (CustomClassifier(shouting), 3e38, 100.0),
     (FOBOSClassifier(), 3e38, 100.0),
+    (GroupLassoClassifier({"0": 0, "7": 0, "new": 0}), 3e38, 1.0),
+    (MultiTaskClassifier(), 3e38, 1.0),
+    (OFSClassifier(B=5), 3e38, 1.0),
     (OGDClassifier(multiclass="top1"), 3e38, 100.0),
     (OGDClassifier(average=True), 3e38, 1.0),
     (OGDRegressor(), 3e38, 1.0),
     (Perceptron(), 3e38, 1.0),
     (Perceptron(average=True), 1.0, 1e300),
     (RDAClassifier(), 3e38, 1.0),
+    (SOFSClassifier(B=5, fit_intercept=False, r=1e-300), 1e-38, 1.0),
     (SOPClassifier(), 3e38, 1.0),
 ]
 

@@ -29,6 +29,8 @@ ROUNDING_DECIDES = {
     "PegasosClassifier-top1": {"check_shuffle_features_no_impact"},
     "RDAClassifier-top1": {"check_shuffle_features_no_impact"},
 }
+#: with partial inputs the learner looks at random places of a row
+ORDER_DECIDES = {"OFSClassifier-3-partial-ovr": {"check_shuffle_features_no_impact"}}
 
 
 def test_all_checks_pass(few_variants):
@@ -46,7 +48,7 @@ def test_all_checks_pass(few_variants):
             check(model.clone())
         except Exception as error:  # all of them at once are worth more than the first
             failed[check.__name__] = repr(error)
-    assert failed.keys() == ROUNDING_DECIDES.get(str(few_variants), set()), failed
+    assert failed.keys() == (ROUNDING_DECIDES | ORDER_DECIDES).get(str(few_variants), set()), failed
 
 
 def test_estimators_count_as_rivers(estimator_class):

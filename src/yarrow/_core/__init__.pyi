@@ -124,6 +124,14 @@ class Loop(enum.Enum):
 
     voted = 10
 
+    largest = 6
+
+    surest = 7
+
+    feature_groups = 8
+
+    task_groups = 9
+
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
 
@@ -148,6 +156,14 @@ class ModelF32:
     """A learner with its names, classes and lock."""
 
     def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list) -> None: ...
+
+    def declare_groups(self, names: list, groups: Sequence[int]) -> None:
+        """Before the first row: the group of each name, numbered from 0."""
+
+    def separate_groups(self, separator: str) -> None:
+        """
+        Before the first row: what stands before the separator is a feature's group.
+        """
 
     def learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
@@ -233,6 +249,14 @@ class ModelF64:
     """A learner with its names, classes and lock."""
 
     def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list) -> None: ...
+
+    def declare_groups(self, names: list, groups: Sequence[int]) -> None:
+        """Before the first row: the group of each name, numbered from 0."""
+
+    def separate_groups(self, separator: str) -> None:
+        """
+        Before the first row: what stands before the separator is a feature's group.
+        """
 
     def learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 

@@ -34,6 +34,7 @@ from yarrow.linear_model.gradient import (
     OGDRegressor,
     PegasosClassifier,
 )
+from yarrow.linear_model.grouped import GroupLassoClassifier, MultiTaskClassifier
 from yarrow.linear_model.l1_constrained import L1ConstrainedPAClassifier
 from yarrow.linear_model.least_squares import AROWRegressor
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
@@ -47,6 +48,7 @@ from yarrow.linear_model.proximal import (
     RDARegressor,
 )
 from yarrow.linear_model.regularized_pa import NormConstrainedPAClassifier, RegularizedPAClassifier
+from yarrow.linear_model.selection import OFSClassifier, SOFSClassifier
 from yarrow.linear_model.truncated import CoefficientRoundingClassifier, TruncatedGradientClassifier
 from yarrow.linear_model.voted import VotedPerceptron
 
@@ -73,12 +75,15 @@ __all__ = [
     "FTRLRegressor",
     "ForgettingAROWClassifier",
     "FrequencyRDAClassifier",
+    "GroupLassoClassifier",
     "IELLIPClassifier",
     "L1ConstrainedPAClassifier",
+    "MultiTaskClassifier",
     "NAROWClassifier",
     "NHERDClassifier",
     "NORMAClassifier",
     "NormConstrainedPAClassifier",
+    "OFSClassifier",
     "OGDClassifier",
     "OGDRegressor",
     "PNormClassifier",
@@ -92,6 +97,7 @@ __all__ = [
     "RegularizedPAClassifier",
     "SCWClassifier",
     "SGFTClassifier",
+    "SOFSClassifier",
     "SOPClassifier",
     "TruncatedGradientClassifier",
     "VotedPerceptron",
