@@ -1,6 +1,7 @@
 #include "../rules/arow.hpp"
 #include "../rules/confidence_weighted.hpp"
 #include "../rules/gradient.hpp"
+#include "../rules/mira.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/second_order_perceptron.hpp"
@@ -26,8 +27,9 @@ enum class Rests { no, at_target };  ///< whether a margin at its target is alwa
 
 template <auto F>
 static void add(nb::module_& m, const char* name, Rests rests,
-                std::vector<std::string> parameters = {}) {
-  m.attr(name) = RuleObject{name, std::move(parameters), as_rule<F>, rests == Rests::at_target, {}};
+                std::vector<std::string> parameters = {}, SlackForm slack = nullptr) {
+  m.attr(name) = RuleObject{
+      name, std::move(parameters), as_rule<F>, rests == Rests::at_target, {}, nullptr, slack};
 }
 
 void bind_rules(nb::module_& m) {
@@ -44,6 +46,8 @@ void bind_rules(nb::module_& m) {
   nb::class_<RuleObject>(m, "Rule", "A pure function of scalars: one row in, two numbers out.")
       .def_ro("name", &RuleObject::name)
       .def_ro("parameters", &RuleObject::parameters)
+      .def_prop_ro("meets_many_rivals",
+                   [](const RuleObject& self) { return self.slack != nullptr; })
       .def_static(
           "from_address",
           [](std::uintptr_t address, std::vector<std::string> parameters, nb::object owner) {
@@ -63,17 +67,18 @@ void bind_rules(nb::module_& m) {
 
   nb::module_ rules = m.def_submodule("rules", "The built-in rules.");
   add<perceptron>(rules, "perceptron", Rests::no, {"margin"});
-  add<pa>(rules, "pa", Rests::at_target);
-  add<pa1>(rules, "pa1", Rests::at_target, {"C"});
-  add<pa2>(rules, "pa2", Rests::at_target, {"C"});
+  add<pa>(rules, "pa", Rests::at_target, {}, pa_slack);
+  add<pa1>(rules, "pa1", Rests::at_target, {"C"}, pa1_slack);
+  add<pa2>(rules, "pa2", Rests::at_target, {"C"}, pa2_slack);
   add<ogd<hinge_slope>>(rules, "ogd_hinge", Rests::at_target, {"eta0", "power"});
   add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", Rests::at_target, {"eta0", "power"});
   add<ogd<logistic_slope>>(rules, "ogd_logistic", Rests::no, {"eta0", "power"});
   add<ogd<squared_slope>>(rules, "ogd_squared", Rests::no, {"eta0", "power"});
+  add<mira>(rules, "mira", Rests::no, {}, mira_slack);
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});
-  add<arow>(rules, "arow", Rests::at_target, {"r"});
+  add<arow>(rules, "arow", Rests::at_target, {"r"}, arow_slack);
   add<arow_hinge>(rules, "arow_hinge", Rests::at_target, {"r"});
   add<scw1>(rules, "scw1", Rests::no, {"phi", "C"});
   add<scw2>(rules, "scw2", Rests::no, {"phi", "C"});

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "../rivals.hpp"
 #include "../rule.hpp"
 
 // AROW (Crammer, Kulesza & Dredze 2013): minimises, for a Gaussian over weights,
@@ -8,6 +9,8 @@
 // first over mu, then, if mu moved, over Sigma (equations 4 to 8). Sigma^-1 grows by z z'/r (14).
 //   squared hinge  alpha = loss / (v + r)           (12)
 //   hinge          alpha = min(1/(2r), loss / v)    (23)
+// Over many rivals (28), Sigma is updated as in (24), by the sum of f(x, y) over the classes that
+// take part: all, or with k rivals these and the true one.
 // A sample weight divides r. Rows of zeros are left alone.
 
 namespace yarrow {
@@ -17,6 +20,11 @@ inline Confidence arow(const Situation& s, const double* p) {
   const double loss = s.target - s.margin;
   if (loss <= 0 || s.v <= 0) return {0, 0};
   return {loss / (s.v + r), 1 / r};
+}
+
+inline Slack arow_slack(double weight, const double* p) {
+  const double r = p[0] / weight;
+  return {.curvature = r, .kappa = 1 / r};
 }
 
 inline Confidence arow_hinge(const Situation& s, const double* p) {

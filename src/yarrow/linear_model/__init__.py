@@ -15,6 +15,7 @@ from yarrow.linear_model.confidence import (
 )
 from yarrow.linear_model.custom import CustomClassifier
 from yarrow.linear_model.exported import ExportedModel
+from yarrow.linear_model.mira import MIRAClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
 
@@ -24,6 +25,7 @@ __all__ = [
     "CustomClassifier",
     "ExportedModel",
     "FOBOSClassifier",
+    "MIRAClassifier",
     "OGDClassifier",
     "OGDRegressor",
     "PassiveAggressiveClassifier",

@@ -18,6 +18,7 @@ from yarrow import _core
 from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import Estimator, estimator
 from yarrow.linear_model import persistence
+from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights
 
@@ -68,6 +69,8 @@ class LinearModel(Estimator):
     family: ClassVar[str] = ""
     #: a loop that can keep the average of all past weights
     can_average: ClassVar[bool] = False
+    #: settings that do not go together
+    restrictions: ClassVar[tuple[Needs, ...]] = ()
     #: predicts by one weight a feature, which `export` can write
     is_exportable: ClassVar[bool] = True
 
@@ -97,6 +100,18 @@ class LinearModel(Estimator):
     def _class_weights(self) -> list[tuple[Any, float]]:
         return []
 
+    def _rivals(self) -> int:
+        """How many rivals are met at once; 0: all."""
+        return 0
+
+    def _costs(self) -> list[tuple[Any, Any, float]]:
+        """(true, predicted, cost)."""
+        return []
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_combination(self)
+
     # -- the core model --------------------------------------------------------------------------
 
     def _new_model(
@@ -109,6 +124,7 @@ class LinearModel(Estimator):
             strategy=self._strategy(declared),
             rule=self._rule(),
             rule_parameters=self._rule_parameters(),
+            rivals=self._rivals(),
             loop_parameters=self._loop_parameters(),
             initial_variance=self._initial_variance(),
             intercept=self.intercept_scaling if self.fit_intercept else 0.0,
@@ -123,6 +139,7 @@ class LinearModel(Estimator):
             }[self.when_full],
             declared=declared,
             class_weights=self._class_weights() if class_weights is None else class_weights,
+            costs=self._costs(),
         )
 
     @contextlib.contextmanager

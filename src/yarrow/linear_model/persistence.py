@@ -98,7 +98,7 @@ def _is_learner(estimator: Any) -> bool:
 def _restored(
     estimator: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
 ) -> LinearModel:
-    parameters = {key: _from_json(key, value) for key, value in metadata["parameters"].items()}
+    parameters = {key: _from_json(value) for key, value in metadata["parameters"].items()}
     for key, value in parameters.items():
         if value is _Unstorable and key not in objects:
             raise ModelFileError(
@@ -110,9 +110,7 @@ def _restored(
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
     if not all(np.isfinite(array).all() for array in tensors.values()):
         raise ModelFileError("a number in it is not finite")
-    made_with = {
-        key: _from_json(key, value) for key, value in metadata.get("made_with", {}).items()
-    }
+    made_with = {key: _from_json(value) for key, value in metadata.get("made_with", {}).items()}
     state = {**metadata, "tensors": tensors, "made_with": made_with and made_with | objects}
     restore_core(model, state)
     columns, names = metadata["n_features_in"], metadata["feature_names_in"]
@@ -223,7 +221,7 @@ class _Unstorable:
 
 def _to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+        return {"pairs": [[_to_json(key), _to_json(item)] for key, item in value.items()]}
     if isinstance(value, (list, tuple, np.ndarray)):
         return {"list": [_plain(item) for item in value]}
     plain = _plain(value)
@@ -232,11 +230,11 @@ def _to_json(value: Any) -> Any:
     return {"unstorable": repr(value)}
 
 
-def _from_json(name: str, value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "pairs" in value:
-        return dict(value["pairs"])
+        return {_from_json(key): _from_json(item) for key, item in value["pairs"]}
     if "list" in value:
         return tuple(value["list"])
     return _Unstorable

@@ -1,0 +1,77 @@
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <span>
+
+// One row, its true class and many rivals at once. All many-constraint updates of the project solve
+// one problem: the smallest change, measured by the covariance (or plainly), such that
+//   score(true) - score(r) >= target*cost(r) - xi   for every rival r,
+// with one slack xi >= 0 for the whole row (Crammer et al. 2006, section 8; Crammer, Kulesza &
+// Dredze 2013, equation 28). With loss_r = target*cost(r) - (score(true) - score(r)), its dual is
+//   min over steps a_r >= 0 of  1/2 a'(c*11' + diag(d))a - loss'a,   sum(a) <= limit,
+// where d_r = x'Sigma_r x, and c is that of the true class plus the slack's curvature. Rank one
+// plus diagonal: stationarity says a_r = max(0, loss_r - level)/d_r with one number `level` for
+// all, so that a sort by loss and one pass give the exact answer, where Hildreth's method would
+// iterate. Compared with SLSQP and with Hildreth's method in tests/linear_model/test_rivals.py.
+
+namespace yarrow {
+
+/// What a rule asks for when it meets many rivals at once.
+struct Slack {
+  double target = 1;  ///< the margin asked for, per unit of cost
+  double limit = std::numeric_limits<double>::infinity();  ///< slack priced limit*xi
+  double curvature = 0;                                    ///< slack priced xi^2/(2*curvature)
+  double kappa = 1;       ///< growth of the precision (confidence family)
+  double level_step = 0;  ///< shared by rivals exactly level with the target, if none is above
+};
+
+/// The many-rivals form of a rule: a pure function, like the rule itself.
+using SlackForm = Slack (*)(double weight, const double* parameters);
+
+struct Rival {
+  int column;
+  double loss;
+  double spread = 0;  ///< x'Sigma x of its column, |x|^2 without a covariance
+  double step = 0;    ///< the answer
+};
+
+/// By loss, the largest first; ties go to the class seen first.
+inline bool is_ahead(const Rival& a, const Rival& b) {
+  return a.loss != b.loss ? a.loss > b.loss : a.column < b.column;
+}
+
+/// Fills in the steps of rivals sorted by `is_ahead`, and returns their sum: the true class's step.
+/// All spreads must be > 0.
+inline double solve_rivals(std::span<Rival> rivals, double true_spread, const Slack& slack) {
+  if (rivals.empty() || rivals[0].loss < 0) return 0;
+  if (rivals[0].loss == 0) {
+    const auto behind =
+        std::find_if(rivals.begin(), rivals.end(), [](auto& r) { return r.loss < 0; });
+    for (auto r = rivals.begin(); r != behind; ++r)
+      r->step = slack.level_step / static_cast<double>(behind - rivals.begin());
+    return slack.level_step;
+  }
+  const double c = true_spread + slack.curvature;
+  // The level that belongs to the first n rivals; they are the active ones if the next is below it.
+  const auto find_level = [&](auto level_of) {
+    double a = 0, b = 0, level = 0;  // sums of loss/d and 1/d
+    for (std::size_t n = 0; n < rivals.size() && rivals[n].loss > level; ++n) {
+      a += rivals[n].loss / rivals[n].spread;
+      b += 1 / rivals[n].spread;
+      level = std::max(0.0, level_of(a, b));
+    }
+    return level;
+  };
+  const auto take_steps = [&](double level) {
+    double sum = 0;
+    for (Rival& r : rivals) sum += r.step = std::max(0.0, r.loss - level) / r.spread;
+    return sum;
+  };
+  const double sum =
+      take_steps(find_level([c](double a, double b) { return c * a / (1 + c * b); }));
+  if (sum <= slack.limit) return sum;
+  const double limit = slack.limit;
+  return take_steps(find_level([limit](double a, double b) { return (a - limit) / b; }));
+}
+
+}  // namespace yarrow
