@@ -282,15 +282,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return this->costs_ ? this->costs_->at(truth, other) : 1;
   }
 
-  /// The wrong class whose cost plus score is largest; -1 if there is none.
-  int costliest_class(int c) const {
-    int worst = -1;
-    for (int k = 0; k < state.classes; ++k)
-      if (k != c && (worst < 0 || cost(c, k) + score_of(k) > cost(c, worst) + score_of(worst)))
-        worst = k;
-    return worst;
-  }
-
   /// Measures the columns in `listed_`, or all if this row counts for the calibration.
   void measure_listed(const Row<W>& row, bool calibrates) {
     if (calibrates) {
@@ -332,16 +323,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// The true class against many rivals, or all, at once.
   bool ask_rivals(const Row<W>& row, int c, double weight) {
     const Slack slack = recipe_.slack(weight, recipe_.rule_parameters.data());
-    rivals_.clear();
-    for (int k = 0; k < state.classes; ++k)
-      if (k != c)
-        rivals_.push_back({k, slack.target * cost(c, k) - (scores_.score[c] - scores_.score[k])});
+    gather_rivals(rivals_, scores_.score, c, recipe_.rivals,
+                  [&](int k) { return slack.target * cost(c, k); });
     if (rivals_.empty()) return false;
-    if (recipe_.rivals > 0 && rivals_.size() > static_cast<std::size_t>(recipe_.rivals)) {
-      std::nth_element(rivals_.begin(), rivals_.begin() + recipe_.rivals, rivals_.end(), is_ahead);
-      rivals_.resize(recipe_.rivals);
-    }
-    std::sort(rivals_.begin(), rivals_.end(), is_ahead);
     const bool counts = calibrates();
     if (!counts && rivals_[0].loss < 0) return false;
     listed_ = {c};
@@ -387,9 +371,14 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// Of the first `classes` the one with the highest score, but not `except`; -1 if there is none.
   /// Ties go to the class seen first.
   int best_class(int except, int classes) const {
+    return best_of(except, classes, [this](int k) { return score_of(k); });
+  }
+
+  template <class Value>
+  static int best_of(int except, int classes, Value value) {
     int best = -1;
     for (int k = 0; k < classes; ++k)
-      if (k != except && (best < 0 || score_of(k) > score_of(best))) best = k;
+      if (k != except && (best < 0 || value(k) > value(best))) best = k;
     return best;
   }
 

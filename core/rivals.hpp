@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <vector>
 
 // One row, its true class and many rivals at once. All many-constraint updates of the project solve
 // one problem: the smallest change, measured by the covariance (or plainly), such that
@@ -38,6 +39,20 @@ struct Rival {
 /// By loss, the largest first; ties go to the class seen first.
 inline bool is_ahead(const Rival& a, const Rival& b) {
   return a.loss != b.loss ? a.loss > b.loss : a.column < b.column;
+}
+
+/// The rivals of a class with the largest losses, sorted: at most `most`, or all if that is 0.
+template <class Cost>
+void gather_rivals(std::vector<Rival>& rivals, const std::vector<double>& score, int truth,
+                   int most, Cost asked) {
+  rivals.clear();
+  for (int k = 0; k < static_cast<int>(score.size()); ++k)
+    if (k != truth) rivals.push_back({k, asked(k) - (score[truth] - score[k])});
+  if (most > 0 && rivals.size() > static_cast<std::size_t>(most)) {
+    std::nth_element(rivals.begin(), rivals.begin() + most, rivals.end(), is_ahead);
+    rivals.resize(most);
+  }
+  std::sort(rivals.begin(), rivals.end(), is_ahead);
 }
 
 /// Fills in the steps of rivals sorted by `is_ahead`, and returns their sum: the true class's step.
