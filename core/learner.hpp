@@ -72,11 +72,13 @@ class Learner {
         __builtin_prefetch(first + row.index[i] * bytes + line, 1);
   }
   virtual void grow_features(std::size_t features) = 0;
-  virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
 
   /// What classes cost that are taken for others; without a table each wrong class costs 1.
   void use_costs(const CostTable* costs) { costs_ = costs; }
+
+  /// Makes room; changes nothing else.
+  void reserve_classes(int classes) { yarrow::reserve_classes(state, recipe_.strategy, classes); }
 
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
@@ -122,11 +124,11 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     top_margin_ = -1;
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
-    if (is_new) add_class();
+    if (is_new) add_class(state, recipe_.strategy);
     try {
       learn_class(row, c, weight, is_new);
     } catch (...) {
-      if (is_new) remove_class();
+      if (is_new) remove_class(state, recipe_.strategy);
       throw;
     }
   }
@@ -140,12 +142,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
-
-  void reserve_classes(int classes) override {
-    if (this->columns().is_one_a_class()) state.reserve_columns(classes);
-    if (recipe_.strategy == Strategy::one_versus_rest && classes > 2)
-      state.reserve_columns(classes + 1);
-  }
 
  private:
   void learn_value(const Row<W>& row, double value, double weight) {
@@ -296,8 +292,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// The true class against one rival, which the rule meets like an example of two classes.
   bool ask_rival(const Row<W>& row, int c, double weight) {
+    const bool priced = recipe_.strategy == Strategy::max_loss;
     const int rival =
-        recipe_.strategy == Strategy::max_loss ? costliest_class(c) : best_class(c, state.classes);
+        best_of(c, state.classes, [&](int k) { return score_of(k) + (priced ? cost(c, k) : 0); });
     if (rival < 0) return false;
     const double margin = scores_.score[c] - scores_.score[rival], target = cost(c, rival);
     const bool counts = calibrates();
@@ -387,25 +384,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if (classes <= 1) return classes - 1;
     if (this->columns().is_one_a_class() || state.classes > 2) return best_class(-1, classes);
     return score_of(1) > 0 ? 1 : 0;
-  }
-
-  /// Gives a new class its column. In one_versus_rest it copies the column "none of the seen",
-  /// which has taken every row as negative, so that growing classes equals knowing them
-  /// beforehand; the first class gets its own column, mirrored from the second's, with the third.
-  void add_class() {
-    const int known = state.classes++;
-    if (this->columns().is_one_a_class()) state.add_column(-1, false);
-    if (recipe_.strategy != Strategy::one_versus_rest || known == 0) return;
-    if (known == 2) state.add_column(this->column_of(1), true);
-    state.add_column(0, false);
-  }
-
-  /// Takes back the newest class, whose column nothing has moved yet.
-  void remove_class() {
-    const int left = --state.classes;
-    if (this->columns().is_one_a_class()) state.truncate_columns(left);
-    if (recipe_.strategy == Strategy::one_versus_rest)
-      state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
   }
 
   static constexpr auto too_large =

@@ -203,14 +203,17 @@ def test_top1_with_two_classes_is_binary_with_doubled_rows():
 def test_top1_scw_steps_are_argmins(variant, covariance):
     """The paper's problem over Gaussians, for x on the true class and -x on its best rival."""
     X, y = class_stream(60, rows=80, features=3, classes=3)
+    order = np.random.default_rng(61).permutation(len(y))
+    X, y = X[order], y[order]
     rows, phi = with_constant(X), ndtri(0.9)
     sample_weight = np.random.default_rng(60).choice([0.5, 1.0, 2.0], len(y))
     model = SCWClassifier(0.3, 0.9, variant, covariance, multiclass="top1", **EXACT)
-    model.partial_fit(X[:60], y[:60])
+    warm = max(y.tolist().index(name) for name in (0, 10, 20)) + 1
+    model.partial_fit(X[:warm], y[:warm])
     seen = model._model.classes
     assert len(seen) == 3
     updates = 0
-    for i in range(60, len(y)):
+    for i in range(warm, len(y)):
         mu, s = (planes(model)[:, plane, :].T for plane in (0, 1))
         c = seen.index(y[i])
         rival = rivals(mu @ rows[i], c, range(3))
