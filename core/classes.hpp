@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "costs.hpp"
 #include "error.hpp"
 
 namespace yarrow {
@@ -55,6 +56,12 @@ class Classes {
   const auto& weights() const { return weights_; }
   double weight(int number) const { return weight_of_number_[number]; }
 
+  /// What it costs to take `truth` for `other`; to be said before the first class appears.
+  void set_cost(const ClassName& truth, const ClassName& other, double cost) {
+    named_costs_[{truth.key(), other.key()}] = cost;
+  }
+  const CostTable& costs() const { return costs_; }
+
   int size() const { return static_cast<int>(names_.size()); }
   const std::vector<ClassName>& names() const { return names_; }
   const std::vector<ClassName>& declared() const { return declared_; }
@@ -87,6 +94,7 @@ class Classes {
   void truncate(int size) {
     for (; this->size() > size; names_.pop_back()) numbers_.erase(names_.back().key());
     weight_of_number_.resize(size);
+    if (!named_costs_.empty()) costs_.truncate(size);
     for (Recent& recent : recent_) recent = {};
   }
 
@@ -112,6 +120,11 @@ class Classes {
     names_.push_back(name);
     const auto weight = weights_.find(name.key());
     weight_of_number_.push_back(weight == weights_.end() ? 1 : weight->second.second);
+    if (!named_costs_.empty())
+      costs_.add_class([this](int truth, int other) {
+        const auto cost = named_costs_.find({names_[truth].key(), names_[other].key()});
+        return cost == named_costs_.end() ? 1 : cost->second;
+      });
     return size() - 1;
   }
 
@@ -119,6 +132,8 @@ class Classes {
   std::unordered_map<std::string, int> numbers_;
   std::map<std::string, std::pair<ClassName, double>> weights_;
   std::vector<double> weight_of_number_;
+  std::map<std::pair<std::string, std::string>, double> named_costs_;
+  CostTable costs_;
   Recent recent_[32];
 };
 

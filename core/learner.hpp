@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "affine.hpp"
+#include "columns.hpp"
 #include "confidence.hpp"
 #include "forgetting.hpp"
 #include "full.hpp"
@@ -16,15 +16,10 @@
 #include "voted.hpp"
 #include "grouped.hpp"
 #include "selection.hpp"
+#include "costs.hpp"
+#include "rivals.hpp"
 
 namespace yarrow {
-
-/// How classes become columns of weights and a row becomes signed examples.
-///   regression       one column; z = sign(y - w.x) * x
-///   binary           one column; z = +x for the second class seen, -x for the first
-///   one_versus_rest  a binary problem per class, side by side; as many results as classes
-///   top1             one column a class; z = x on the true class, -x on its best rival
-enum class Strategy { regression, binary, one_versus_rest, top1 };
 
 /// The loop that a learner runs.
 enum class LoopKind {
@@ -67,6 +62,8 @@ struct Recipe {
   Strategy strategy = Strategy::one_versus_rest;
   Rule rule = nullptr;
   std::vector<double> rule_parameters;
+  SlackForm slack = nullptr;             ///< the rule's form for many rivals at once, if it has one
+  int rivals = 0;                        ///< how many rivals at once; 0: all
   const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
   std::vector<double> loop_parameters;   ///< of the loop itself: a pull, a decay, a budget
   double initial_variance = 1;           ///< confidence family
@@ -99,6 +96,10 @@ class Learner {
   /// Scores per seen class (regression: one), and per class the variance of the margin.
   virtual void predict(const Row<W>& row, Scores& out) const = 0;
 
+  /// Scores by the weights that learning goes on from: the last ones, even where their average
+  /// predicts.
+  virtual void score(const Row<W>& row, Scores& out) const = 0;
+
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
 
@@ -117,34 +118,27 @@ class Learner {
         __builtin_prefetch(first + row.index[i] * bytes + line, 1);
   }
   virtual void grow_features(std::size_t features) = 0;
-  virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
   virtual void recount() {}  ///< what a loop sums over all features, when some were forgotten
   virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
 
+  /// What classes cost that are taken for others; without a table each wrong class costs 1.
+  void use_costs(const CostTable* costs) { costs_ = costs; }
+
+  /// Makes room; changes nothing else.
+  void reserve_classes(int classes) { yarrow::reserve_classes(state, recipe_.strategy, classes); }
+
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
 
-  /// The class for which a column is the positive one; -1: the column "none of the seen".
-  int positive_class(int column) const {
-    if (recipe_.strategy == Strategy::binary) return 1;
-    if (recipe_.strategy == Strategy::top1) return column;
-    return column <= 2 ? std::array{-1, 1, 0}[column] : column - 1;
-  }
-
-  /// The column of a class's weights; for up to two classes in one_versus_rest and for binary there
-  /// is only the second class's, and the first class's is its mirror image.
-  int column_of(int c) const {
-    if (recipe_.strategy == Strategy::binary) return 0;
-    if (recipe_.strategy == Strategy::top1) return c;
-    if (state.classes <= 2) return state.classes - 1;
-    return c <= 1 ? 2 - c : c + 1;
-  }
+  Columns columns() const { return {recipe_.strategy, state.classes}; }
+  int column_of(int c) const { return columns().of_class(c); }
 
  protected:
   Learner(State<W> s, Recipe recipe) : state(std::move(s)), recipe_(std::move(recipe)) {}
 
   Recipe recipe_;
+  const CostTable* costs_ = nullptr;
 };
 
 template <class Loop>
@@ -157,8 +151,10 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   explicit LearnerWith(const Recipe& recipe)
       : Base(State<W>(Blocks<W>(Loop::planes(recipe.average, recipe.initial_variance),
-                                recipe.strategy == Strategy::top1 ? 0 : 1)),
+                                Columns{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
              recipe) {
+    if (recipe.strategy == Strategy::many && !recipe.slack)
+      throw Error("this rule meets one rival at a time");
     loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
     if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
       Loop::start(state, recipe.loop_parameters);
@@ -202,32 +198,29 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     kept_.clear();
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
+    if (recipe_.strategy == Strategy::joint) return learn_example(row, label, weight);
     moves_.clear();
     top_margin_ = -1;
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
     try {
-      if (is_new) add_class();
+      if (is_new) add_class(state, recipe_.strategy);
       learn_class(row, c, weight, is_new);
     } catch (...) {
-      if (is_new) remove_class();
+      if (is_new) remove_class(state, recipe_.strategy);
       throw;
     }
   }
 
   void predict(const Row<W>& row, Scores& out) const override {
     loop_.predict(state, row, out);
-    if (recipe_.strategy == Strategy::regression) return;
+    if (this->columns().is_real()) return;
     if (state.classes == 0) return out.resize(0);
-    to_classes(out.score, -1);
-    to_classes(out.variance, 1);
+    this->columns().to_classes(out.score, -1);
+    this->columns().to_classes(out.variance, 1);
   }
 
-  void reserve_classes(int classes) override {
-    if (recipe_.strategy == Strategy::top1) state.reserve_columns(classes);
-    if (recipe_.strategy == Strategy::one_versus_rest && classes > 2)
-      state.reserve_columns(classes + 1);
-  }
+  void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
 
  private:
   void learn_value(const Row<W>& row, double value, double weight) {
@@ -235,6 +228,14 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const double score = this->last_prediction = scores_.score[0];
     const double sign = value >= score ? 1 : -1;
     finish(move_column(row, sign, sign * value - recipe_.epsilon, weight), false);
+  }
+
+  /// The row is the signed example itself, and `target` the margin that it should have.
+  void learn_example(const Row<W>& row, double target, double weight) {
+    loop_.assess(state, row, scores_);
+    const double margin = this->last_prediction = scores_.score[0];
+    const bool has_rival = row.size > 0;
+    finish(has_rival && move_column(row, 1, target, weight), has_rival && margin <= 0);
   }
 
   void learn_binary(const Row<W>& row, double label, double weight) {
@@ -269,8 +270,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     loop_.score(state, row, scores_);
     const int predicted = predicted_class(state.classes - is_new);
     this->last_prediction = predicted;
-    const bool moved = recipe_.strategy == Strategy::top1 ? ask_top1(row, c, weight)
-                                                          : ask_each_column(row, c, weight);
+    const bool moved = ask_strategy(row, c, weight);
     if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
     for (const Move& m : moves_) ++state.column_updates[m.column];
     keep_memories();
@@ -295,16 +295,23 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return recipe_.rests_at_target && margin >= target;
   }
 
+  /// Collects in `moves_` what the strategy asks for; true if a class's weights are to change.
+  bool ask_strategy(const Row<W>& row, int c, double weight) {
+    if (recipe_.strategy == Strategy::one_versus_rest) return ask_each_column(row, c, weight);
+    if (recipe_.strategy == Strategy::many) return ask_rivals(row, c, weight);
+    return ask_rival(row, c, weight);
+  }
+
   /// One-versus-rest: each column is a problem of its own.
   bool ask_each_column(const Row<W>& row, int c, double weight) {
     const int columns = state.blocks.columns();
-    const bool calibrates = Loop::calibrated && state.calibration.wants(state.t + 1);
+    const bool counts = calibrates();
     listed_.clear();
     for (int k = 0; k < columns; ++k)
-      if (calibrates || !rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+      if (counts || !rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
     if (listed_.empty()) return false;
     loop_.measure(state, row, listed_, scores_);
-    if (calibrates) note_top_margin();
+    if (counts) note_top_margin();
     bool moved = false;
     Move move;
     for (const int k : listed_) {
@@ -315,7 +322,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return moved;
   }
 
-  double sign_of(int column, int c) const { return 2.0 * (c == this->positive_class(column)) - 1; }
+  double sign_of(int column, int c) const {
+    return 2.0 * (c == this->columns().positive_class(column)) - 1;
+  }
 
   /// The column "none of the seen", which always comes first; with one class seen it is all there
   /// is, and stands for the second class.
@@ -326,7 +335,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// By how many deviations the predicted class is ahead. All variances have been measured.
   void note_top_margin() {
     if (state.classes < 2) return;
-    if (state.classes == 2 && recipe_.strategy != Strategy::top1) {
+    if (state.classes == 2 && !this->columns().is_one_a_class()) {
       const int k = this->column_of(1);
       top_margin_ = std::abs(scores_.score[k]) / std::sqrt(scores_.variance[k]);
       return;
@@ -350,32 +359,38 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return true;
   }
 
-  /// Many classes at once: the true one against its best rival.
-  bool ask_top1(const Row<W>& row, int c, double weight) {
-    const int rival = best_class(c, state.classes);
-    if (rival < 0) return false;
-    const double margin = scores_.score[c] - scores_.score[rival];
-    const bool calibrates = Loop::calibrated && state.calibration.wants(state.t + 1);
-    if (!calibrates && rests(margin, 1)) return false;
-    listed_ = {c, rival};
+  double cost(int truth, int other) const {
+    return this->costs_ ? this->costs_->at(truth, other) : 1;
+  }
+
+  /// Measures the columns in `listed_`, or all if this row counts for the calibration.
+  void measure_listed(const Row<W>& row, bool calibrates) {
     if (calibrates) {
       listed_.resize(state.classes);
       std::iota(listed_.begin(), listed_.end(), 0);
     }
     loop_.measure(state, row, listed_, scores_);
     if (calibrates) note_top_margin();
+  }
+
+  bool calibrates() const { return Loop::calibrated && state.calibration.wants(state.t + 1); }
+
+  /// The true class against one rival, which the rule meets like an example of two classes.
+  bool ask_rival(const Row<W>& row, int c, double weight) {
+    const bool priced = recipe_.strategy == Strategy::max_loss;
+    const int rival =
+        best_of(c, state.classes, [&](int k) { return score_of(k) + (priced ? cost(c, k) : 0); });
+    if (rival < 0) return false;
+    const double margin = scores_.score[c] - scores_.score[rival], target = cost(c, rival);
+    const bool counts = calibrates();
+    if (!counts && rests(margin, target)) return false;
+    listed_ = {c, rival};
+    measure_listed(row, counts);
     const double v = scores_.variance[c] + scores_.variance[rival];
     double ww = 0;
     for (double w : state.ww) ww += w;
-    const Situation situation{margin,
-                              1,
-                              2 * scores_.xx,
-                              ww,
-                              v,
-                              weight,
-                              state.t + 1,
-                              state.updates,
-                              state.column_memory[0]};
+    const Situation situation{margin, target,      2 * scores_.xx, ww, v,
+                              weight, state.t + 1, state.updates,  state.column_memory[0]};
     double step[3];
     consult(situation, step);
     if (step[2] != situation.memory) kept_.push_back({0, step[2]});
@@ -388,16 +403,52 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return true;
   }
 
+  /// The true class against many rivals, or all, at once.
+  bool ask_rivals(const Row<W>& row, int c, double weight) {
+    const Slack slack = recipe_.slack(weight, recipe_.rule_parameters.data());
+    gather_rivals(rivals_, scores_.score, c, recipe_.rivals,
+                  [&](int k) { return slack.target * cost(c, k); });
+    if (rivals_.empty()) return false;
+    const bool counts = calibrates();
+    if (!counts && rivals_[0].loss < 0) return false;
+    listed_ = {c};
+    for (const Rival& r : rivals_) listed_.push_back(r.column);
+    measure_listed(row, counts);
+    double v = spread(c), losses = 0;
+    bool is_empty = !(v > 0);
+    for (Rival& r : rivals_) {
+      v += r.spread = spread(r.column);
+      losses += r.loss;
+      is_empty |= !(r.spread > 0);
+    }
+    if (!std::isfinite(v + losses)) throw Error(too_large);
+    if (is_empty) return false;  // a row of zeros
+    const double total = solve_rivals(rivals_, spread(c), slack);
+    if (!std::isfinite(total)) throw Error(not_finite);
+    if (total == 0) return false;
+    // Parts of a unit step. The precision of every class that took part grows, moved or not.
+    const double unit[2] = {1, Loop::calibrated ? slack.kappa : 1};
+    moves_.push_back(Loop::move(c, 1, total, unit, v));
+    for (const Rival& r : rivals_)
+      if (Loop::calibrated || r.step != 0)
+        moves_.push_back(Loop::move(r.column, -1, r.step, unit, v));
+    return true;
+  }
+
+  /// x'Sigma x on one column; the plain |x|^2 where there are no variances.
+  double spread(int column) const {
+    return Loop::calibrated ? scores_.variance[column] : scores_.xx;
+  }
+
   void consult(const Situation& situation, double* step) const {
-    if (!std::isfinite(situation.margin + situation.zz + situation.v))
-      throw Error("this row's values overflow when squared; scale the features down");
+    if (!std::isfinite(situation.margin + situation.zz + situation.v)) throw Error(too_large);
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
     step[0] = step[1] = std::numeric_limits<double>::quiet_NaN();  // what a silent rule has said
     step[2] = situation.memory;
     recipe_.rule(&situation, parameters, step);
     if (!std::isfinite(step[0]) || !std::isfinite(step[1]) || !std::isfinite(step[2]))
-      throw Error("this row's update is not finite; scale the features or the step down");
+      throw Error(not_finite);
   }
 
   /// Stores what the rule wants to find at the next row, once this one is sure to be learned.
@@ -410,56 +461,33 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// Of the first `classes` the one with the highest score, but not `except`; -1 if there is none.
   /// Ties go to the class seen first.
   int best_class(int except, int classes) const {
+    return best_of(except, classes, [this](int k) { return score_of(k); });
+  }
+
+  template <class Value>
+  static int best_of(int except, int classes, Value value) {
     int best = -1;
     for (int k = 0; k < classes; ++k)
-      if (k != except && (best < 0 || score_of(k) > score_of(best))) best = k;
+      if (k != except && (best < 0 || value(k) > value(best))) best = k;
     return best;
   }
 
   /// The class that the scores speak for, of the first `classes`.
   int predicted_class(int classes) const {
     if (classes <= 1) return classes - 1;
-    if (recipe_.strategy == Strategy::top1 || state.classes > 2) return best_class(-1, classes);
+    if (this->columns().is_one_a_class() || state.classes > 2) return best_class(-1, classes);
     return score_of(1) > 0 ? 1 : 0;
   }
 
-  /// From columns to classes.
-  void to_classes(std::vector<double>& values, int mirror) const {
-    if (recipe_.strategy == Strategy::top1) return;
-    if (state.classes == 1) {
-      values = {mirror * values[0]};
-    } else if (state.classes == 2) {
-      const double second = values[this->column_of(1)];
-      values = {mirror * second, second};
-    } else {
-      std::vector<double> ordered(state.classes);
-      for (int c = 0; c < state.classes; ++c) ordered[c] = values[this->column_of(c)];
-      values = std::move(ordered);
-    }
-  }
-
-  /// Gives a new class its column. In one_versus_rest it copies the column "none of the seen",
-  /// which has taken every row as negative, so that growing classes equals knowing them
-  /// beforehand; the first class gets its own column, mirrored from the second's, with the third.
-  void add_class() {
-    const int known = state.classes++;
-    if (recipe_.strategy == Strategy::top1) state.add_column(-1, false);
-    if (recipe_.strategy != Strategy::one_versus_rest || known == 0) return;
-    if (known == 2) state.add_column(this->column_of(1), true);
-    state.add_column(0, false);
-  }
-
-  /// Takes back the newest class, whose column nothing has moved yet.
-  void remove_class() {
-    const int left = --state.classes;
-    if (recipe_.strategy == Strategy::top1) state.truncate_columns(left);
-    if (recipe_.strategy == Strategy::one_versus_rest)
-      state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
-  }
+  static constexpr auto too_large =
+      "this row's values overflow when squared; scale the features down";
+  static constexpr auto not_finite =
+      "this row's update is not finite; scale the features or the step down";
 
   Loop loop_;
   Scores scores_;
   std::vector<int> listed_;  ///< columns to ask the rule about
+  std::vector<Rival> rivals_;
   std::vector<Move> moves_;
   std::vector<std::pair<int, double>> kept_;  ///< columns and the rule's new memory of them
   double top_margin_ = -1;                    ///< of this row, for the calibration; -1: not noted

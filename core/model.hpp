@@ -46,9 +46,15 @@ class Model {
   const Index hash_mask;  ///< 0: names are kept in the vocabulary
   mutable std::shared_mutex mutex;
 
-  bool is_regression() const { return learner->strategy() == Strategy::regression; }
+  bool is_regression() const { return learner->columns().is_real(); }  ///< labels are numbers
   State<W>& state() { return learner->state; }
   const State<W>& state() const { return learner->state; }
+
+  /// To be said before the first row: what it costs to take one class for another.
+  void set_cost(const ClassName& truth, const ClassName& other, double cost) {
+    classes.set_cost(truth, other, cost);
+    learner->use_costs(&classes.costs());
+  }
 
   /// Where the columns of an array go, by their names; without names they are called 0, 1, 2...
   /// -1: the feature is unknown and may not be added. Nothing: column j is feature j.

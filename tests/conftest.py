@@ -16,6 +16,8 @@ from contract import support
 from hypothesis import Phase, settings
 
 from yarrow import linear_model
+from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.combinations import is_allowed
 from yarrow.parameters import parameters
 
 settings.register_profile(
@@ -29,7 +31,7 @@ settings.load_profile("yarrow")
 CLASSES = [
     item
     for item in (getattr(linear_model, name) for name in linear_model.__all__)
-    if isinstance(item, type) and hasattr(item, "get_params")
+    if isinstance(item, type) and issubclass(item, LinearModel)
 ]
 #: choices that mean the same for all estimators and have tests of their own
 COMMON_CHOICES = {"dtype", "when_full"}
@@ -92,14 +94,12 @@ def _options(cls: type) -> dict[str, tuple[Any, ...]]:
 
 
 def all_variants(cls: type) -> list[Variant]:
-    """Return every combination of choices."""
+    """Return every combination of choices that go together."""
     if cls.__name__ in SPECIAL:
         return [Variant(cls, {})] + [Variant(cls, chosen) for chosen in SPECIAL[cls.__name__]]
     options = _options(cls)
-    return [
-        Variant(cls, dict(zip(options, values, strict=True)))
-        for values in itertools.product(*options.values())
-    ]
+    combined = (dict(zip(options, v, strict=True)) for v in itertools.product(*options.values()))
+    return [Variant(cls, chosen) for chosen in combined if is_allowed(cls, chosen)]
 
 
 def few_variants(cls: type) -> list[Variant]:

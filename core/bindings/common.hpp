@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "../classes.hpp"
+#include "../rivals.hpp"
 #include "../rule.hpp"
 
 namespace yarrow {
@@ -24,6 +25,7 @@ struct RuleObject {
   bool rests_at_target = false;  ///< see Recipe
   nb::object owner;              ///< keeps a user's compiled function alive
   PyObject* callable = nullptr;  ///< a Python function, called through a trampoline
+  SlackForm slack = nullptr;     ///< its form for many rivals at once, if it has one
 };
 
 /// Waits for a lock without holding the interpreter's, which its owner may need.

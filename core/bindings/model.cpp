@@ -147,7 +147,7 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
 
 /// Scores and variances of one dict: two lists, in the order of the classes' appearance.
 template <class W>
-static void score_one(PythonModel<W>& self, nb::object x, Scores& out) {
+static void score_one(PythonModel<W>& self, nb::object x, Scores& out, bool last = false) {
   DictReader<W> reader;
   nb::object plain = x;
   if (!reader.collect(plain)) {
@@ -156,7 +156,7 @@ static void score_one(PythonModel<W>& self, nb::object x, Scores& out) {
   }
   auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
   const Row<W> row = self.hash_mask ? reader.hash(self.hash_mask) : reader.find(self.vocabulary);
-  self.learner->predict(row, out);
+  last ? self.learner->score(row, out) : self.learner->predict(row, out);
 }
 
 template <class W>
@@ -208,14 +208,16 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def(
       "__init__",
       [](M* self, LoopKind loop, Strategy strategy, const RuleObject& rule,
-         std::vector<double> rule_parameters, std::vector<double> loop_parameters,
+         std::vector<double> rule_parameters, int rivals, std::vector<double> loop_parameters,
          double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
          Index max_features, WhenFull when_full, const nb::list& declared,
-         const nb::list& class_weights) {
+         const nb::list& class_weights, const nb::list& costs) {
         Recipe recipe{loop,
                       strategy,
                       rule.function,
                       std::move(rule_parameters),
+                      rule.slack,
+                      rivals,
                       reinterpret_cast<const double*>(rule.callable),
                       std::move(loop_parameters),
                       initial_variance,
@@ -228,12 +230,15 @@ static void bind_model(nb::module_& m, const char* name) {
         new (self) M(recipe, {hash_bits, max_features, when_full}, std::move(names));
         for (nb::handle item : class_weights)
           self->classes.set_weight(to_class_name(item[0]), nb::cast<double>(item[1]));
+        for (nb::handle item : costs)
+          self->set_cost(to_class_name(item[0]), to_class_name(item[1]), nb::cast<double>(item[2]));
         self->rule_owner = rule.owner;
       },
       nb::kw_only(), nb::arg("loop"), nb::arg("strategy"), nb::arg("rule"),
-      nb::arg("rule_parameters"), nb::arg("loop_parameters"), nb::arg("initial_variance"),
-      nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"), nb::arg("hash_bits"),
-      nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"), nb::arg("class_weights"));
+      nb::arg("rule_parameters"), nb::arg("rivals"), nb::arg("loop_parameters"),
+      nb::arg("initial_variance"), nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"),
+      nb::arg("hash_bits"), nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"),
+      nb::arg("class_weights"), nb::arg("costs"));
 
   type.def(
       "declare_groups",
@@ -300,6 +305,14 @@ static void bind_model(nb::module_& m, const char* name) {
         return nb::make_tuple(scores.score, scores.variance);
       },
       nb::arg("x").none());
+  type.def(
+      "last_score",
+      [](M& self, nb::object x) {
+        Scores scores;
+        score_one(self, x, scores, true);
+        return scores.score[0];
+      },
+      nb::arg("x"), "The score of one column by the last weights, even where averages predict.");
 
   type.def("plane", &plane<W>, nb::arg("which"),
            "Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both "
@@ -399,7 +412,10 @@ void bind_models(nb::module_& m) {
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)
       .value("one_versus_rest", Strategy::one_versus_rest)
-      .value("top1", Strategy::top1);
+      .value("top1", Strategy::top1)
+      .value("max_loss", Strategy::max_loss)
+      .value("many", Strategy::many)
+      .value("joint", Strategy::joint);
   nb::enum_<WhenFull>(m, "WhenFull", "What happens to one feature too many.")
       .value("refuse", WhenFull::Refuse)
       .value("drop", WhenFull::Drop)

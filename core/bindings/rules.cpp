@@ -9,6 +9,7 @@
 #include "../rules/l1_constrained.hpp"
 #include "../rules/mirror.hpp"
 #include "../rules/online_feature_selection.hpp"
+#include "../rules/mira.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/regularized_gradient.hpp"
@@ -38,8 +39,9 @@ enum class Rests { no, at_target };  ///< whether a margin at its target is alwa
 
 template <auto F>
 static void add(nb::module_& m, const char* name, Rests rests,
-                std::vector<std::string> parameters = {}) {
-  m.attr(name) = RuleObject{name, std::move(parameters), as_rule<F>, rests == Rests::at_target, {}};
+                std::vector<std::string> parameters = {}, SlackForm slack = nullptr) {
+  m.attr(name) = RuleObject{
+      name, std::move(parameters), as_rule<F>, rests == Rests::at_target, {}, nullptr, slack};
 }
 
 void bind_rules(nb::module_& m) {
@@ -57,6 +59,8 @@ void bind_rules(nb::module_& m) {
   nb::class_<RuleObject>(m, "Rule", "A pure function of scalars: one row in, two numbers out.")
       .def_ro("name", &RuleObject::name)
       .def_ro("parameters", &RuleObject::parameters)
+      .def_prop_ro("meets_many_rivals",
+                   [](const RuleObject& self) { return self.slack != nullptr; })
       .def_static(
           "from_address",
           [](std::uintptr_t address, std::vector<std::string> parameters, nb::object owner) {
@@ -76,9 +80,9 @@ void bind_rules(nb::module_& m) {
 
   nb::module_ rules = m.def_submodule("rules", "The built-in rules.");
   add<perceptron>(rules, "perceptron", Rests::no, {"margin"});
-  add<pa>(rules, "pa", Rests::at_target);
-  add<pa1>(rules, "pa1", Rests::at_target, {"C"});
-  add<pa2>(rules, "pa2", Rests::at_target, {"C"});
+  add<pa>(rules, "pa", Rests::at_target, {}, pa_slack);
+  add<pa1>(rules, "pa1", Rests::at_target, {"C"}, pa1_slack);
+  add<pa2>(rules, "pa2", Rests::at_target, {"C"}, pa2_slack);
   const std::vector<std::string> descent_names{"eta0", "power", "count_mistakes", "radius"};
   add<ogd<hinge_slope>>(rules, "ogd_hinge", Rests::at_target, descent_names);
   add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", Rests::at_target, descent_names);
@@ -102,10 +106,11 @@ void bind_rules(nb::module_& m) {
   add<soft_regularized_pa<Updates::on_mistakes>>(rules, "soft_regularized_pa_on_mistakes",
                                                  Rests::at_target, {"alpha", "C"});
   add<norm_constrained_pa>(rules, "norm_constrained_pa", Rests::at_target, {"beta"});
+  add<mira>(rules, "mira", Rests::no, {}, mira_slack);
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});
-  add<arow>(rules, "arow", Rests::at_target, {"r"});
+  add<arow>(rules, "arow", Rests::at_target, {"r"}, arow_slack);
   add<arow_hinge>(rules, "arow_hinge", Rests::at_target, {"r"});
   add<scw1>(rules, "scw1", Rests::no, {"phi", "C"});
   add<scw2>(rules, "scw2", Rests::no, {"phi", "C"});

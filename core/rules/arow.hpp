@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "../rivals.hpp"
 #include "../rule.hpp"
 
 // AROW (Crammer, Kulesza & Dredze 2013): minimises, for a Gaussian over weights,
@@ -11,6 +12,8 @@
 //   squared        alpha = (target - margin) / (v + r), on either side of the target: recursive
 //                  least squares, whose mean is the ridge solution of all rows so far, with weight
 //                  r
+// Over many rivals (28), Sigma is updated as in (24), by the sum of f(x, y) over the classes that
+// take part: all, or with k rivals these and the true one.
 // A sample weight divides r. Rows of zeros are left alone.
 
 namespace yarrow {
@@ -20,6 +23,11 @@ inline Confidence arow(const Situation& s, const double* p) {
   const double loss = s.target - s.margin;
   if (loss <= 0 || s.v <= 0) return {0, 0};
   return {loss / (s.v + r), 1 / r};
+}
+
+inline Slack arow_slack(double weight, const double* p) {
+  const double r = p[0] / weight;
+  return {.curvature = r, .kappa = 1 / r};
 }
 
 inline Confidence arow_hinge(const Situation& s, const double* p) {

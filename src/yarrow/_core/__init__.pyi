@@ -58,6 +58,9 @@ class Rule:
     @property
     def parameters(self) -> list[str]: ...
 
+    @property
+    def meets_many_rivals(self) -> bool: ...
+
     @staticmethod
     def from_address(address: int, parameters: Sequence[str], owner: object) -> Rule:
         """
@@ -143,6 +146,12 @@ class Strategy(enum.Enum):
 
     top1 = 3
 
+    max_loss = 4
+
+    many = 5
+
+    joint = 6
+
 class WhenFull(enum.Enum):
     """What happens to one feature too many."""
 
@@ -155,7 +164,7 @@ class WhenFull(enum.Enum):
 class ModelF32:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list) -> None: ...
+    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -178,6 +187,11 @@ class ModelF32:
     def predict_one(self, x: object | None) -> object: ...
 
     def score_one(self, x: object | None) -> tuple: ...
+
+    def last_score(self, x: object) -> float:
+        """
+        The score of one column by the last weights, even where averages predict.
+        """
 
     def plane(self, which: int) -> tuple:
         """
@@ -248,7 +262,7 @@ class ModelF32:
 class ModelF64:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list) -> None: ...
+    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -271,6 +285,11 @@ class ModelF64:
     def predict_one(self, x: object | None) -> object: ...
 
     def score_one(self, x: object | None) -> tuple: ...
+
+    def last_score(self, x: object) -> float:
+        """
+        The score of one column by the last weights, even where averages predict.
+        """
 
     def plane(self, which: int) -> tuple:
         """

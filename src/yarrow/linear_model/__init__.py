@@ -38,6 +38,7 @@ from yarrow.linear_model.grouped import GroupLassoClassifier, MultiTaskClassifie
 from yarrow.linear_model.l1_constrained import L1ConstrainedPAClassifier
 from yarrow.linear_model.least_squares import AROWRegressor
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
+from yarrow.linear_model.mira import MIRAClassifier
 from yarrow.linear_model.mirror import ALMApClassifier, EGClassifier, EGRegressor, PNormClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import (
@@ -49,6 +50,7 @@ from yarrow.linear_model.proximal import (
 )
 from yarrow.linear_model.regularized_pa import NormConstrainedPAClassifier, RegularizedPAClassifier
 from yarrow.linear_model.selection import OFSClassifier, SOFSClassifier
+from yarrow.linear_model.structured import StructuredClassifier
 from yarrow.linear_model.truncated import CoefficientRoundingClassifier, TruncatedGradientClassifier
 from yarrow.linear_model.voted import VotedPerceptron
 
@@ -78,6 +80,7 @@ __all__ = [
     "GroupLassoClassifier",
     "IELLIPClassifier",
     "L1ConstrainedPAClassifier",
+    "MIRAClassifier",
     "MultiTaskClassifier",
     "NAROWClassifier",
     "NHERDClassifier",
@@ -99,6 +102,7 @@ __all__ = [
     "SGFTClassifier",
     "SOFSClassifier",
     "SOPClassifier",
+    "StructuredClassifier",
     "TruncatedGradientClassifier",
     "VotedPerceptron",
     "load",

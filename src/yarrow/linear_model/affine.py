@@ -10,6 +10,7 @@ from yarrow._core import rules
 from yarrow.estimator import estimator
 from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.regressor import LinearRegressor
+from yarrow.linear_model.rivals import CostSensitiveClassifier
 from yarrow.parameters import choice, flag, number
 
 
@@ -51,7 +52,7 @@ class Perceptron(AffineFamily, LinearClassifier):
 
 
 @estimator
-class PassiveAggressiveClassifier(AffineFamily, LinearClassifier):
+class PassiveAggressiveClassifier(AffineFamily, CostSensitiveClassifier):
     """Passive-Aggressive (Crammer et al. 2006): the smallest change that gives the row its margin.
 
     Use it on clean data with large margins, such as long texts. A sample weight multiplies C and

@@ -34,16 +34,29 @@ def _is_list_of_classes(value: Any) -> bool:
     )
 
 
+Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
+
+_STRATEGIES = {
+    "ovr": "one-versus-rest",
+    "top1": "the true class against its best rival",
+    "max_loss": "against the rival whose cost plus score is largest",
+    "topk": "against its k best rivals at once",
+    "all": "against all rivals at once",
+}
+
+
+def strategies(*options: str) -> Any:
+    """The parameter `multiclass` of a learner that has these options, the default first."""
+    words = [f"{name} ({_STRATEGIES[name]})" for name in options]
+    return choice(default=options[0], options=options, doc=f"Many classes: {', '.join(words)}.")
+
+
 @estimator
 class LinearClassifier(LinearModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr", "top1"] = choice(
-        default="ovr",
-        options=("ovr", "top1"),
-        doc="Many classes: one-versus-rest, or the true class against its best rival.",
-    )
+    multiclass: Multiclass = strategies("ovr", "top1")
     classes: Any = anything(
         default=None,
         allowed="None or a list of classes",
@@ -79,8 +92,10 @@ class LinearClassifier(LinearModel):
     # -- classes ---------------------------------------------------------------------------------
 
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
-        if self.multiclass == "top1":
-            return _core.Strategy.top1
+        if self.multiclass in ("top1", "max_loss"):
+            return _core.Strategy[self.multiclass]
+        if self.multiclass in ("topk", "all"):
+            return _core.Strategy.many
         # One-versus-rest over two classes is one binary problem and its mirror image.
         if len(declared) == 2:
             return _core.Strategy.binary
@@ -178,7 +193,7 @@ class LinearClassifier(LinearModel):
     def _two_class_decision(self, scores: Array) -> Array:
         if scores.shape[1] == 1:
             return -np.abs(scores[:, 0])  # only one class is known
-        if self.multiclass == "top1":
+        if self.multiclass != "ovr":
             return scores[:, 1] - scores[:, 0]
         return scores[:, 1]
 
@@ -206,7 +221,7 @@ class LinearClassifier(LinearModel):
         by_class = table.T[columns][order]
         if len(order) > 2:
             return by_class
-        if self.multiclass == "top1" and len(order) == 2:
+        if self.multiclass != "ovr" and len(order) == 2:
             return by_class[1:] - by_class[:1]
         # One column serves both classes: it speaks for the second one that was seen.
         return by_class[:1] if order.tolist() == [0, 1] else -by_class[:1]

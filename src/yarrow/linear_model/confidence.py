@@ -12,6 +12,8 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.linear_model.combinations import Needs
+from yarrow.linear_model.rivals import CostSensitiveClassifier
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array
 
@@ -62,7 +64,7 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         by_class = table.T[columns][order][:, 1:]
         if len(order) > 2:
             return by_class
-        return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
+        return by_class.sum(axis=0, keepdims=True) if self.multiclass != "ovr" else by_class[:1]
 
     @property
     def covariance_(self) -> Array:
@@ -200,7 +202,7 @@ class CWClassifier(ConfidenceClassifier):
 
 
 @estimator
-class AROWClassifier(ConfidenceClassifier):
+class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
 
     The first choice: second-order speed of learning, and one mislabelled row cannot spoil it.
@@ -229,6 +231,11 @@ class AROWClassifier(ConfidenceClassifier):
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
+
+    restrictions: ClassVar[tuple[Needs, ...]] = (
+        *CostSensitiveClassifier.restrictions,
+        Needs("multiclass", ("topk", "all"), "loss", ("squared_hinge",)),
+    )
 
     def _rule(self) -> _core.Rule:
         return {

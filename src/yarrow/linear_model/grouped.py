@@ -10,7 +10,7 @@ from yarrow._core import rules
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.base import CoreModel
+from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.proximal import Loss, loss
 from yarrow.parameters import anything, number
@@ -91,9 +91,12 @@ class GroupLassoClassifier(_DualAverager):
         return [self.l1, self.l21, self.gamma]
 
     def _new_model(
-        self, declared: list[Any], class_weights: list[tuple[Any, float]] | None = None
+        self,
+        declared: list[Any],
+        class_weights: list[tuple[Any, float]] | None = None,
+        joint: bool = False,
     ) -> CoreModel:
-        model = super()._new_model(declared, class_weights)
+        model = super()._new_model(declared, class_weights, joint)
         if self.groups is None:
             return model
         if isinstance(self.groups, str):

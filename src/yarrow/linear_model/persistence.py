@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any
 import yarrow
 from yarrow import model_file
 from yarrow.errors import ModelFileError, ParameterError, YarrowError
+from yarrow.estimator import Estimator
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
+    from yarrow.linear_model.owner import ModelOwner
 
 
-def core_state(model: LinearModel) -> dict[str, Any]:
+def core_state(model: ModelOwner) -> dict[str, Any]:
     """All that the core has learned, as plain objects and arrays."""
     state = _core_views(model)
     return {**state, "tensors": {k: np.asarray(v) for k, v in state["tensors"].items()}}
 
 
-def _core_views(model: LinearModel) -> dict[str, Any]:
+def _core_views(model: ModelOwner) -> dict[str, Any]:
     """The same with views of memory in place of arrays: a command need not load numpy to save."""
     core = model._fitted
     tensors, classes = core.get_named_state()
@@ -36,7 +38,7 @@ def _core_views(model: LinearModel) -> dict[str, Any]:
     }
 
 
-def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
+def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
     """Give a model the core state that `core_state` took from another."""
     weights = [(label, weight) for label, weight in state["class_weights"]]
     made_with = state.get("made_with") or model.get_params()
@@ -45,7 +47,7 @@ def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
     model._model, model._made_with = core, made_with
 
 
-def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
+def save(model: ModelOwner, path: str | os.PathLike[str]) -> None:
     """Write the exact training state."""
     state = _core_views(model)
     metadata = {
@@ -95,29 +97,27 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
 
 
 def _is_learner(estimator: Any) -> bool:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.linear_model.owner import ModelOwner
 
-    return isinstance(estimator, type) and issubclass(estimator, LinearModel)
+    return isinstance(estimator, type) and issubclass(estimator, ModelOwner)
 
 
 def _restored(
     estimator: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
-) -> LinearModel:
-    parameters = {key: _from_json(key, value) for key, value in metadata["parameters"].items()}
+) -> ModelOwner:
+    parameters = {key: _from_json(value) for key, value in metadata["parameters"].items()}
     for key, value in parameters.items():
         if value is _Unstorable and key not in objects:
             raise ModelFileError(
                 f"the parameter {key!r} is not in the file: pass {key}=... to load"
             )
-    model: LinearModel = estimator(**(parameters | objects))
+    model: ModelOwner = estimator(**(parameters | objects))
     model._check_parameters()
     if tensors["blocks"].dtype != model.dtype:
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
     if not all(np.isfinite(array).all() for array in tensors.values()):
         raise ModelFileError("a number in it is not finite")
-    made_with = {
-        key: _from_json(key, value) for key, value in metadata.get("made_with", {}).items()
-    }
+    made_with = {key: _from_json(value) for key, value in metadata.get("made_with", {}).items()}
     state = {**metadata, "tensors": tensors, "made_with": made_with and made_with | objects}
     restore_core(model, state)
     columns, names = metadata["n_features_in"], metadata["feature_names_in"]
@@ -226,13 +226,19 @@ class _Unstorable:
     """Marks a parameter that a file cannot hold."""
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: Any, nested: bool = False) -> Any:
     if _is_plain(value):
         return value
     if isinstance(value, Mapping):
-        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return {"list": [_plain(item) for item in value]}
+        return {"pairs": [[_to_json(key), _to_json(item)] for key, item in value.items()]}
+    # Lists come back as tuples, which only matters inside others: there a list is no tuple.
+    if isinstance(value, tuple) or (not nested and isinstance(value, (list, np.ndarray))):
+        items = [_to_json(item, nested=True) for item in value]
+        stored = not any(isinstance(item, Mapping) and "unstorable" in item for item in items)
+        return {"list": items} if stored else {"unstorable": repr(value)}
+    if isinstance(value, Estimator):
+        parameters = {name: _to_json(item) for name, item in value.get_params().items()}
+        return {"estimator": type(value).__name__, "parameters": parameters}
     plain = _plain(value)
     return plain if _is_plain(plain) else {"unstorable": repr(value)}
 
@@ -241,13 +247,19 @@ def _is_plain(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, str)
 
 
-def _from_json(name: str, value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "pairs" in value:
-        return dict(value["pairs"])
+        return {_from_json(key): _from_json(item) for key, item in value["pairs"]}
     if "list" in value:
-        return tuple(value["list"])
+        return tuple(_from_json(item) for item in value["list"])
+    if "estimator" in value:
+        from yarrow import linear_model
+
+        parameters = {name: _from_json(item) for name, item in value["parameters"].items()}
+        if _Unstorable not in parameters.values() and value["estimator"] in linear_model.__all__:
+            return getattr(linear_model, value["estimator"])(**parameters)
     return _Unstorable
 
 

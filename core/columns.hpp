@@ -1,0 +1,93 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "state.hpp"
+
+namespace yarrow {
+
+/// How classes become columns of weights and a row becomes signed examples.
+///   regression       one column; z = sign(y - w.x) * x
+///   binary           one column; z = +x for the second class seen, -x for the first
+///   one_versus_rest  a binary problem per class, side by side; as many results as classes
+///   top1             one column a class; z = x on the true class, -x on its best rival
+///   max_loss         the same with the rival whose cost plus score is largest
+///   many             one column a class; margins over many rivals at once (rivals.hpp)
+///   joint            one column; z is the row itself, made by a user's feature map
+enum class Strategy { regression, binary, one_versus_rest, top1, max_loss, many, joint };
+
+/// Which column speaks for which class.
+struct Columns {
+  Strategy strategy;
+  int classes;  ///< seen so far
+
+  bool is_one_a_class() const {
+    return strategy == Strategy::top1 || strategy == Strategy::max_loss ||
+           strategy == Strategy::many;
+  }
+  /// Rows carry numbers, not classes.
+  bool is_real() const { return strategy == Strategy::regression || strategy == Strategy::joint; }
+
+  /// The class for which a column is the positive one; -1: the column "none of the seen".
+  int positive_class(int column) const {
+    if (strategy == Strategy::binary) return 1;
+    if (is_one_a_class()) return column;
+    return column <= 2 ? std::array{-1, 1, 0}[column] : column - 1;
+  }
+
+  /// The column of a class's weights; for up to two classes in one_versus_rest and for binary there
+  /// is only the second class's, and the first class's is its mirror image.
+  int of_class(int c) const {
+    if (strategy == Strategy::binary) return 0;
+    if (is_one_a_class()) return c;
+    if (classes <= 2) return classes - 1;
+    return c <= 1 ? 2 - c : c + 1;
+  }
+
+  /// Values a column as values a class; `mirror` is the sign of a mirror image.
+  void to_classes(std::vector<double>& values, int mirror) const {
+    if (is_one_a_class()) return;
+    if (classes == 1) {
+      values = {mirror * values[0]};
+    } else if (classes == 2) {
+      const double second = values[of_class(1)];
+      values = {mirror * second, second};
+    } else {
+      std::vector<double> ordered(classes);
+      for (int c = 0; c < classes; ++c) ordered[c] = values[of_class(c)];
+      values = std::move(ordered);
+    }
+  }
+};
+
+/// Gives a new class its column. In one_versus_rest it copies the column "none of the seen", which
+/// has taken every row as negative, so that growing classes equals knowing them beforehand; the
+/// first class gets its own column, mirrored from the second's, with the third.
+template <class W>
+void add_class(State<W>& state, Strategy strategy) {
+  const int known = state.classes++;
+  const Columns columns{strategy, state.classes};
+  if (columns.is_one_a_class()) state.add_column(-1, false);
+  if (strategy != Strategy::one_versus_rest || known == 0) return;
+  if (known == 2) state.add_column(columns.of_class(1), true);
+  state.add_column(0, false);
+}
+
+/// Takes back the newest class, whose column nothing has moved yet.
+template <class W>
+void remove_class(State<W>& state, Strategy strategy) {
+  const int left = --state.classes;
+  if (Columns{strategy, left}.is_one_a_class()) state.truncate_columns(left);
+  if (strategy == Strategy::one_versus_rest)
+    state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
+}
+
+/// Makes room for the columns of so many classes.
+template <class W>
+void reserve_classes(State<W>& state, Strategy strategy, int classes) {
+  if (Columns{strategy, classes}.is_one_a_class()) state.reserve_columns(classes);
+  if (strategy == Strategy::one_versus_rest && classes > 2) state.reserve_columns(classes + 1);
+}
+
+}  // namespace yarrow

@@ -1,0 +1,47 @@
+"""MIRA, the ultraconservative original."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.estimator import estimator
+from yarrow.linear_model.affine import AVERAGE, AffineFamily
+from yarrow.linear_model.classifier import Multiclass, strategies
+from yarrow.linear_model.rivals import RivalsClassifier
+from yarrow.parameters import flag
+
+
+@estimator
+class MIRAClassifier(AffineFamily, RivalsClassifier):
+    """MIRA (Crammer & Singer 2003): on a mistake, the step to the shortest weights.
+
+    Only the true class and classes that score at least as high move, by at most the row itself.
+    It asks for no margin, unlike what later papers call MIRA: for that, take
+    `PassiveAggressiveClassifier(multiclass="topk")`.
+
+    Use it as a Perceptron whose steps fit their mistakes. A sample weight multiplies the bound.
+    Instead: `PassiveAggressiveClassifier`, which asks for a margin.
+
+    >>> model = MIRAClassifier()
+    >>> for _ in range(2):
+    ...     for word, label in (("goal", "sport"), ("vote", "politics"), ("bank", "money")):
+    ...         model.learn_one({word: 1}, label)
+    >>> model.predict_one({"vote": 1})
+    'politics'
+    """
+
+    _: dataclasses.KW_ONLY
+    multiclass: Multiclass = strategies("all", "topk", "top1", "ovr")
+    average: bool = flag(default=False, doc=AVERAGE)
+
+    expected_failed_checks: ClassVar[dict[str, str]] = RivalsClassifier.expected_failed_checks | {
+        "check_class_weight_classifiers": (
+            "a mistake is mended just so far that it is none: a larger bound leads no further"
+        )
+    }
+
+    def _rule(self) -> _core.Rule:
+        return rules.mira
