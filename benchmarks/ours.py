@@ -42,6 +42,13 @@ def arow_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:
     return AROWClassifier(r=1.0, multiclass=strategy).partial_fit(X, y, classes=np.unique(y))
 
 
+def pa_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:
+    from yarrow import PassiveAggressiveClassifier
+
+    model = PassiveAggressiveClassifier(C=1.0, multiclass=strategy, k=5)
+    return model.partial_fit(X, y, classes=np.unique(y))
+
+
 def learn_one(rows: Sequence[dict[str, float]], y: Sequence[int]) -> None:
     from yarrow import PassiveAggressiveClassifier
 

@@ -1,6 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <vector>
+
+#include "state.hpp"
 
 namespace yarrow {
 
@@ -57,5 +60,34 @@ struct Columns {
     }
   }
 };
+
+/// Gives a new class its column. In one_versus_rest it copies the column "none of the seen", which
+/// has taken every row as negative, so that growing classes equals knowing them beforehand; the
+/// first class gets its own column, mirrored from the second's, with the third.
+template <class W>
+void add_class(State<W>& state, Strategy strategy) {
+  const int known = state.classes++;
+  const Columns columns{strategy, state.classes};
+  if (columns.is_one_a_class()) state.add_column(-1, false);
+  if (strategy != Strategy::one_versus_rest || known == 0) return;
+  if (known == 2) state.add_column(columns.of_class(1), true);
+  state.add_column(0, false);
+}
+
+/// Takes back the newest class, whose column nothing has moved yet.
+template <class W>
+void remove_class(State<W>& state, Strategy strategy) {
+  const int left = --state.classes;
+  if (Columns{strategy, left}.is_one_a_class()) state.truncate_columns(left);
+  if (strategy == Strategy::one_versus_rest)
+    state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
+}
+
+/// Makes room for the columns of so many classes.
+template <class W>
+void reserve_classes(State<W>& state, Strategy strategy, int classes) {
+  if (Columns{strategy, classes}.is_one_a_class()) state.reserve_columns(classes);
+  if (strategy == Strategy::one_versus_rest && classes > 2) state.reserve_columns(classes + 1);
+}
 
 }  // namespace yarrow

@@ -72,11 +72,13 @@ class Learner {
         __builtin_prefetch(first + row.index[i] * bytes + line, 1);
   }
   virtual void grow_features(std::size_t features) = 0;
-  virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
 
   /// What classes cost that are taken for others; without a table each wrong class costs 1.
   void use_costs(const CostTable* costs) { costs_ = costs; }
+
+  /// Makes room; changes nothing else.
+  void reserve_classes(int classes) { yarrow::reserve_classes(state, recipe_.strategy, classes); }
 
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
@@ -122,11 +124,11 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     top_margin_ = -1;
     const int c = static_cast<int>(label);
     const bool is_new = c == state.classes;
-    if (is_new) add_class();
+    if (is_new) add_class(state, recipe_.strategy);
     try {
       learn_class(row, c, weight, is_new);
     } catch (...) {
-      if (is_new) remove_class();
+      if (is_new) remove_class(state, recipe_.strategy);
       throw;
     }
   }
@@ -140,12 +142,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
-
-  void reserve_classes(int classes) override {
-    if (this->columns().is_one_a_class()) state.reserve_columns(classes);
-    if (recipe_.strategy == Strategy::one_versus_rest && classes > 2)
-      state.reserve_columns(classes + 1);
-  }
 
  private:
   void learn_value(const Row<W>& row, double value, double weight) {
@@ -282,15 +278,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return this->costs_ ? this->costs_->at(truth, other) : 1;
   }
 
-  /// The wrong class whose cost plus score is largest; -1 if there is none.
-  int costliest_class(int c) const {
-    int worst = -1;
-    for (int k = 0; k < state.classes; ++k)
-      if (k != c && (worst < 0 || cost(c, k) + score_of(k) > cost(c, worst) + score_of(worst)))
-        worst = k;
-    return worst;
-  }
-
   /// Measures the columns in `listed_`, or all if this row counts for the calibration.
   void measure_listed(const Row<W>& row, bool calibrates) {
     if (calibrates) {
@@ -305,8 +292,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// The true class against one rival, which the rule meets like an example of two classes.
   bool ask_rival(const Row<W>& row, int c, double weight) {
+    const bool priced = recipe_.strategy == Strategy::max_loss;
     const int rival =
-        recipe_.strategy == Strategy::max_loss ? costliest_class(c) : best_class(c, state.classes);
+        best_of(c, state.classes, [&](int k) { return score_of(k) + (priced ? cost(c, k) : 0); });
     if (rival < 0) return false;
     const double margin = scores_.score[c] - scores_.score[rival], target = cost(c, rival);
     const bool counts = calibrates();
@@ -332,16 +320,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// The true class against many rivals, or all, at once.
   bool ask_rivals(const Row<W>& row, int c, double weight) {
     const Slack slack = recipe_.slack(weight, recipe_.rule_parameters.data());
-    rivals_.clear();
-    for (int k = 0; k < state.classes; ++k)
-      if (k != c)
-        rivals_.push_back({k, slack.target * cost(c, k) - (scores_.score[c] - scores_.score[k])});
+    gather_rivals(rivals_, scores_.score, c, recipe_.rivals,
+                  [&](int k) { return slack.target * cost(c, k); });
     if (rivals_.empty()) return false;
-    if (recipe_.rivals > 0 && rivals_.size() > static_cast<std::size_t>(recipe_.rivals)) {
-      std::nth_element(rivals_.begin(), rivals_.begin() + recipe_.rivals, rivals_.end(), is_ahead);
-      rivals_.resize(recipe_.rivals);
-    }
-    std::sort(rivals_.begin(), rivals_.end(), is_ahead);
     const bool counts = calibrates();
     if (!counts && rivals_[0].loss < 0) return false;
     listed_ = {c};
@@ -387,9 +368,14 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// Of the first `classes` the one with the highest score, but not `except`; -1 if there is none.
   /// Ties go to the class seen first.
   int best_class(int except, int classes) const {
+    return best_of(except, classes, [this](int k) { return score_of(k); });
+  }
+
+  template <class Value>
+  static int best_of(int except, int classes, Value value) {
     int best = -1;
     for (int k = 0; k < classes; ++k)
-      if (k != except && (best < 0 || score_of(k) > score_of(best))) best = k;
+      if (k != except && (best < 0 || value(k) > value(best))) best = k;
     return best;
   }
 
@@ -398,25 +384,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if (classes <= 1) return classes - 1;
     if (this->columns().is_one_a_class() || state.classes > 2) return best_class(-1, classes);
     return score_of(1) > 0 ? 1 : 0;
-  }
-
-  /// Gives a new class its column. In one_versus_rest it copies the column "none of the seen",
-  /// which has taken every row as negative, so that growing classes equals knowing them
-  /// beforehand; the first class gets its own column, mirrored from the second's, with the third.
-  void add_class() {
-    const int known = state.classes++;
-    if (this->columns().is_one_a_class()) state.add_column(-1, false);
-    if (recipe_.strategy != Strategy::one_versus_rest || known == 0) return;
-    if (known == 2) state.add_column(this->column_of(1), true);
-    state.add_column(0, false);
-  }
-
-  /// Takes back the newest class, whose column nothing has moved yet.
-  void remove_class() {
-    const int left = --state.classes;
-    if (this->columns().is_one_a_class()) state.truncate_columns(left);
-    if (recipe_.strategy == Strategy::one_versus_rest)
-      state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
   }
 
   static constexpr auto too_large =

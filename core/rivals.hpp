@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <vector>
 
 // One row, its true class and many rivals at once. All many-constraint updates of the project solve
 // one problem: the smallest change, measured by the covariance (or plainly), such that
@@ -40,6 +41,20 @@ inline bool is_ahead(const Rival& a, const Rival& b) {
   return a.loss != b.loss ? a.loss > b.loss : a.column < b.column;
 }
 
+/// The rivals of a class with the largest losses, sorted: at most `most`, or all if that is 0.
+template <class Cost>
+void gather_rivals(std::vector<Rival>& rivals, const std::vector<double>& score, int truth,
+                   int most, Cost asked) {
+  rivals.clear();
+  for (int k = 0; k < static_cast<int>(score.size()); ++k)
+    if (k != truth) rivals.push_back({k, asked(k) - (score[truth] - score[k])});
+  if (most > 0 && rivals.size() > static_cast<std::size_t>(most)) {
+    std::nth_element(rivals.begin(), rivals.begin() + most, rivals.end(), is_ahead);
+    rivals.resize(most);
+  }
+  std::sort(rivals.begin(), rivals.end(), is_ahead);
+}
+
 /// Fills in the steps of rivals sorted by `is_ahead`, and returns their sum: the true class's step.
 /// All spreads must be > 0.
 inline double solve_rivals(std::span<Rival> rivals, double true_spread, const Slack& slack) {
@@ -51,27 +66,26 @@ inline double solve_rivals(std::span<Rival> rivals, double true_spread, const Sl
       r->step = slack.level_step / static_cast<double>(behind - rivals.begin());
     return slack.level_step;
   }
-  const double c = true_spread + slack.curvature;
-  // The level that belongs to the first n rivals; they are the active ones if the next is below it.
-  const auto find_level = [&](auto level_of) {
-    double a = 0, b = 0, level = 0;  // sums of loss/d and 1/d
-    for (std::size_t n = 0; n < rivals.size() && rivals[n].loss > level; ++n) {
-      a += rivals[n].loss / rivals[n].spread;
-      b += 1 / rivals[n].spread;
-      level = std::max(0.0, level_of(a, b));
+  const double c = true_spread + slack.curvature, largest = rivals[0].loss;
+  // How far the level is below the largest loss, told by the sums of 1/d and gap/d over the first
+  // rivals, gap = largest - loss; these are the active ones if the next one's gap is no smaller.
+  // All terms are positive, so that nothing cancels.
+  const auto take_steps = [&](auto depth_of) {
+    double b = 0, g = 0, depth = std::numeric_limits<double>::infinity(), sum = 0;
+    for (const Rival& r : rivals) {
+      const double gap = largest - r.loss;
+      if (!(gap < depth)) break;
+      b += 1 / r.spread;
+      g += gap / r.spread;
+      depth = depth_of(b, g);
     }
-    return level;
-  };
-  const auto take_steps = [&](double level) {
-    double sum = 0;
-    for (Rival& r : rivals) sum += r.step = std::max(0.0, r.loss - level) / r.spread;
+    for (Rival& r : rivals) sum += r.step = std::max(0.0, depth - (largest - r.loss)) / r.spread;
     return sum;
   };
   const double sum =
-      take_steps(find_level([c](double a, double b) { return c * a / (1 + c * b); }));
+      take_steps([=](double b, double g) { return (largest + c * g) / (1 + c * b); });
   if (sum <= slack.limit) return sum;
-  const double limit = slack.limit;
-  return take_steps(find_level([limit](double a, double b) { return (a - limit) / b; }));
+  return take_steps([&](double b, double g) { return (slack.limit + g) / b; });
 }
 
 }  // namespace yarrow

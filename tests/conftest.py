@@ -16,6 +16,7 @@ from contract import support
 from hypothesis import Phase, settings
 
 from yarrow import linear_model
+from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.combinations import is_allowed
 from yarrow.parameters import parameters
 
@@ -30,7 +31,7 @@ settings.load_profile("yarrow")
 CLASSES = [
     item
     for item in (getattr(linear_model, name) for name in linear_model.__all__)
-    if isinstance(item, type) and hasattr(item, "get_params")
+    if isinstance(item, type) and issubclass(item, LinearModel)
 ]
 #: choices that mean the same for all estimators and have tests of their own
 COMMON_CHOICES = {"dtype", "when_full"}

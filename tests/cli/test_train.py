@@ -79,6 +79,14 @@ def test_options_reach_the_learner(run: Run, svm: Path, tmp_path: Path) -> None:
     assert expected.items() <= found.items()
 
 
+def test_costs_of_pairs_reach_the_learner(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--multiclass", "max_loss", "--cost", "-1:1=2,1:-1=0.5",
+        "--model", tmp_path / "m")  # fmt: skip
+    assert yarrow.load(tmp_path / "m").cost == {(-1, 1): 2.0, (1, -1): 0.5}
+    done = run("train", svm, "--multiclass", "all", "--cost", "spam=2", code=2)
+    assert "'cost' must be like" in done.stderr
+
+
 def test_every_parameter_can_be_set_by_name(run: Run, svm: Path, tmp_path: Path) -> None:
     assert set(ONLY_FIT) <= hyper_parameters(yarrow.AROWClassifier).keys()
     run("train", svm, "--set", "r=0.5", "--set", "average=true", "--set", "hash_bits=None",

@@ -7,10 +7,12 @@ from linear_model.oracles import (
     assert_same,
     binary_stream,
     class_stream,
+    gaussian_step,
     planes,
     weights,
     with_constant,
 )
+from scipy.special import ndtri
 
 from yarrow.linear_model import (
     AROWClassifier,
@@ -194,3 +196,47 @@ def test_top1_with_two_classes_is_binary_with_doubled_rows():
         w = w + 2 * min(0.2, max(0, 1 - z @ w) / (2 * z @ z)) * z
     np.testing.assert_allclose(weights(model)[0], w, rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.decision_function(X), with_constant(X) @ w, atol=1e-10)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "projected"])
+@pytest.mark.parametrize("variant", ["scw1", "scw2"])
+def test_top1_scw_steps_are_argmins(variant, covariance):
+    """The paper's problem over Gaussians, for x on the true class and -x on its best rival."""
+    X, y = class_stream(60, rows=80, features=3, classes=3)
+    order = np.random.default_rng(61).permutation(len(y))
+    X, y = X[order], y[order]
+    rows, phi = with_constant(X), ndtri(0.9)
+    sample_weight = np.random.default_rng(60).choice([0.5, 1.0, 2.0], len(y))
+    model = SCWClassifier(0.3, 0.9, variant, covariance, multiclass="top1", **EXACT)
+    warm = max(y.tolist().index(name) for name in (0, 10, 20)) + 1
+    model.partial_fit(X[:warm], y[:warm])
+    seen = model._model.classes
+    assert len(seen) == 3
+    updates = 0
+    for i in range(warm, len(y)):
+        mu, s = (planes(model)[:, plane, :].T for plane in (0, 1))
+        c = seen.index(y[i])
+        rival = rivals(mu @ rows[i], c, range(3))
+        z = np.zeros_like(mu)
+        z[c], z[rival] = rows[i], -rows[i]
+        m, v = (z * mu).sum(), (z * z * s).sum()
+        alpha = kappa = 0.0
+        if phi * np.sqrt(v) > m:
+            updates += 1
+            alpha, kappa = gaussian_step(
+                m,
+                v,
+                shortfall=lambda m, v: phi * np.sqrt(v) - m,
+                price=0.3 * sample_weight[i],
+                power={"scw1": 1, "scw2": 2}[variant],
+            )
+        model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=sample_weight[i : i + 1])
+        mean, variance = (planes(model)[:, plane, :].T for plane in (0, 1))
+        np.testing.assert_allclose(mean, mu + alpha * s * z, rtol=0, atol=1e-6)
+        narrowed = (
+            1 / (1 / s + kappa * z**2)
+            if covariance == "diagonal"
+            else s - kappa / (1 + kappa * v) * s**2 * z**2
+        )
+        np.testing.assert_allclose(variance, narrowed, rtol=1e-6)
+    assert updates > 5

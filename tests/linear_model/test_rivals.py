@@ -98,7 +98,7 @@ def test_passive_aggressive_steps_are_argmins(form, how, cost):
         return found.reshape(W.shape)
 
     several = steps(model, X, y, warm, expected)
-    assert several > 5 or how["multiclass"] in ("top1", "max_loss")
+    assert several >= 3 or how["multiclass"] in ("top1", "max_loss")
 
 
 @pytest.mark.parametrize("cost", [None, COST], ids=["plain", "cost"])
@@ -133,7 +133,7 @@ def test_arow_steps_are_argmins(how, covariance, cost):
             variances[-1] = S - S**2 * f**2 / (1 / kappa + v)
         return found
 
-    assert steps(model, X, y, warm, expected) > 5
+    assert steps(model, X, y, warm, expected) >= 3
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, None])
@@ -162,7 +162,7 @@ def test_mira_steps_are_argmins(k):
         return W + np.outer(tau, x)
 
     several = steps(model, X, y, warm, expected)
-    assert several > 2 or k == 1
+    assert several >= 2 or k == 1
 
 
 def test_mira_leaves_all_but_the_error_set_alone():

@@ -70,10 +70,28 @@ def _parse_class_weight(texts: Iterable[str]) -> dict[Any, float]:
     return weights
 
 
+def _parse_cost(texts: Iterable[str]) -> dict[tuple[Any, Any], float]:
+    costs = {}
+    for item in ",".join(texts).split(","):
+        pair, _, cost = item.rpartition("=")
+        truth, colon, other = pair.partition(":")
+        try:
+            costs[parse_label(truth), parse_label(other)] = float(cost)
+        except ValueError:
+            colon = ""
+        if not colon:
+            raise ParameterError(
+                f"The 'cost' must be like spam:ham=2,ham:spam=5 (true:other=cost). Got {item!r} "
+                "instead."
+            )
+    return costs
+
+
 #: parameters that are neither numbers nor words: how they look, and what makes them of texts
 _SPECIAL: dict[str, tuple[str, Callable[[Iterable[str]], Any]]] = {
     "classes": ("A,B,...", _parse_classes),
     "class_weight": ("A=W,B=W,...", _parse_class_weight),
+    "cost": ("A:B=COST,...", _parse_cost),
 }
 
 

@@ -18,6 +18,7 @@ from yarrow.linear_model.exported import ExportedModel
 from yarrow.linear_model.mira import MIRAClassifier
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
+from yarrow.linear_model.structured import StructuredClassifier
 
 __all__ = [
     "AROWClassifier",
@@ -34,5 +35,6 @@ __all__ = [
     "RDAClassifier",
     "SCWClassifier",
     "SOPClassifier",
+    "StructuredClassifier",
     "load",
 ]

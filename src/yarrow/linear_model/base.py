@@ -5,30 +5,26 @@ A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
-import threading
-from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from yarrow import _core
-from yarrow.errors import DataError, ParameterError, not_fitted
-from yarrow.estimator import Estimator, estimator
+from yarrow.errors import DataError
+from yarrow.estimator import estimator
 from yarrow.linear_model import persistence
 from yarrow.linear_model.combinations import Needs, check_combination
+from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights
 
 NO_LIMIT = 2**31 - 1
-_STARTING = threading.RLock()
-CoreModel = _core.ModelF32 | _core.ModelF64
 
 
 @estimator
-class LinearModel(Estimator):
+class LinearModel(ModelOwner):
     """Base of the linear learners."""
 
     _: dataclasses.KW_ONLY
@@ -115,19 +111,23 @@ class LinearModel(Estimator):
     # -- the core model --------------------------------------------------------------------------
 
     def _new_model(
-        self, declared: list[Any], class_weights: list[tuple[Any, float]] | None = None
+        self,
+        declared: list[Any],
+        class_weights: list[tuple[Any, float]] | None = None,
+        joint: bool = False,
     ) -> CoreModel:
+        """A fresh model; a joint one learns signed examples, from which a constant cancels."""
         self._check_parameters()
         model_type = _core.ModelF32 if self.dtype == "float32" else _core.ModelF64
         return model_type(
             loop=self._loop(),
-            strategy=self._strategy(declared),
+            strategy=_core.Strategy.joint if joint else self._strategy(declared),
             rule=self._rule(),
             rule_parameters=self._rule_parameters(),
             rivals=self._rivals(),
             loop_parameters=self._loop_parameters(),
             initial_variance=self._initial_variance(),
-            intercept=self.intercept_scaling if self.fit_intercept else 0.0,
+            intercept=self.intercept_scaling if self.fit_intercept and not joint else 0.0,
             epsilon=self._epsilon(),
             average=bool(getattr(self, "average", False)),
             hash_bits=self.hash_bits or 0,
@@ -141,35 +141,6 @@ class LinearModel(Estimator):
             class_weights=self._class_weights() if class_weights is None else class_weights,
             costs=self._costs(),
         )
-
-    @contextlib.contextmanager
-    def _learning(self, declared: list[Any]) -> Iterator[CoreModel]:
-        """The model to learn with: a new one before the first row, kept once it has learned one.
-
-        Two threads that both bring the first row must not make two models.
-        """
-        model = self.__dict__.get("_model")
-        if model is not None:
-            yield model
-            return
-        with _STARTING:
-            model = self.__dict__.get("_model")
-            if model is None:
-                model = self._new_model(declared)
-            yield model
-            if model.t > 0:
-                self._model, self._made_with = model, self.get_params()
-
-    @property
-    def _fitted(self) -> CoreModel:
-        try:
-            model: CoreModel = self.__dict__["_model"]
-        except KeyError:
-            not_fitted(self)
-        return model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
 
     # -- arrays ----------------------------------------------------------------------------------
 
@@ -268,16 +239,6 @@ class LinearModel(Estimator):
         return int(self._n_iter)
 
     @property
-    def t_(self) -> int:
-        """Rows learned."""
-        return int(self._fitted.t)
-
-    @property
-    def n_updates_(self) -> int:
-        """Rows that changed the weights."""
-        return int(self._fitted.updates)
-
-    @property
     def n_nonzero_(self) -> int:
         """Weights that are not zero, without the intercept."""
         return int(np.count_nonzero(self.coef_))
@@ -305,38 +266,6 @@ class LinearModel(Estimator):
 
     # -- files -----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened."""
-        persistence.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
-        """Read what `save` wrote. `objects` gives parameters that a file cannot hold."""
-        model = persistence.load(path, **objects)
-        if not isinstance(model, cls):
-            raise ParameterError(
-                f"{os.fspath(path)} holds a {type(model).__name__}, not a {cls.__name__}."
-            )
-        return model
-
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
         persistence.export(self, path, format)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k != "_model"}
-        if "_model" in self.__dict__:
-            state["_core_state"] = persistence.core_state(self)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        core_state = state.pop("_core_state", None)
-        self.__dict__.update(state)
-        if core_state is not None:
-            persistence.restore_core(self, core_state)
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        if "_model" not in self.__dict__:
-            return super()._raw_memory_usage
-        return int(super()._raw_memory_usage + self._model.memory)

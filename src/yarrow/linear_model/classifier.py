@@ -35,6 +35,8 @@ def _is_list_of_classes(value: Any) -> bool:
     )
 
 
+Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
+
 _STRATEGIES = {
     "ovr": "one-versus-rest",
     "top1": "the true class against its best rival",
@@ -55,7 +57,7 @@ class LinearClassifier(LinearModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr", "top1"] = strategies("ovr", "top1")
+    multiclass: Multiclass = strategies("ovr", "top1")
     classes: Any = anything(
         default=None,
         allowed="None or a list of classes",

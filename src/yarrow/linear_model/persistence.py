@@ -12,12 +12,14 @@ import numpy as np
 import yarrow
 from yarrow import model_file
 from yarrow.errors import ModelFileError, ParameterError, YarrowError
+from yarrow.estimator import Estimator
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
+    from yarrow.linear_model.owner import ModelOwner
 
 
-def core_state(model: LinearModel) -> dict[str, Any]:
+def core_state(model: ModelOwner) -> dict[str, Any]:
     """All that the core has learned, as plain objects and arrays."""
     core = model._fitted
     tensors, classes = core.get_named_state()
@@ -31,7 +33,7 @@ def core_state(model: LinearModel) -> dict[str, Any]:
     }
 
 
-def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
+def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
     """Give a model the core state that `core_state` took from another."""
     weights = [(label, weight) for label, weight in state["class_weights"]]
     made_with = state.get("made_with") or model.get_params()
@@ -40,7 +42,7 @@ def restore_core(model: LinearModel, state: Mapping[str, Any]) -> None:
     model._model, model._made_with = core, made_with
 
 
-def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
+def save(model: ModelOwner, path: str | os.PathLike[str]) -> None:
     """Write the exact training state."""
     state = core_state(model)
     metadata = {
@@ -90,21 +92,21 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
 
 
 def _is_learner(estimator: Any) -> bool:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.linear_model.owner import ModelOwner
 
-    return isinstance(estimator, type) and issubclass(estimator, LinearModel)
+    return isinstance(estimator, type) and issubclass(estimator, ModelOwner)
 
 
 def _restored(
     estimator: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
-) -> LinearModel:
+) -> ModelOwner:
     parameters = {key: _from_json(value) for key, value in metadata["parameters"].items()}
     for key, value in parameters.items():
         if value is _Unstorable and key not in objects:
             raise ModelFileError(
                 f"the parameter {key!r} is not in the file: pass {key}=... to load"
             )
-    model: LinearModel = estimator(**(parameters | objects))
+    model: ModelOwner = estimator(**(parameters | objects))
     model._check_parameters()
     if tensors["blocks"].dtype != model.dtype:
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
@@ -219,11 +221,17 @@ class _Unstorable:
     """Marks a parameter that a file cannot hold."""
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: Any, nested: bool = False) -> Any:
     if isinstance(value, Mapping):
         return {"pairs": [[_to_json(key), _to_json(item)] for key, item in value.items()]}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return {"list": [_plain(item) for item in value]}
+    # Lists come back as tuples, which only matters inside others: there a list is no tuple.
+    if isinstance(value, tuple) or (not nested and isinstance(value, (list, np.ndarray))):
+        items = [_to_json(item, nested=True) for item in value]
+        stored = not any(isinstance(item, Mapping) and "unstorable" in item for item in items)
+        return {"list": items} if stored else {"unstorable": repr(value)}
+    if isinstance(value, Estimator):
+        parameters = {name: _to_json(item) for name, item in value.get_params().items()}
+        return {"estimator": type(value).__name__, "parameters": parameters}
     plain = _plain(value)
     if plain is None or isinstance(plain, (bool, int, float, str)):
         return plain
@@ -236,7 +244,13 @@ def _from_json(value: Any) -> Any:
     if "pairs" in value:
         return {_from_json(key): _from_json(item) for key, item in value["pairs"]}
     if "list" in value:
-        return tuple(value["list"])
+        return tuple(_from_json(item) for item in value["list"])
+    if "estimator" in value:
+        from yarrow import linear_model
+
+        parameters = {name: _from_json(item) for name, item in value["parameters"].items()}
+        if _Unstorable not in parameters.values() and value["estimator"] in linear_model.__all__:
+            return getattr(linear_model, value["estimator"])(**parameters)
     return _Unstorable
 
 

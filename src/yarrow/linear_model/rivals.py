@@ -6,10 +6,10 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import LinearClassifier, strategies
+from yarrow.linear_model.classifier import LinearClassifier, Multiclass, strategies
 from yarrow.linear_model.combinations import Needs
 from yarrow.parameters import anything, integer
 
@@ -44,7 +44,7 @@ class RivalsClassifier(LinearClassifier):
     """Base of learners whose rule has a form for many rivals at once (core/rivals.hpp)."""
 
     _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr", "top1", "topk", "all"] = strategies("ovr", "top1", "topk", "all")
+    multiclass: Multiclass = strategies("ovr", "top1", "topk", "all")
     k: int = integer(default=5, doc="With multiclass='topk': how many rivals at once.", at_least=1)
 
     def _rivals(self) -> int:
@@ -56,9 +56,7 @@ class CostSensitiveClassifier(RivalsClassifier):
     """Base of learners that also ask for a larger margin where a mistake costs more."""
 
     _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr", "top1", "max_loss", "topk", "all"] = strategies(
-        "ovr", "top1", "max_loss", "topk", "all"
-    )
+    multiclass: Multiclass = strategies("ovr", "top1", "max_loss", "topk", "all")
     cost: Any = anything(
         default=None,
         allowed="None, a dict {(true, predicted): cost} or {true: {predicted: cost}} of costs >= 0",

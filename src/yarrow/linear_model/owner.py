@@ -1,0 +1,109 @@
+"""What owns a model of the core: how it comes to be, how it is saved and copied."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any, Self
+
+from yarrow import _core
+from yarrow.errors import ParameterError, not_fitted
+from yarrow.estimator import Estimator
+from yarrow.linear_model import persistence
+
+_STARTING = threading.RLock()
+CoreModel = _core.ModelF32 | _core.ModelF64
+
+
+class ModelOwner(Estimator):
+    """Base of all that learns by a model of the core."""
+
+    _model: CoreModel
+    _made_with: dict[str, Any]
+    _n_features_in: int
+    _feature_names_in: list[Any] | None
+    _n_iter: int
+    dtype: Any
+
+    def _rule(self) -> _core.Rule:
+        raise NotImplementedError
+
+    def _new_model(
+        self, declared: list[Any], class_weights: list[tuple[Any, float]] | None = None
+    ) -> CoreModel:
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def _learning(self, declared: list[Any]) -> Iterator[CoreModel]:
+        """The model to learn with: a new one before the first row, kept once it has learned one.
+
+        Two threads that both bring the first row must not make two models.
+        """
+        model = self.__dict__.get("_model")
+        if model is not None:
+            yield model
+            return
+        with _STARTING:
+            model = self.__dict__.get("_model")
+            if model is None:
+                model = self._new_model(declared)
+            yield model
+            if model.t > 0:
+                self._model, self._made_with = model, self.get_params()
+
+    @property
+    def _fitted(self) -> CoreModel:
+        try:
+            model: CoreModel = self.__dict__["_model"]
+        except KeyError:
+            not_fitted(self)
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    @property
+    def t_(self) -> int:
+        """Rows learned."""
+        return int(self._fitted.t)
+
+    @property
+    def n_updates_(self) -> int:
+        """Rows that changed the weights."""
+        return int(self._fitted.updates)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the exact training state: a loaded model goes on as if nothing had happened."""
+        persistence.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
+        """Read what `save` wrote. `objects` gives parameters that a file cannot hold."""
+        model = persistence.load(path, **objects)
+        if not isinstance(model, cls):
+            raise ParameterError(
+                f"{os.fspath(path)} holds a {type(model).__name__}, not a {cls.__name__}."
+            )
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k != "_model"}
+        if "_model" in self.__dict__:
+            state["_core_state"] = persistence.core_state(self)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        core_state = state.pop("_core_state", None)
+        self.__dict__.update(state)
+        if core_state is not None:
+            persistence.restore_core(self, core_state)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        if "_model" not in self.__dict__:
+            return super()._raw_memory_usage
+        return int(super()._raw_memory_usage + self._model.memory)
