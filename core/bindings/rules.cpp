@@ -74,7 +74,7 @@ void bind_rules(nb::module_& m) {
   add<ogd<squared_hinge_slope>>(rules, "ogd_squared_hinge", Rests::at_target, {"eta0", "power"});
   add<ogd<logistic_slope>>(rules, "ogd_logistic", Rests::no, {"eta0", "power"});
   add<ogd<squared_slope>>(rules, "ogd_squared", Rests::no, {"eta0", "power"});
-  add<mira>(rules, "mira", Rests::no, {}, mira_slack);
+  add<mira>(rules, "mira", Rests::no, {"margin"}, mira_slack);
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});
