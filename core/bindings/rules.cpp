@@ -106,7 +106,7 @@ void bind_rules(nb::module_& m) {
   add<soft_regularized_pa<Updates::on_mistakes>>(rules, "soft_regularized_pa_on_mistakes",
                                                  Rests::at_target, {"alpha", "C"});
   add<norm_constrained_pa>(rules, "norm_constrained_pa", Rests::at_target, {"beta"});
-  add<mira>(rules, "mira", Rests::no, {}, mira_slack);
+  add<mira>(rules, "mira", Rests::no, {"margin"}, mira_slack);
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});

@@ -12,18 +12,23 @@
 // column, tau is -z.w/|x|^2 within [0, 1].
 // From weights of zero it would never move, and the paper starts elsewhere. Here a tie, on which
 // the problem has nothing to say, is met by the step of the paper's family of ultraconservative
-// updates: tau = 1 for the true class, shared equally by the rivals level with it. A sample weight
-// multiplies the bound. Rows of zeros are left alone.
+// updates: tau = 1 for the true class, shared equally by the rivals level with it.
+// `margin` > 0, which the paper does not have, is the target in place of 0; then a tie is a loss.
+// A sample weight multiplies the bound. Rows of zeros are left alone.
 
 namespace yarrow {
 
-inline Affine mira(const Situation& s, const double*) {
-  if (s.margin > 0 || s.zz <= 0) return {1, 0};
-  return {1, s.margin == 0 ? s.weight : std::min(s.weight, -s.margin / s.zz)};
+/// The step that meets a tie.
+inline double mira_level_step(double weight, double target) { return target == 0 ? weight : 0; }
+
+inline Affine mira(const Situation& s, const double* p) {
+  const double target = p[0], loss = target - s.margin;
+  if (loss < 0 || s.zz <= 0) return {1, 0};
+  return {1, loss == 0 ? mira_level_step(s.weight, target) : std::min(s.weight, loss / s.zz)};
 }
 
-inline Slack mira_slack(double weight, const double*) {
-  return {.target = 0, .limit = weight, .level_step = weight};
+inline Slack mira_slack(double weight, const double* p) {
+  return {.target = p[0], .limit = weight, .level_step = mira_level_step(weight, p[0])};
 }
 
 }  // namespace yarrow

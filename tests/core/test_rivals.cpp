@@ -1,5 +1,5 @@
 // Many rivals at once: the answer meets the conditions of optimality, whatever the numbers.
-#include "../../core/rivals.hpp"
+#include "rivals.hpp"
 
 #include <cmath>
 #include <random>

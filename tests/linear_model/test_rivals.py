@@ -136,12 +136,16 @@ def test_arow_steps_are_argmins(how, covariance, cost):
     assert steps(model, X, y, warm, expected) >= 3
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.3])
 @pytest.mark.parametrize("k", [1, 2, 3, None])
-def test_mira_steps_are_argmins(k):
-    """min 1/2 sum |w_r + tau_r x|^2, tau_r <= [r is the true class], sum(tau) = 0."""
+def test_mira_steps_are_argmins(k, margin):
+    """min 1/2 sum |w_r + tau_r x|^2, tau_r <= [r is the true class], sum(tau) = 0.
+
+    A margin takes margin * tau of the true class off.
+    """
     X, y, warm = stream(13)
     how = {"multiclass": "all"} if k is None else {"multiclass": "topk", "k": k}
-    model = MIRAClassifier(**how, **EXACT)
+    model = MIRAClassifier(margin, **how, **EXACT)
 
     def expected(model, x, c, rivals, asked, i):
         W = weights(model)
@@ -151,9 +155,9 @@ def test_mira_steps_are_argmins(k):
         for label in took_part:
             bounds[label] = (None, WEIGHTS[i] if label == c else 0)
         tau = minimize(
-            lambda tau: 0.5 * ((W + np.outer(tau, x)) ** 2).sum(),
+            lambda tau: 0.5 * ((W + np.outer(tau, x)) ** 2).sum() - margin * tau[c],
             np.zeros(n),
-            jac=lambda tau: scores + tau * (x @ x),
+            jac=lambda tau: scores + tau * (x @ x) - margin * (np.arange(n) == c),
             method="SLSQP",
             bounds=bounds,
             constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
@@ -163,6 +167,12 @@ def test_mira_steps_are_argmins(k):
 
     several = steps(model, X, y, warm, expected)
     assert several >= 2 or k == 1
+
+
+def test_mira_with_a_margin_of_one_is_passive_aggressive():
+    X, y = class_stream(20, rows=150)
+    one = MIRAClassifier(margin=1.0, **EXACT).partial_fit(X, y)
+    assert_same(one, PassiveAggressiveClassifier(1.0, multiclass="all", **EXACT).partial_fit(X, y))
 
 
 def test_mira_leaves_all_but_the_error_set_alone():

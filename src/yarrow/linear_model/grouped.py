@@ -10,8 +10,8 @@ from yarrow._core import rules
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.proximal import Loss, loss
 from yarrow.parameters import anything, number
 
