@@ -12,6 +12,24 @@ namespace yarrow {
 // moves; so a row costs only its own features. Stored are numbers in units of a `reference`, which
 // keeps powers and exponentials in range. `newcomers` counts features of a row that enter with it.
 
+/// x^p for x >= 0, quickly where p is a whole number.
+class Power {
+ public:
+  explicit Power(double p = 1) : p_(p), whole_(p == std::floor(p) ? static_cast<unsigned>(p) : 0) {}
+
+  double operator()(double x) const {
+    if (whole_ == 0) return std::pow(x, p_);
+    double result = 1;
+    for (unsigned left = whole_; left != 0; left >>= 1, x *= x)
+      if (left & 1) result *= x;
+    return result;
+  }
+
+ private:
+  double p_;
+  unsigned whole_;  ///< 0: it is not
+};
+
 /// p-norm link (Grove, Littlestone & Schuurmans 2001; Gentile 2003), for p >= 2 and 1/p + 1/q = 1:
 ///   w = gradient of 1/2 |theta|_p^2,  w_i = sign(theta_i) |theta_i|^(p-1) / |theta|_p^(p-2),
 /// for which |w|_q = |theta|_p. The divergence is that of 1/2 |w|_q^2. theta = reference * stored,
@@ -22,23 +40,26 @@ class PNormLink {
 
   void set(const std::vector<double>& parameters) {
     p_ = parameters.at(0);
+    power_ = Power(p_);
+    weight_power_ = Power(p_ - 1);
     radius_ = parameters.at(1);
     largest_ = std::pow(10, 100 / p_);
   }
 
   /// Of numbers stored with this reference and total.
   struct Weights {
-    double power, factor;
+    const Power& power;
+    double factor;
     double operator()(double stored) const {
-      return std::copysign(factor * std::pow(std::abs(stored), power), stored);
+      return std::copysign(factor * power(std::abs(stored)), stored);
     }
   };
   Weights weights(double reference, double total, std::size_t /*newcomers*/) const {
-    if (total <= 0) return {p_ - 1, 0};
-    return {p_ - 1, reference * std::pow(total, 2 / p_ - 1)};
+    if (total <= 0) return {weight_power_, 0};
+    return {weight_power_, reference * std::pow(total, 2 / p_ - 1)};
   }
 
-  double term(double stored, double /*reference*/) const { return std::pow(std::abs(stored), p_); }
+  double term(double stored, double /*reference*/) const { return power_(std::abs(stored)); }
   static double size(double stored) { return std::abs(stored); }
   static double stored(double theta, double reference) { return theta / reference; }
 
@@ -64,8 +85,8 @@ class PNormLink {
   template <class W>
   double row_norm(const Row<W>& row, double intercept, double most) const {
     if (most == 0) return 0;
-    double sum = std::pow(std::abs(intercept) / most, p_);
-    for (std::size_t i = 0; i < row.size; ++i) sum += std::pow(std::abs(row.value[i]) / most, p_);
+    double sum = power_(std::abs(intercept) / most);
+    for (std::size_t i = 0; i < row.size; ++i) sum += power_(std::abs(row.value[i]) / most);
     return most * std::pow(sum, 1 / p_);
   }
 
@@ -80,6 +101,7 @@ class PNormLink {
 
  private:
   double p_ = 2, radius_ = 0, largest_ = 1;
+  Power power_, weight_power_;
 };
 
 /// Exponentiated gradient (Kivinen & Warmuth 1997), for weights whose sizes sum up to U:
@@ -99,6 +121,7 @@ class ExponentialLink {
   struct Weights {
     double reference, factor;
     double operator()(double theta) const {
+      if (Signed && theta == 0) return 0;
       const double minus = Signed ? std::exp(-theta - reference) : 0;
       return factor * (std::exp(theta - reference) - minus);
     }

@@ -42,7 +42,7 @@ def nearest_in_ball(w, z, beta):
                 "jac": lambda q: -np.ones(2 * d),
             },
         ],
-        options={"ftol": 1e-16, "maxiter": 1000},
+        options={"ftol": 1e-14, "maxiter": 1000},
     )
     return found.x[:d] - found.x[d:]
 

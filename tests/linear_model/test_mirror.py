@@ -23,6 +23,7 @@ from yarrow.linear_model import (
     EGRegressor,
     OGDClassifier,
     PNormClassifier,
+    load,
 )
 
 SLOPES = {
@@ -353,3 +354,36 @@ def test_forgotten_features_leave_the_sums(model):
         stored = model._model.get_state()["blocks"][:, 0, -1]
         size = norm(w, model.p / (model.p - 1))
         np.testing.assert_allclose(w / size, link(stored, model.p) / norm(stored, model.p))
+
+
+def test_positive_weights_by_every_route(tmp_path):
+    """EG is no choice that the contract tests know; here too the route changes no bit."""
+    X, _ = binary_stream(86, rows=150, features=12, density=0.3)
+    X[:70, 6:] = 0
+    X = X.astype(np.float32).astype(float)
+    y = X[:, 0] + 0.5 * X[:, 8]
+    arrays = EGRegressor(0.3, signed=False).partial_fit(X, y)
+    halves = EGRegressor(0.3, signed=False).partial_fit(scipy.sparse.csr_array(X[:60]), y[:60])
+    halves.save(tmp_path / "model")
+    halves = load(tmp_path / "model").partial_fit(X[60:], y[60:])
+    dicts = EGRegressor(0.3, signed=False)
+    for x, target in zip(X, y, strict=True):
+        dicts.learn_one({int(j): x[j] for j in np.flatnonzero(x)}, target)
+    assert_same(arrays, halves)
+    by_name = dict(zip(dicts.feature_names_, dicts.coef_, strict=True))
+    assert by_name == dict(enumerate(arrays.coef_))
+    np.testing.assert_allclose(weights(arrays).sum(), 10.0, rtol=1e-5)
+
+
+def test_sample_weights_scale_the_step():
+    X, y = binary_stream(87)
+    for heavy, large in (
+        (
+            PNormClassifier(eta0=0.1, power=0, **BINARY),
+            PNormClassifier(eta0=0.3, power=0, **BINARY),
+        ),
+        (EGClassifier(0.01, **BINARY), EGClassifier(0.03, **BINARY)),
+        (ALMApClassifier(C=0.5, **BINARY), ALMApClassifier(C=1.5, **BINARY)),
+    ):
+        heavy.partial_fit(X, y, sample_weight=np.full(len(y), 3.0))
+        np.testing.assert_allclose(weights(heavy), weights(large.partial_fit(X, y)), rtol=1e-9)

@@ -13,12 +13,14 @@ from yarrow.linear_model import (
     AROWClassifier,
     CustomClassifier,
     CWClassifier,
+    EGClassifier,
     FOBOSClassifier,
     OGDClassifier,
     OGDRegressor,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
+    PNormClassifier,
     RDAClassifier,
     SCWClassifier,
     SOPClassifier,
@@ -41,6 +43,8 @@ CLASSIFIERS = [
     SCWClassifier(variant="scw2", covariance="projected"),
     FOBOSClassifier(0.01),
     RDAClassifier(0.01),
+    PNormClassifier(20),
+    EGClassifier(),
 ]
 each_classifier = pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
 each_strategy = pytest.mark.parametrize("multiclass", ["ovr", "top1"])
