@@ -168,7 +168,7 @@ def restarting(rows, y, r, floor, power):
     return mu, s, i - 1
 
 
-@pytest.mark.parametrize("floor, power", [(0.05, 0.0), (0.2, 0.5), (0.5, 2.0), (1e-9, 0.0)])
+@pytest.mark.parametrize(("floor", "power"), [(0.05, 0.0), (0.2, 0.5), (0.5, 2.0), (1e-9, 0.0)])
 def test_restarts_when_a_variance_falls_below_the_floor(floor, power):
     X, y = binary_stream(48, rows=400, features=10, density=0.2)
     model = ARCORClassifier(0.3, floor, power, classes=[-1, 1], **EXACT)
