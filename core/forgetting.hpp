@@ -58,13 +58,12 @@ struct FadingByRows : Diagonal {
   static constexpr bool ages = true;
 
   void set(const std::vector<double>& loop_parameters) {
-    double power = loop_parameters[0];
+    const double memory = loop_parameters[0];
     prior_precision_ = 1 / loop_parameters[1];
-    for (auto& digit : powers_) {
-      digit[0] = 1;
-      for (std::size_t i = 1; i < digits; ++i) digit[i] = digit[i - 1] * power;
-      power *= digit[digits - 1];
-    }
+    near_.assign(few, 1);
+    far_.assign(static_cast<std::size_t>(Clock::round) / few + 1, 1);
+    for (std::size_t i = 1; i < near_.size(); ++i) near_[i] = near_[i - 1] * memory;
+    for (std::size_t i = 1; i < far_.size(); ++i) far_[i] = far_[i - 1] * near_.back() * memory;
   }
   template <class W>
   static double now(const State<W>& state, int /*column*/) {
@@ -82,17 +81,17 @@ struct FadingByRows : Diagonal {
   }
 
  private:
-  static constexpr std::uint32_t digits = 256;
+  static constexpr std::uint32_t few = 1 << 11;
 
-  /// g^rows, by the digits of rows to the base 256.
-  double kept(double rows) const {
-    const auto n = static_cast<std::int32_t>(rows);
-    return powers_[0][n & 255] * powers_[1][n >> 8 & 255] * powers_[2][n >> 16];
+  double power(std::uint32_t rows) const { return near_[rows % few] * far_[rows / few]; }
+  double kept(double rows) const { return power(static_cast<std::uint32_t>(rows)); }
+  Pair kept(Pair rows) const {
+    const auto [one, other] = whole_numbers(rows);
+    return Pair{power(one), power(other)};
   }
-  Pair kept(Pair rows) const { return Pair{kept(rows[0]), kept(rows[1])}; }
 
   double prior_precision_ = 1;
-  double powers_[3][digits];
+  std::vector<double> near_, far_;  ///< g^n, and g^(few*n)
 };
 
 /// ARCOR (Vaits & Crammer 2011): when an update leaves the covariance with an eigenvalue below a

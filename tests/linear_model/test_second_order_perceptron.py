@@ -66,9 +66,7 @@ def test_worked_by_hand():
 
     model.learn_one({"x": 1.0, "y": 2.0}, "yes")  # 0: a mistake. sums (1, 2), matrix (2, 5)
     assert score({"x": 1.0}) == pytest.approx(1 / 3)
-    model.learn_one(
-        {"x": 2.0, "y": -0.5}, "no"
-    )  # 2/6 - 1/5.25 > 0: a mistake. (-1, 2.5), (6, 5.25)
+    model.learn_one({"x": 2.0, "y": -0.5}, "no")  # 2/6 - 1/5.25 > 0: a mistake. sums (-1, 2.5)
     assert score({"x": 1.0, "y": 1.0}) == pytest.approx(-1 / 7 + 2.5 / 6.25)
     model.learn_one({"x": 1.0, "y": 1.0}, "yes")  # 9/35 > 0: right, so nothing changes
     assert score({"x": 2.0}) == pytest.approx(-2 / 10)
