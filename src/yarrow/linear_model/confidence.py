@@ -55,7 +55,7 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         """
         scores, variances = self._scores(X)
         random = np.random.default_rng(random_state)
-        noise: Array = random.standard_normal(scores.shape)
+        noise = np.asarray(random.standard_normal(scores.shape))
         if scores.shape[1] == 2 and self.multiclass == "ovr":  # one weight vector, two signs
             noise[:, 0] = -noise[:, 1]
         return self._best_names(scores + np.sqrt(variances) * noise)
