@@ -11,9 +11,9 @@
 
 namespace yarrow {
 
-/// The variance of a precision that has faded to the share `kept` of what it had gained over the
-/// prior: P <- P0 + (P - P0)*kept. With kept = 1 it is s to the bit.
-inline auto faded(auto s, auto kept, double prior) { return s / (kept + (1 - kept) * (s / prior)); }
+// A precision fades to the share `left` of what it had gained over the prior,
+//   P <- P0 + (P - P0)*left,   that is   s <- s / (left + (1 - left)*s/s0),
+// and left = 1 gives s back to the bit.
 
 /// Fades at each update of a feature, by the factor g. Parameters: g, s0.
 /// Narrowing by 1/s += kappa*x^2 and fading share one division.
@@ -29,11 +29,11 @@ struct FadingByVisits : Diagonal {
   }
 };
 
-/// Times of visits that any number type can keep: whole numbers below 2^24, which float32 holds
-/// exactly. Before the clock starts again from 0 all features are settled, once in 2^24 ticks, so
-/// that a time is never mistaken for one of an earlier round, and nothing is ever rounded.
+/// Times of visits that any number type can keep: whole numbers up to 2^23, which float32 holds
+/// exactly. Before the clock starts again from 0 all features are settled, once in 2^23 ticks, so
+/// that a time is never mistaken for one of an earlier round, and no time is ever rounded.
 struct Clock {
-  static constexpr double round = 1 << 24;
+  static constexpr double round = 1 << 23;
   static double at(double ticks) { return std::fmod(ticks, round); }
   static bool starts_again(double ticks) { return ticks > 0 && at(ticks) == 0; }
 };
@@ -53,23 +53,26 @@ void settle_column(State<W>& state, const Covariance& covariance, int column, do
 
 /// Fades by the factor g with every row learned, whether or not it has the feature; paid at the
 /// feature's next visit: g^(rows since the last). Parameters: g, s0.
-/// Powers come from two tables, since a function call a feature would cost more than all the rest.
+/// Powers come from small tables, since a call of pow a feature would cost more than all the rest.
 struct FadingByRows : Diagonal {
   static constexpr bool ages = true;
 
   void set(const std::vector<double>& loop_parameters) {
     const double memory = loop_parameters[0];
-    prior_ = loop_parameters[1];
-    near_.assign(table, 1);
-    far_.assign(table + 1, 1);
-    for (std::size_t i = 1; i < table; ++i) near_[i] = near_[i - 1] * memory;
-    for (std::size_t i = 1; i <= table; ++i) far_[i] = far_[i - 1] * (near_[table - 1] * memory);
+    prior_precision_ = 1 / loop_parameters[1];
+    near_.assign(few, 1);
+    far_.assign(static_cast<std::size_t>(Clock::round) / few + 1, 1);
+    for (std::size_t i = 1; i < near_.size(); ++i) near_[i] = near_[i - 1] * memory;
+    for (std::size_t i = 1; i < far_.size(); ++i) far_[i] = far_[i - 1] * near_.back() * memory;
   }
   template <class W>
   static double now(const State<W>& state, int /*column*/) {
     return Clock::at(state.t);
   }
-  auto settled(auto s, auto time, double now) const { return faded(s, kept(now - time), prior_); }
+  auto settled(auto s, auto time, double now) const {
+    const auto left = kept(now - time);
+    return s / (left + (1 - left) * (s * prior_precision_));
+  }
 
   template <class W>
   void finish_row(State<W>& state) const {
@@ -78,16 +81,17 @@ struct FadingByRows : Diagonal {
   }
 
  private:
-  static constexpr std::size_t table = 1 << 12;
+  static constexpr std::uint32_t few = 1 << 11;
 
-  double kept(double rows) const {
-    const auto n = static_cast<std::uint32_t>(rows);
-    return near_[n % table] * far_[n / table];
+  double power(std::uint32_t rows) const { return near_[rows % few] * far_[rows / few]; }
+  double kept(double rows) const { return power(static_cast<std::uint32_t>(rows)); }
+  Pair kept(Pair rows) const {
+    const auto [one, other] = whole_numbers(rows);
+    return Pair{power(one), power(other)};
   }
-  Pair kept(Pair rows) const { return Pair{kept(rows[0]), kept(rows[1])}; }
 
-  double prior_ = 1;
-  std::vector<double> near_, far_;  ///< g^n for n < 4096, g^(4096 n) for n <= 4096
+  double prior_precision_ = 1;
+  std::vector<double> near_, far_;  ///< g^n, and g^(few*n)
 };
 
 /// ARCOR (Vaits & Crammer 2011): when an update leaves the covariance with an eigenvalue below a
@@ -126,12 +130,16 @@ struct Restarting : Diagonal {
   /// Of the row's features, which have just been visited, and the intercept.
   template <class W>
   static double smallest_variance(const Blocks<W>& blocks, const Row<W>& row, int column) {
-    const std::size_t stride = blocks.stride();
     const W* variances = blocks.first() + blocks.capacity() + column;
-    double smallest = blocks.intercept()[blocks.capacity() + column];
-    for (std::size_t i = 0; i < row.size; ++i)
+    const std::size_t stride = blocks.stride();
+    double smallest = blocks.intercept()[blocks.capacity() + column], other = smallest;
+    std::size_t i = 0;
+    for (; i + 2 <= row.size; i += 2) {  // two at a time, so that they do not wait for each other
       smallest = smaller(smallest, double{variances[row.index[i] * stride]});
-    return smallest;
+      other = smaller(other, double{variances[row.index[i + 1] * stride]});
+    }
+    if (i < row.size) smallest = smaller(smallest, double{variances[row.index[i] * stride]});
+    return smaller(smallest, other);
   }
 };
 

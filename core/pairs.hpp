@@ -3,6 +3,7 @@
 // 4... form one lane and 1, 3, 5... the other, so the order of additions is fixed by the places
 // alone, and every route to the same row gives the same bits.
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "row.hpp"
@@ -28,12 +29,19 @@ inline void put_pair(Pair x, float& a, float& b) {
   _mm_store_ss(&a, both);
   _mm_store_ss(&b, _mm_shuffle_ps(both, both, 1));
 }
+inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
+  const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_cvttpd_epi32(x)));
+  return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
+}
 #else
 inline Pair pair_of(float a, float b) { return Pair{a, b}; }
 inline Pair pair_at(const float* x) { return Pair{x[0], x[1]}; }
 inline void put_pair(Pair x, float& a, float& b) {
   a = static_cast<float>(x[0]);
   b = static_cast<float>(x[1]);
+}
+inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
+  return {static_cast<std::uint32_t>(x[0]), static_cast<std::uint32_t>(x[1])};
 }
 #endif
 inline Pair pair_of(double a, double b) { return Pair{a, b}; }

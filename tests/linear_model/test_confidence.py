@@ -18,7 +18,7 @@ from linear_model.oracles import (
     planes,
     with_constant,
 )
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from yarrow.linear_model import AROWClassifier, CWClassifier, SCWClassifier
 
@@ -203,3 +203,34 @@ def test_a_weight_multiplies_the_price_of_scw():
         weighted.partial_fit(X, y, sample_weight=np.full(len(y), 4.0))
         plain = SCWClassifier(0.4, variant=form, **EXACT).partial_fit(X, y)
         np.testing.assert_array_equal(weighted.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_drawn_weights_predict_as_often_as_the_gaussian_says(multiclass):
+    X, y = binary_stream(37, rows=40, noise=0.3)
+    model = AROWClassifier(5.0, multiclass=multiclass).partial_fit(X, y)
+    probability = ndtr(
+        model.decision_function(X)
+        / np.sqrt(with_constant(X) ** 2 @ np.append(_intercept_variance(model), model.variance_[0]))
+    )
+    drawn = np.array([model.predict_drawn(X, seed) == 1 for seed in range(2000)])
+    np.testing.assert_allclose(drawn.mean(axis=0), probability, atol=4 * 0.5 / np.sqrt(2000))
+    assert ((probability > 0.1) & (probability < 0.9)).sum() > 5
+    np.testing.assert_array_equal(model.predict_drawn(X, 7), model.predict_drawn(X, 7))
+
+
+def _intercept_variance(model):
+    table, columns = model._model.plane(1)
+    return table[0, columns].sum() if model.multiclass == "top1" else table[0, columns[0]]
+
+
+def test_drawn_weights_of_many_classes():
+    """Unsure, any class may win; sure, only the mean's."""
+    X, y = binary_stream(38, rows=400, noise=0.0)
+    y = y + 3 * (X[:, 0] > 0)
+    model = AROWClassifier(1e-6, classes=[-1, 1, 2, 4]).partial_fit(X, y)
+    agree = np.mean(model.predict_drawn(X, 1) == model.predict(X))
+    assert agree > 0.95
+    unsure = AROWClassifier(1e6).partial_fit(X, y)
+    assert set(unsure.predict_drawn(X, 1)) == {-1, 1, 2, 4}
+    assert np.mean(unsure.predict_drawn(X, 1) == unsure.predict(X)) < 0.6

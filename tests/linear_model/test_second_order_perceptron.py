@@ -55,6 +55,24 @@ def test_large_a_gives_the_perceptron():
     np.testing.assert_allclose(1e12 * sop.decision_function(X), margins, rtol=1e-8)
 
 
+def test_worked_by_hand():
+    """a = 1 and no intercept; the row asked about counts in the matrix, here a diagonal."""
+    model = SOPClassifier(1.0, fit_intercept=False, classes=["no", "yes"], **EXACT)
+    for label in ("no", "yes"):
+        model.learn_one({}, label)
+
+    def score(x):
+        return model._model.score_one(x)[0][1]
+
+    model.learn_one({"x": 1.0, "y": 2.0}, "yes")  # 0: a mistake. sums (1, 2), matrix (2, 5)
+    assert score({"x": 1.0}) == pytest.approx(1 / 3)
+    model.learn_one({"x": 2.0, "y": -0.5}, "no")  # 2/6 - 1/5.25 > 0: a mistake. sums (-1, 2.5)
+    assert score({"x": 1.0, "y": 1.0}) == pytest.approx(-1 / 7 + 2.5 / 6.25)
+    model.learn_one({"x": 1.0, "y": 1.0}, "yes")  # 9/35 > 0: right, so nothing changes
+    assert score({"x": 2.0}) == pytest.approx(-2 / 10)
+    assert model.n_updates_ == 2
+
+
 def test_a_weight_counts_a_row_that_often():
     """A row of weight 2 is one mistake that enters both sums twice."""
     one = SOPClassifier(fit_intercept=False, classes=[0, 1], **EXACT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from statistics import NormalDist
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
@@ -76,6 +76,19 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         if len(order) > 2:
             return by_class[order]
         return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
+
+    def predict_drawn(self, X: Any, random_state: int = 0) -> Array:
+        """The classes by weights drawn from N(mu, Sigma) anew for each row, not by their mean.
+
+        This is how the papers define the classifier, before they turn to the mean, which is right
+        more often; a drawn w explores. The same seed gives the same classes.
+        """
+        scores, variances = self._scores(X)
+        random = np.random.default_rng(random_state)
+        noise = np.asarray(random.standard_normal(scores.shape))
+        if scores.shape[1] == 2 and self.multiclass == "ovr":  # one weight vector, two signs
+            noise[:, 0] = -noise[:, 1]
+        return self._best_names(scores + np.sqrt(variances) * noise)
 
     def _probabilities(self, scores: Array, variances: Array) -> Array:
         """The Gaussian margin m/sqrt(v) as a probability, calibrated online (core/calibration.hpp).
