@@ -84,9 +84,14 @@ struct SumRounding {
     }
   }
 
-  /// Exactly what is stored.
+  /// What to store.
   template <class N>
   N operator()(N sum) const {
+    return sum + part * leading_power(sum);
+  }
+  /// The same as it will be read again.
+  template <class N>
+  N exactly(N sum) const {
     const N power = leading_power(sum);
     return (sum + part * power + steps * power) - steps * power;
   }

@@ -40,15 +40,21 @@ from yarrow.parameters import parameters
 NOT_RUN = {"check_array_api_input"}
 #: variants whose step grows with the weight 1000 that this check gives to a class, or not at all
 WEIGHTS_TOO_LARGE = {
+    "CoefficientRoundingClassifier-squared",
+    "CumulativePenaltyClassifier-squared",
     "CustomClassifier-adaptive-confidence-False-ovr",
     "CustomClassifier-adaptive-confidence-True-ovr",
     "CustomClassifier-fading-affine-True-ovr",
     "FOBOSClassifier-squared",
+    "FrequencyRDAClassifier-squared",
+    "FrequencyRDAClassifier-squared_hinge",
     "OGDClassifier-squared",
     "PassiveAggressiveClassifier-pa",
     "RDAClassifier-logistic",
     "RDAClassifier-squared",
     "RDAClassifier-squared_hinge",
+    "SGFTClassifier-squared",
+    "TruncatedGradientClassifier-squared",
 }
 _failures: dict[type, set[str]] = {}
 
