@@ -111,6 +111,7 @@ def test_the_command_line_knows_how_to_read_them():
     kinds = {name: parameter.kind for name, parameter in parameters(Everything).items()}
     assert kinds == {
         "free": float, "positive": float, "share": float, "inside": float, "maybe": float,
+        "far": float,
         "count": int, "whole": int, "maybe_count": int, "switch": bool, "word": str,
         "own": None, "last": float,
     }  # fmt: skip

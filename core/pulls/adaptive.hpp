@@ -129,7 +129,7 @@ struct FTRLPull {
   template <class N>
   Cells<N> moved(const Cells<N>& cells, N step) const {
     const auto [d, before] = cells;
-    const N s = rounded.exactly(root_of_squares(before, step));
+    const N s = rounded(root_of_squares(before, step));
     const N centre = soft_threshold(d, everywhere<N>(l1)) / (beta + before + alpha * l2);
     return {rounded(d + step + (s - before) * centre), s};  // centre = w/alpha
   }
