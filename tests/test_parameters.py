@@ -31,6 +31,7 @@ class Everything:
     share: float = number(0.5, "Between.", at_least=0, at_most=1)
     inside: float = number(0.9, "Inside.", above=0.5, below=1)
     maybe: float | None = number(None, "May be absent.", at_least=0)
+    far: float = number(2.0, "May be infinite.", at_least=1, or_infinite=True)
     count: int = integer(1, "Counted.", at_least=1, at_most=9)
     whole: int = integer(0, "Any integer.")
     maybe_count: int | None = integer(None, "May be absent.", at_least=1)
@@ -50,6 +51,7 @@ ALLOWED = {
     "share": ([0, 1, 0.5, np.float32(0.25)], ">= 0 and <= 1"),
     "inside": ([0.500001, 0.999], "> 0.5 and < 1"),
     "maybe": ([None, 0, 2.5], "None or >= 0"),
+    "far": ([1, 2.5, math.inf, np.float64(math.inf)], ">= 1, or inf"),
     "count": ([1, 9, np.int64(4)], "an integer >= 1 and <= 9"),
     "whole": ([-5, 0, 10**30], "an integer"),
     "maybe_count": ([None, 1, 10**6], "None or an integer >= 1"),
@@ -63,6 +65,7 @@ REFUSED = {
     "share": [-0.001, 1.001, math.nan],
     "inside": [0.5, 1, 0],
     "maybe": [-1, "none", math.nan],
+    "far": [0.5, -math.inf, math.nan, "inf", None],
     "count": [0, 10, 1.0, True, "3", None],
     "whole": [0.5, math.inf, None],
     "maybe_count": [0, 1.5, True],
@@ -108,6 +111,7 @@ def test_the_command_line_knows_how_to_read_them():
     kinds = {name: parameter.kind for name, parameter in parameters(Everything).items()}
     assert kinds == {
         "free": float, "positive": float, "share": float, "inside": float, "maybe": float,
+        "far": float,
         "count": int, "whole": int, "maybe_count": int, "switch": bool, "word": str,
         "own": None, "last": float,
     }  # fmt: skip
@@ -140,7 +144,9 @@ def wrong_values(parameter):
     """Return values that a parameter must refuse, by what it says of itself."""
     yield object()
     if parameter.kind is float:
-        yield from (math.nan, math.inf, "1", True)
+        yield from (math.nan, -math.inf, "1", True)
+        if not parameter.allowed.endswith("or inf"):
+            yield math.inf
     if parameter.kind is int:
         yield from (1.5, "1", -(10**9), math.nan)
     if parameter.kind is bool:

@@ -130,7 +130,8 @@ struct FTRLPull {
   Cells<N> moved(const Cells<N>& cells, N step) const {
     const auto [d, before] = cells;
     const N s = rounded(root_of_squares(before, step));
-    return {rounded(d + step + (s - before) / alpha * weight(cells)), s};
+    const N centre = soft_threshold(d, everywhere<N>(l1)) / (beta + before + alpha * l2);
+    return {rounded(d + step + (s - before) * centre), s};  // centre = w/alpha
   }
   /// No row moves a weight by more than alpha, and s - before <= |step|.
   double growth(double step, const Scalars& state) const {

@@ -84,11 +84,12 @@ struct SumRounding {
     }
   }
 
-  /// Exactly what is stored.
+  /// Exactly what is stored: steps of the sum's own last place, even where the part leads across a
+  /// power of two, below which the type has finer ones. Else sums would be caught there.
   template <class N>
   N operator()(N sum) const {
-    const N power = leading_power(sum);
-    return (sum + part * power + steps * power) - steps * power;
+    const N power = leading_power(sum), many = steps * power;
+    return (sum + part * power + many) - many;
   }
 };
 

@@ -23,6 +23,7 @@ class StepNorm {
   N after(N h, N step) const {
     if (p_ == 1) return h + magnitude(step);
     if (p_ == 2) return square_root(h * h + step * step);
+    if (p_ == 3) return root_of_cubes(h, magnitude(step));
     if (std::isinf(p_)) return larger(h, magnitude(step));
     return by_powers(h, step);
   }
@@ -35,7 +36,20 @@ class StepNorm {
   }
 
  private:
-  double by_powers(double h, double step) const {
+  /// The third root of 1 + q is found by two of Halley's steps from a guess that is off by at most
+  /// 0.0016, each of which triples the number of right digits.
+  template <class N>
+  static N root_of_cubes(N h, N step) {
+    const N most = larger(h, step), ratio = smaller(h, step) / (most + 0x1p-1000);
+    const N q = ratio * ratio * ratio, a = 1 + q;
+    N root = 1 + q * (0.3251 - 0.0652 * q);
+    for (int i = 0; i < 2; ++i) {
+      const N cube = root * root * root;
+      root = root * (cube + 2 * a) / (2 * cube + a);
+    }
+    return most * root;
+  }
+  [[gnu::noinline]] double by_powers(double h, double step) const {
     const double most = std::max(h, std::abs(step)), least = std::min(h, std::abs(step));
     if (least == 0) return most;
     return most * std::pow(1 + std::pow(least / most, p_), 1 / p_);

@@ -26,12 +26,14 @@ class SGFTClassifier(ProximalClassifier):
     Use it for small models where features differ much in frequency or in scale. Instead:
     `FOBOSClassifier` where they do not; `FrequencyRDAClassifier` for models still smaller.
 
-    >>> model = SGFTClassifier(l1=0.01)
+    >>> model = SGFTClassifier(l1=0.02)
     >>> for i in range(60):
-    ...     model.learn_one({"rain": 1, "monday": i % 2} | {"thunder": 1} * (i == 7), "wet")
-    ...     model.learn_one({"sun": 1, "monday": i % 2}, "dry")
+    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
+    ...     model.learn_one({"sun": 1}, "dry")
+    ...     if i == 5:
+    ...         model.learn_one({"thunder": 1}, "wet")
     >>> sorted(name for name, weight in model.top_features() if weight)
-    ['rain', 'sun', 'thunder']
+    ['monday', 'rain', 'sun', 'thunder']
     """
 
     l1: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
@@ -64,7 +66,7 @@ class FrequencyRDAClassifier(ProximalClassifier):
 
     >>> model = FrequencyRDAClassifier(l1=0.1)
     >>> for i in range(60):
-    ...     model.learn_one({"rain": 1, "monday": i % 2} | {"thunder": 1} * (i == 7), "wet")
+    ...     model.learn_one({"rain": 1, "monday": i % 2, "thunder": i == 7}, "wet")
     ...     model.learn_one({"sun": 1, "monday": i % 2}, "dry")
     >>> model.n_nonzero_ <= 4
     True

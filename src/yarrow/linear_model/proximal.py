@@ -236,8 +236,8 @@ class RDARegressor(_DualAveraging, ProximalRegressor):
     >>> model = RDARegressor(l1=0.01, gamma=2.0)
     >>> for _ in range(200):
     ...     model.learn_one({"x": 1.0, "noise": 0.001}, 3.0)
-    >>> round(model.predict_one({"x": 1.0}), 1), model.n_nonzero_
-    (3.0, 1)
+    >>> round(model.predict_one({"x": 1.0})), model.n_nonzero_
+    (3, 1)
     """
 
     l1: float = number(
