@@ -132,8 +132,8 @@ def _restored(
     return model
 
 
-def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
-    """Write the nonzero weights, settled, for prediction."""
+def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """These weights, of which zeros are left out, as the tensors and the metadata of an export."""
     core = model._fitted
     if not model.is_exportable:
         raise ParameterError(
@@ -141,13 +141,6 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
         )
     if model.hash_bits is not None:
         raise ParameterError("A hashed model knows no names of features to export: use save.")
-    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
-    chosen = format or {"json": "json", "txt": "text", "tsv": "text"}.get(suffix, "safetensors")
-    if chosen not in ("safetensors", "json", "text"):
-        raise ParameterError(
-            f"The 'format' must be safetensors, json or text. Got {format!r} instead."
-        )
-    weights = model._weights()
     feature, score = np.nonzero(weights[:, 1:].T)
     names = model.feature_names_
     metadata = {
@@ -161,18 +154,30 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
         "stream": model.__dict__.get("_stream"),
     }
     kept, place = np.unique(feature, return_inverse=True)
-    kept_names = [names[i] for i in kept.tolist()]
-    values = weights[score, feature + 1]
+    tensors = {
+        "intercept": np.ascontiguousarray(model.intercept_, dtype=np.float64),
+        "feature": place.astype(np.int64).reshape(-1),
+        "score": score.astype(np.int64),
+        "weight": weights[score, feature + 1],
+        **_pack_names([names[i] for i in kept.tolist()]),
+    }
+    return tensors, metadata
+
+
+def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
+    """Write the nonzero weights, settled, for prediction."""
+    tensors, metadata = exported(model, model._weights())
+    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
+    chosen = format or {"json": "json", "txt": "text", "tsv": "text"}.get(suffix, "safetensors")
+    if chosen not in ("safetensors", "json", "text"):
+        raise ParameterError(
+            f"The 'format' must be safetensors, json or text. Got {format!r} instead."
+        )
     if chosen == "safetensors":
-        tensors = {
-            "intercept": np.ascontiguousarray(model.intercept_, dtype=np.float64),
-            "feature": place.astype(np.int64).reshape(-1),
-            "score": score.astype(np.int64),
-            "weight": values,
-            **_pack_names(kept_names),
-        }
         model_file.write(path, tensors, metadata)
         return
+    kept_names = unpack_names(tensors)
+    place, score, values = tensors["feature"], tensors["score"], tensors["weight"]
     with model_file.replacing(path) as file:
         if chosen == "json":
             document = metadata | {
@@ -180,7 +185,7 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
                 "weights": [
                     [name, row, float(value)]
                     for name, row, value in zip(
-                        (kept_names[i] for i in place.reshape(-1).tolist()),
+                        (kept_names[i] for i in place.tolist()),
                         score.tolist(),
                         values.tolist(),
                         strict=True,
@@ -193,9 +198,7 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
         file.write(b"# score\tfeature\tweight\n")
         for row, value in enumerate(model.intercept_.tolist()):
             file.write(f"{row}\t(intercept)\t{value!r}\n".encode())
-        for i, row, value in zip(
-            place.reshape(-1).tolist(), score.tolist(), values.tolist(), strict=True
-        ):
+        for i, row, value in zip(place.tolist(), score.tolist(), values.tolist(), strict=True):
             file.write(
                 f"{row}\t{json.dumps(kept_names[i], ensure_ascii=False)}\t{value!r}\n".encode()
             )

@@ -1,0 +1,123 @@
+"""Selection by information gain, counted online."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, ClassVar, Self
+
+from yarrow.errors import DataError
+from yarrow.estimator import estimator
+from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
+from yarrow.features.base import Row
+from yarrow.lazy import np
+from yarrow.stream.arrays import read_labels, read_weights
+
+
+@estimator
+class InformationGain(Selector):
+    """Keep the k features that say most about the class: the largest mutual information I(x; y).
+
+    Use it in front of a learner that suffers from features that say nothing. It looks at each
+    feature alone, over all rows learned, and so neither sees what features say together nor follows
+    a stream that drifts (Shen & Dietterich, section 4.3). Instead: `OFSClassifier`, which selects
+    while it learns. A sample weight counts a row so many times.
+
+    Real values count by bins, see `edges`. Gains are in nats; they are worked out anew for all
+    features whenever a row is transformed.
+
+    >>> selector = InformationGain(k=1)
+    >>> for x, y in [({"rain": 1, "monday": 1}, "wet"), ({"sun": 1, "monday": 1}, "dry")]:
+    ...     selector.learn_one(x, y)
+    >>> selector.transform_one({"rain": 1, "monday": 1})
+    {'rain': 1}
+    """
+
+    river_bases: ClassVar[tuple[str, ...]] = ("SupervisedTransformer",)
+
+    def _start(self) -> None:
+        self._labels: dict[Hashable, int] = {}
+        self._counts = np.zeros((0, self._n_bins, 0))  # feature, bin, class; the bin of 0 is empty
+        self._totals = np.zeros(0)  # rows of each class
+
+    @property
+    def _supervised(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:  # type: ignore[override]
+        """Count one row."""
+        if not (np.isfinite(w) and w >= 0):
+            raise DataError("The weight of a row must be finite and >= 0.")
+        self._begin()
+        slots, bins = self._counted(x)
+        place = self._labels.setdefault(_plain(y), len(self._labels))
+        self._make_room()
+        self._counts[slots, bins, place] += w
+        self._totals[place] += w
+
+    def learn_many(self, X: Any, y: Any) -> None:  # type: ignore[override]
+        """Count the rows of a data frame."""
+        for row, label in zip(X.to_dict("records"), y, strict=True):
+            self.learn_one(row, label)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything, then count all rows."""
+        return self._learn_array(X, y, sample_weight, first=True)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Count all rows."""
+        return self._learn_array(X, y, sample_weight, first=None)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Call `fit`, then `transform`, on the same rows."""
+        return self.fit(X, y).transform(X)
+
+    def _learn_array(self, X: Any, y: Any, sample_weight: Any, first: bool | None) -> Self:
+        self._check_parameters()
+        array, names = self._read(X, first)
+        if y is None:
+            raise DataError("requires y to be passed, but the target y is None")
+        numbers, label_names = read_labels(y, array.shape[0])
+        weights = read_weights(sample_weight, array.shape[0])
+        if first and weights is not None and not weights.any():
+            raise DataError("All sample weights are zero: there is no row to learn.")
+        if first:
+            self.__dict__.pop("_slots", None)
+        self._begin()
+        given = [label_names[int(n)] if label_names else n for n in numbers.tolist()]
+        of_row = [self._labels.setdefault(_plain(label), len(self._labels)) for label in given]
+        rows, slots, bins = self._counted_in(array, names)
+        self._make_room()
+        by_row = np.ones(len(of_row)) if weights is None else weights
+        classes = np.array(of_row, np.int64)
+        np.add.at(self._counts, (slots, bins, classes[rows]), by_row[rows])
+        np.add.at(self._totals, classes, by_row)
+        self._remember(array, names)
+        return self
+
+    def _make_room(self) -> None:
+        self._counts = enlarged(self._counts, len(self._slots), self._n_bins, len(self._labels))
+        self._totals = enlarged(self._totals, self._counts.shape[2])
+
+    def _merits(self) -> Floats:
+        """I(x; y) = sum p(x, y) ln(p(x, y) / (p(x) p(y))) over bins and classes."""
+        totals = self._totals[: len(self._labels)]
+        counts = self._counts[: len(self._slots), :, : len(self._labels)].copy()
+        counts[:, self._zero_bin] = np.maximum(totals - counts.sum(axis=1), 0)
+        n = totals.sum()
+        if n == 0:
+            return np.zeros(len(counts))
+        joint = entropy_terms(counts).sum(axis=(1, 2))
+        of_feature = entropy_terms(counts.sum(axis=2)).sum(axis=1)
+        of_class = entropy_terms(totals).sum()
+        gains: Floats = (joint - of_feature - of_class + entropy_terms(np.asarray(n))) / n
+        return np.maximum(gains, 0.0)
+
+
+def _plain(label: Any) -> Any:
+    label = label.item() if isinstance(label, np.generic) else label
+    return int(label) if isinstance(label, float) and label.is_integer() else label
