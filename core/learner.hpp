@@ -8,6 +8,7 @@
 
 #include "affine.hpp"
 #include "confidence.hpp"
+#include "factored.hpp"
 #include "full.hpp"
 #include "proximal.hpp"
 
@@ -28,6 +29,7 @@ enum class LoopKind {
   whitened,
   full,
   full_row_inside,
+  factored,
   soft_pull,
   dual_pull
 };
@@ -75,6 +77,7 @@ class Learner {
   /// The covariance of a column's weights as a matrix over all slots, written to `out`; in families
   /// without one it is refused.
   virtual void covariance(int column, double* out) const = 0;
+  virtual double variance(std::size_t slot, int column) const = 0;  ///< of one weight
 
   /// Asks the memory for what the next row will need.
   void prefetch(const Row<W>& row) const {
@@ -85,6 +88,7 @@ class Learner {
         __builtin_prefetch(first + row.index[i] * bytes + line, 1);
   }
   virtual void grow_features(std::size_t features) = 0;
+  virtual void after_forgetting() = 0;            ///< some features have been taken out
   virtual void reserve_classes(int classes) = 0;  ///< makes room; changes nothing else
   virtual double intercept() const = 0;
 
@@ -122,18 +126,28 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   using Base::state;
 
   explicit LearnerWith(const Recipe& recipe)
-      : Base(State<W>(Blocks<W>(Loop::planes(recipe.average, recipe.initial_variance),
-                                recipe.strategy == Strategy::top1 ? 0 : 1)),
+      : Base(State<W>(Blocks<W>(planes(recipe), recipe.strategy == Strategy::top1 ? 0 : 1)),
              recipe) {
     loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
     if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
       Loop::start(state, recipe.loop_parameters);
   }
 
+  void after_forgetting() override {
+    if constexpr (requires { loop_.after_forgetting(state); }) loop_.after_forgetting(state);
+  }
+
   void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
+  }
+  double variance(std::size_t slot, int column) const override {
+    const Blocks<W>& blocks = state.blocks;
+    if constexpr (requires { loop_.variance(state, slot, column); })
+      return loop_.variance(state, slot, column);
+    else
+      return blocks.data()[slot * blocks.stride() + blocks.capacity() + column];
   }
   void covariance(int column, double* out) const override {
     if constexpr (requires { loop_.covariance(state, column, out); })
@@ -173,6 +187,13 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
  private:
+  static std::vector<Plane> planes(const Recipe& r) {
+    if constexpr (requires { Loop::planes(r.average, r.initial_variance, r.loop_parameters); })
+      return Loop::planes(r.average, r.initial_variance, r.loop_parameters);
+    else
+      return Loop::planes(r.average, r.initial_variance);
+  }
+
   void learn_value(const Row<W>& row, double value, double weight) {
     loop_.assess(state, row, scores_);
     const double score = this->last_prediction = scores_.score[0];
@@ -401,6 +422,8 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<FullLoop<W, ByMean>>>(recipe);
     case LoopKind::full_row_inside:
       return std::make_unique<LearnerWith<FullLoop<W, RowInside>>>(recipe);
+    case LoopKind::factored:
+      return std::make_unique<LearnerWith<FactoredLoop<W>>>(recipe);
     case LoopKind::soft_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:

@@ -275,6 +275,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
+    learner->after_forgetting();
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }
 };

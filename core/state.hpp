@@ -12,6 +12,7 @@
 #include "covariance.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
+#include "small_matrix.hpp"
 
 namespace yarrow {
 
@@ -39,6 +40,7 @@ struct Scalars {
   std::vector<double> ww;              ///< affine: |w|^2, intercept included
   std::vector<double> scale_sum;       ///< averaging: the sum of the scales since the last folding
   std::vector<double> column_updates;  ///< how often the column moved
+  std::vector<TriangularRoot> factor_roots;  ///< factored: L L' = I + U'D U
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -79,6 +81,7 @@ struct State : Scalars {
     ww.assign(blocks.columns(), 0);
     scale_sum.assign(blocks.columns(), 0);
     column_updates.assign(blocks.columns(), 0);
+    factor_roots.resize(blocks.columns());
   }
 
   Blocks<W> blocks;
@@ -95,6 +98,7 @@ struct State : Scalars {
     ww.push_back(from < 0 ? 0 : ww[from]);
     scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
     column_updates.push_back(from < 0 ? 0 : column_updates[from]);
+    factor_roots.push_back(from < 0 ? TriangularRoot{} : TriangularRoot(factor_roots[from]));
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -114,6 +118,7 @@ struct State : Scalars {
     ww.resize(columns);
     scale_sum.resize(columns);
     column_updates.resize(columns);
+    factor_roots.resize(columns);
   }
 
   void grow_features(std::size_t features) {

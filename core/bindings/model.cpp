@@ -179,8 +179,9 @@ static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
   for (std::size_t slot = 0; slot < slots; ++slot)
     for (std::size_t k = 0; k < columns; ++k)
       values[slot * columns + k] =
-          which == 0 ? static_cast<W>(self.learner->weight(slot, static_cast<int>(k)))
-                     : blocks.data()[slot * blocks.stride() + which * blocks.capacity() + k];
+          which == 0   ? static_cast<W>(self.learner->weight(slot, static_cast<int>(k)))
+          : which == 1 ? static_cast<W>(self.learner->variance(slot, static_cast<int>(k)))
+                       : blocks.data()[slot * blocks.stride() + which * blocks.capacity() + k];
   std::vector<int> of_class;
   for (int c = 0; c < self.state().classes; ++c) of_class.push_back(self.learner->column_of(c));
   return nb::make_tuple(to_array(std::move(values), {slots, columns}), of_class);
@@ -288,9 +289,11 @@ static void bind_model(nb::module_& m, const char* name) {
       },
       nb::arg("x").none());
 
-  type.def("plane", &plane<W>, nb::arg("which"),
-           "Numbers per slot (0: intercept) and column (plane 0: the weights, settled), and the "
-           "column of each class.");
+  type.def(
+      "plane", &plane<W>, nb::arg("which"),
+      "Numbers per slot (0: intercept) and column (plane 0: the weights, settled; plane 1 of the "
+      "confidence family: their variances), and the "
+      "column of each class.");
   type.def("covariances", &covariances<W>,
            "The covariance of the weights of each class, in the order of their appearance.");
   type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
@@ -355,6 +358,7 @@ void bind_models(nb::module_& m) {
       .value("whitened", LoopKind::whitened)
       .value("full", LoopKind::full)
       .value("full_row_inside", LoopKind::full_row_inside)
+      .value("factored", LoopKind::factored)
       .value("soft_pull", LoopKind::soft_pull)
       .value("dual_pull", LoopKind::dual_pull);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
