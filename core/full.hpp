@@ -2,8 +2,7 @@
 #include <numeric>
 #include <span>
 
-#include "rule.hpp"
-#include "state.hpp"
+#include "dense_step.hpp"
 
 namespace yarrow {
 
@@ -38,26 +37,15 @@ struct RowInside {
 /// unlike in all other loops, what a row changes is not confined to its own features. Sums run over
 /// the row's own values in their order, so that numbering features differently gives the same bits.
 template <class W, class Prediction>
-class FullLoop {
+class FullLoop : public DenseStepLoop<W> {
+  using Base = DenseStepLoop<W>;
+  using Base::intercept_, Base::for_values, Base::mean_margin;
+
  public:
-  using Weight = W;
-  static constexpr bool calibrated = true, shrinks = false;
-
-  static std::vector<Plane> planes(bool average, double initial_variance) {
-    std::vector<Plane> planes = {{0, true}, {initial_variance, false}};
-    if (average) planes.push_back({0, true});
-    return planes;
-  }
-
   /// `loop_parameters`: the bytes that all matrices together may take.
   static void start(State<W>& state, const std::vector<double>& loop_parameters) {
     state.covariances.start(state.blocks.columns(), state.blocks.planes()[1].initial,
                             loop_parameters.at(0));
-  }
-
-  void set(const std::vector<double>& /*loop_parameters*/, double intercept, bool average) {
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-    average_ = average;
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -93,33 +81,20 @@ class FullLoop {
     }
   }
 
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], step[1], v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0 && step[1] == 0; }
-
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
     for (Move& m : moves) {
       Prediction::prepare(m, scores.score[m.column], scores.variance[m.column]);
       if (products_[m.column].empty()) multiply(state, row, m.column, products_[m.column]);
-      admit(state, m, weights, sums);
+      Base::admit(state, m, products_[m.column], weights, sums);
     }
     if (state.before_all_change) state.before_all_change();
     state.weights = weights;
     state.sums = sums;
     for (const Move& m : moves) {
-      move_means(state, m);
+      Base::move_means(state, m, products_[m.column]);
       if (m.other > 0) shrink(state, m);
     }
-  }
-
-  void finish_row(State<W>&) const {}
-
-  double weight(const State<W>& state, std::size_t slot, int column) const {
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
-    if (!average_) return cell[0];
-    return state.t == 0 ? 0 : cell[0] - cell[2 * state.blocks.capacity()] / state.t;
   }
 
   double variance(const State<W>& state, std::size_t slot, int column) const {
@@ -136,31 +111,10 @@ class FullLoop {
       out.variance[k] = variance_of(state, row, k);
       out.score[k] = Prediction::margin(mean_margin(state, row, k), out.variance[k]);
     }
-    if (!average_) return;
-    Scores averaged;
-    score_by_weight(*this, state, row, averaged);
-    out.score = averaged.score;
+    Base::use_average(state, row, out);
   }
-
-  double intercept() const { return intercept_; }
 
  private:
-  double mean_margin(const State<W>& state, const Row<W>& row, int k) const {
-    const W* first = state.blocks.first() + k;
-    const std::size_t stride = state.blocks.stride();
-    const auto [margin] = pair_sums<1>(
-        row, [=](auto at, auto* sum) { *sum += at.values() * at.cells(first, stride); });
-    return margin + intercept_ * static_cast<double>(state.blocks.intercept()[k]);
-  }
-
-  /// The row's values in their order, the intercept's last: f(slot, value).
-  template <class F>
-  void for_values(const Row<W>& row, F f) const {
-    for (std::size_t i = 0; i < row.size; ++i)
-      f(row.index[i] + std::size_t{1}, static_cast<double>(row.value[i]));
-    if (intercept_ != 0) f(std::size_t{0}, intercept_);
-  }
-
   /// What each step that waits in the queue takes from Sigma*x: h'x.
   void queued_parts(const CovarianceMatrix& sigma, const Row<W>& row, double* parts) const {
     for (std::size_t q = 0; q < sigma.queued(); ++q) {
@@ -181,7 +135,7 @@ class FullLoop {
       v += x * product(slot, x);
       separate += x * x * variance[slot];
     });
-    return std::max(v, rounding * separate);
+    return std::max(v, Base::rounding * separate);
   }
 
   double variance_of(const State<W>& state, const Row<W>& row, int k) const {
@@ -225,27 +179,6 @@ class FullLoop {
     for_values(row, [&](std::size_t slot, double) { out[slot] = own_[place++]; });
   }
 
-  /// Refuses a move that would overflow, before anything is written.
-  void admit(const State<W>& state, const Move& m, Bound& weights, Bound& sums) const {
-    if (m.other < 0) throw Error("the rule's kappa is negative, so a variance would grow");
-    double largest = 0;
-    for (const double product : products_[m.column]) largest = std::max(largest, std::abs(product));
-    const double growth = std::abs(m.add) * largest;
-    weights.admit<W>(growth, [&] { return state.largest(0); });
-    if (average_) sums.admit<W>(growth * std::max(1.0, state.t), [&] { return state.largest(2); });
-  }
-
-  void move_means(State<W>& state, const Move& m) const {
-    const std::vector<double>& product = products_[m.column];
-    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
-    W* cell = state.blocks.data() + m.column;
-    for (std::size_t slot = 0; slot < product.size(); ++slot, cell += stride) {
-      const double step = m.add * product[slot];
-      cell[0] = static_cast<W>(cell[0] + step);
-      if (average_) cell[2 * capacity] = static_cast<W>(cell[2 * capacity] + state.t * step);
-    }
-  }
-
   /// Sigma -= h h', h = sqrt(beta)*Sigma*z. Rounding may have made h so long that a variance would
   /// turn negative; then it is cut to what the variances can bear.
   void shrink(State<W>& state, const Move& m) {
@@ -269,18 +202,12 @@ class FullLoop {
       // Where hardly anything is left, the difference is written as a sum of positive terms.
       const double rest =
           squared < s / 2 ? s - squared : s * left + std::max(0.0, s * taken - squared);
-      variances_[slot] = std::max(smallest_variance, std::min(rest, s));
+      variances_[slot] = std::max(Base::smallest_variance, std::min(rest, s));
       *cell = static_cast<W>(variances_[slot]);
     }
     sigma.shrink(h.data(), variances_.data());
   }
 
-  /// The part of x'Sigma x that rounding errors in Sigma can make up.
-  static constexpr double rounding = 1e-15;
-  static constexpr double smallest_variance = sizeof(W) == 4 ? 1e-30 : 1e-100;
-
-  double intercept_ = 1;
-  bool average_ = false;
   std::vector<std::vector<double>> products_;  ///< Sigma*x of the row at hand, a column; or empty
   std::vector<double> variances_, own_;
 };

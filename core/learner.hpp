@@ -9,6 +9,7 @@
 #include "columns.hpp"
 #include "confidence.hpp"
 #include "forgetting.hpp"
+#include "factored.hpp"
 #include "full.hpp"
 #include "l1_constrained.hpp"
 #include "mirror.hpp"
@@ -29,6 +30,7 @@ enum class LoopKind {
   whitened,
   full,
   full_row_inside,
+  factored,
   soft_pull,
   dual_pull,
   elastic_pull,
@@ -119,7 +121,7 @@ class Learner {
   }
   virtual void grow_features(std::size_t features) = 0;
   virtual double intercept() const = 0;
-  virtual void recount() {}  ///< what a loop sums over all features, when some were forgotten
+  virtual void after_forgetting() = 0;  ///< what a loop sums over all features, with some taken out
   virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
 
   /// What classes cost that are taken for others; without a table each wrong class costs 1.
@@ -150,8 +152,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   using Base::state;
 
   explicit LearnerWith(const Recipe& recipe)
-      : Base(State<W>(Blocks<W>(Loop::planes(recipe.average, recipe.initial_variance),
-                                Columns{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
+      : Base(State<W>(
+                 Blocks<W>(planes(recipe), Columns{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
              recipe) {
     if (recipe.strategy == Strategy::many && !recipe.slack)
       throw Error("this rule meets one rival at a time");
@@ -160,11 +162,12 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       Loop::start(state, recipe.loop_parameters);
   }
 
+  void after_forgetting() override {
+    if constexpr (requires { loop_.after_forgetting(state); }) loop_.after_forgetting(state);
+  }
+
   void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
-  void recount() override {
-    if constexpr (requires { loop_.recount(state); }) loop_.recount(state);
-  }
   void rebuild() override {
     if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
   }
@@ -223,6 +226,13 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
 
  private:
+  static std::vector<Plane> planes(const Recipe& r) {
+    if constexpr (requires { Loop::planes(r.average, r.initial_variance, r.loop_parameters); })
+      return Loop::planes(r.average, r.initial_variance, r.loop_parameters);
+    else
+      return Loop::planes(r.average, r.initial_variance);
+  }
+
   void learn_value(const Row<W>& row, double value, double weight) {
     loop_.assess(state, row, scores_);
     const double score = this->last_prediction = scores_.score[0];
@@ -508,6 +518,8 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<FullLoop<W, ByMean>>>(recipe);
     case LoopKind::full_row_inside:
       return std::make_unique<LearnerWith<FullLoop<W, RowInside>>>(recipe);
+    case LoopKind::factored:
+      return std::make_unique<LearnerWith<FactoredLoop<W>>>(recipe);
     case LoopKind::soft_pull:
       return std::make_unique<LearnerWith<ProximalLoop<W, SoftPull>>>(recipe);
     case LoopKind::dual_pull:

@@ -236,8 +236,8 @@ class MirrorLoop {
   double intercept() const { return intercept_; }
 
   /// Counts the totals from scratch, for example when features were forgotten.
-  void recount(State<W>& state) const {
-    for (int k = 0; k < state.blocks.columns(); ++k) recount(state, k);
+  void after_forgetting(State<W>& state) const {
+    for (int k = 0; k < state.blocks.columns(); ++k) after_forgetting(state, k);
   }
 
  private:
@@ -291,11 +291,11 @@ class MirrorLoop {
     total += change;
     peak = std::max(peak, total);
     // What has rounded off the largest total must not show in a small one.
-    if (!(total > std::ldexp(peak, -16) && total > 1e-100)) recount(state, k);
+    if (!(total > std::ldexp(peak, -16) && total > 1e-100)) after_forgetting(state, k);
     reference = link_.projected(reference, total);
   }
 
-  void recount(State<W>& state, int k) const {
+  void after_forgetting(State<W>& state, int k) const {
     const double size = largest_size(state, k);
     if (std::isfinite(size) && link_.is_lost(size, state.scale[k])) refer_to(state, k, size);
     count(state, k);

@@ -284,8 +284,8 @@ class Model {
     state().keep_features(keep);
     state().groups.grow(vocabulary);
     learner->rebuild();
+    learner->after_forgetting();
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
-    learner->recount();
   }
 };
 

@@ -15,6 +15,7 @@
 #include "pairs.hpp"
 #include "row.hpp"
 #include "votes.hpp"
+#include "small_matrix.hpp"
 
 namespace yarrow {
 
@@ -46,6 +47,7 @@ struct Scalars {
   std::vector<double> restarts;        ///< how often its variances were set back to the prior
   std::vector<std::vector<Index>> selected;        ///< selection: features in the order of entry
   std::vector<std::vector<double>> group_squares;  ///< groups: their sums of squares
+  std::vector<TriangularRoot> factor_roots;  ///< factored: L L' = I + U'D U
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -133,6 +135,7 @@ struct State : Scalars {
     restarts.assign(blocks.columns(), 0);
     selected.resize(blocks.columns());
     group_squares.resize(blocks.columns());
+    factor_roots.resize(blocks.columns());
   }
 
   Blocks<W> blocks;
@@ -163,6 +166,7 @@ struct State : Scalars {
     if (!votes.empty() && mirrored) votes.back().mirror();
     selected.push_back(from < 0 ? std::vector<Index>{} : selected[from]);
     group_squares.push_back(from < 0 ? std::vector<double>{} : group_squares[from]);
+    factor_roots.push_back(from < 0 ? TriangularRoot{} : TriangularRoot(factor_roots[from]));
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -187,6 +191,7 @@ struct State : Scalars {
     if (!votes.empty()) votes.resize(columns);
     selected.resize(columns);
     group_squares.resize(columns);
+    factor_roots.resize(columns);
   }
 
   void grow_features(std::size_t features) {

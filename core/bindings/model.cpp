@@ -383,6 +383,7 @@ void bind_models(nb::module_& m) {
       .value("whitened", LoopKind::whitened)
       .value("full", LoopKind::full)
       .value("full_row_inside", LoopKind::full_row_inside)
+      .value("factored", LoopKind::factored)
       .value("soft_pull", LoopKind::soft_pull)
       .value("dual_pull", LoopKind::dual_pull)
       .value("elastic_pull", LoopKind::elastic_pull)

@@ -60,6 +60,15 @@ static nb::dict state_of(PythonModel<W>& self) {
   if (state.shrink != 1) add("shrink", {state.shrink});
   add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
   add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
+  std::vector<double> roots, factors;
+  for (const TriangularRoot& root : state.factor_roots) {
+    factors.push_back(static_cast<double>(root.size));
+    roots.insert(roots.end(), root.cells.begin(), root.cells.end());
+  }
+  if (self.learner->recipe().loop == LoopKind::factored) {
+    add("factors", factors);
+    add("factor_roots", roots);
+  }
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
     std::vector<double> matrices, queued;
@@ -170,6 +179,24 @@ static std::vector<Votes<W>> read_votes(const nb::dict& from, std::size_t column
   return votes;
 }
 
+static void restore_factors(std::vector<TriangularRoot>& to, const nb::dict& from,
+                            std::size_t columns, std::size_t planes) {
+  const auto factors = values<double>(from, "factors", columns);
+  std::size_t expected = 0;
+  for (const double f : factors) {
+    if (!(f >= 0 && f < static_cast<double>(planes)))
+      throw Error("the state's 'factors' are out of range");
+    expected += static_cast<std::size_t>(f) * (static_cast<std::size_t>(f) + 1) / 2;
+  }
+  const auto cells = values<double>(from, "factor_roots", expected);
+  auto at = cells.begin();
+  for (std::size_t k = 0; k < columns; ++k) {
+    const auto f = static_cast<std::size_t>(factors[k]);
+    to[k] = {{at, at + f * (f + 1) / 2}, f};
+    at += f * (f + 1) / 2;
+  }
+}
+
 template <class W>
 static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
   using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
@@ -198,6 +225,9 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
 
   if (state.covariances.in_use()) restore_covariances(state.covariances, from, slots, columns);
   state.votes = read_votes<W>(from, columns, slots - 1);
+  state.factor_roots.assign(columns, {});
+  if (self.learner->recipe().loop == LoopKind::factored)
+    restore_factors(state.factor_roots, from, columns, planes);
   state.touched.forget();
   state.support.forget();
   state.blocks.restore(cells.data(), slots - 1, static_cast<int>(columns));

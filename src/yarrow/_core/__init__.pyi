@@ -86,9 +86,11 @@ class Loop(enum.Enum):
 
     full_row_inside = 5
 
-    soft_pull = 6
+    factored = 6
 
-    dual_pull = 7
+    soft_pull = 7
+
+    dual_pull = 8
 
     elastic_pull = 6
 
@@ -196,6 +198,7 @@ class ModelF32:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
+        Numbers per slot (0: intercept) and column (plane 0: the weights, settled; plane 1 of the confidence family: their variances), and the column of each class.
         """
 
     def covariances(self) -> object:
@@ -294,6 +297,7 @@ class ModelF64:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
+        Numbers per slot (0: intercept) and column (plane 0: the weights, settled; plane 1 of the confidence family: their variances), and the column of each class.
         """
 
     def covariances(self) -> object:

@@ -8,16 +8,21 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
 from yarrow.linear_model.combinations import Needs
 from yarrow.linear_model.rivals import CostSensitiveClassifier
-from yarrow.parameters import choice, flag, number
+from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array
 
-COVARIANCE = "Diagonal of the precision, or of the covariance; or all of the covariance."
+COVARIANCE = (
+    "Diagonal of the precision or of the covariance; all of it (features**2 numbers a score); "
+    "or factored: a diagonal and `rank` factors."
+)
+RANK = "With a factored covariance: the factors kept beside the diagonal."
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30
 
@@ -28,12 +33,14 @@ def confidence_loop(covariance: str) -> _core.Loop:
         "diagonal": _core.Loop.diagonal,
         "projected": _core.Loop.projected,
         "full": _core.Loop.full,
+        "factored": _core.Loop.factored,
     }[covariance]
 
 
-def covariance_limits(covariance: str) -> list[float]:
-    """What that loop is told about memory."""
-    return [float(MOST_COVARIANCE_BYTES)] if covariance == "full" else []
+def covariance_parameters(covariance: str, rank: int) -> list[float]:
+    """What that loop must know beside its rule."""
+    parameters = {"full": [float(MOST_COVARIANCE_BYTES)], "factored": [float(rank)]}
+    return parameters.get(covariance, [])
 
 
 @estimator
@@ -52,7 +59,8 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         return confidence_loop(getattr(self, "covariance", "diagonal"))
 
     def _loop_parameters(self) -> list[float]:
-        return covariance_limits(getattr(self, "covariance", "diagonal"))
+        covariance = getattr(self, "covariance", "diagonal")
+        return covariance_parameters(covariance, getattr(self, "rank", 0))
 
     @property
     def variance_(self) -> Array:
@@ -69,9 +77,15 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
     @property
     def covariance_(self) -> Array:
         """The covariance of the weights, features x features for each row of `coef_`."""
-        if getattr(self, "covariance", "diagonal") != "full":
-            raise AttributeError("covariance_ is kept with covariance='full' only")
-        by_class: Array = np.asarray(self._fitted.covariances())[:, 1:, 1:]
+        if getattr(self, "covariance", "diagonal") not in ("full", "factored"):
+            raise AttributeError("covariance_ needs covariance='full' or 'factored'")
+        model = self._fitted
+        n_bytes = 8 * max(1, len(model.classes)) * (model.n_features + 1) ** 2
+        if n_bytes > MOST_COVARIANCE_BYTES:
+            raise DataError(
+                f"covariance_ of {model.n_features} features would take {n_bytes / 1e9:.1f} GB."
+            )
+        by_class: Array = np.asarray(model.covariances())[:, 1:, 1:]
         order = self._class_table(len(by_class))[1]
         if len(order) > 2:
             return by_class[order]
@@ -158,7 +172,6 @@ class SOPClassifier(ConfidenceClassifier):
 
     can_average: ClassVar[bool] = False  # its weights are made anew for each row
     is_exportable: ClassVar[bool] = False
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks
 
     def _loop(self) -> _core.Loop:
         whitened = {"diagonal": _core.Loop.whitened, "full": _core.Loop.full_row_inside}
@@ -199,10 +212,11 @@ class CWClassifier(ConfidenceClassifier):
         options=("variance", "stdev"),
         doc="The margin is measured against its variance (2008a) or standard deviation (2008b).",
     )
-    covariance: Literal["diagonal", "projected", "full"] = choice(
-        default="diagonal", options=("diagonal", "projected", "full"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full", "factored"), doc=COVARIANCE
     )
     _: dataclasses.KW_ONLY
+    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
     average: bool = flag(default=False, doc=AVERAGE)
 
     @property
@@ -223,6 +237,7 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     confidence only grows; `RDAClassifier` for few weights.
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
     squares on labels -1 and +1.
+    With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
 
     >>> model = AROWClassifier()
     >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
@@ -234,8 +249,8 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     r: float = number(
         default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
     )
-    covariance: Literal["diagonal", "projected", "full"] = choice(
-        default="diagonal", options=("diagonal", "projected", "full"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full", "factored"), doc=COVARIANCE
     )
     loss: Literal["squared_hinge", "hinge", "squared"] = choice(
         default="squared_hinge",
@@ -243,6 +258,7 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
         doc="What a margin below 1 costs; squared: also one above.",
     )
     _: dataclasses.KW_ONLY
+    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
     average: bool = flag(default=False, doc=AVERAGE)
 
     restrictions: ClassVar[tuple[Needs, ...]] = (
@@ -278,10 +294,11 @@ class SCWClassifier(ConfidenceClassifier):
     variant: Literal["scw1", "scw2"] = choice(
         default="scw1", options=("scw1", "scw2"), doc="Slack priced C*xi or C*xi**2."
     )
-    covariance: Literal["diagonal", "projected", "full"] = choice(
-        default="diagonal", options=("diagonal", "projected", "full"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full", "factored"), doc=COVARIANCE
     )
     _: dataclasses.KW_ONLY
+    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
     average: bool = flag(default=False, doc=AVERAGE)
 
     @property

@@ -12,8 +12,13 @@ from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.confidence import COVARIANCE, confidence_loop, covariance_limits
-from yarrow.parameters import anything, choice, flag
+from yarrow.linear_model.confidence import (
+    COVARIANCE,
+    RANK,
+    confidence_loop,
+    covariance_parameters,
+)
+from yarrow.parameters import anything, choice, flag, integer
 
 SIGNATURE = "void (double *, double *, double *)"
 NUMBA_SIGNATURE = "(float64*, float64*, float64*) -> none"
@@ -67,11 +72,12 @@ class CustomClassifier(LinearClassifier):
         doc="Numbers handed to a compiled rule with every row.",
     )
     _: dataclasses.KW_ONLY
-    covariance: Literal["diagonal", "projected", "full"] = choice(
+    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
         default="diagonal",
-        options=("diagonal", "projected", "full"),
+        options=("diagonal", "projected", "full", "factored"),
         doc=f"In the confidence family: {COVARIANCE[0].lower()}{COVARIANCE[1:]}",
     )
+    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
     average: bool = flag(default=False, doc=AVERAGE)
 
     family: ClassVar[str] = "custom"
@@ -81,7 +87,7 @@ class CustomClassifier(LinearClassifier):
         return _core.Loop.affine if self.loop == "affine" else confidence_loop(self.covariance)
 
     def _loop_parameters(self) -> list[float]:
-        return [] if self.loop == "affine" else covariance_limits(self.covariance)
+        return [] if self.loop == "affine" else covariance_parameters(self.covariance, self.rank)
 
     def _rule(self) -> _core.Rule:
         if self.rule is None:
