@@ -316,7 +316,7 @@ def test_eg_keeps_its_loss_bound():
 LEARNERS = [
     PNormClassifier(20, **EXACT),
     ALMApClassifier(6, **EXACT),
-    EGClassifier(3.0, **EXACT),
+    EGClassifier(3.0, 10.0, **EXACT),
 ]
 
 

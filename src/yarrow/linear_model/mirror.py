@@ -40,7 +40,7 @@ class PNormClassifier(LinearClassifier):
     'dry'
     """
 
-    p: float = number(default=3.0, doc=NORM, at_least=2, at_most=100)
+    p: float = number(default=4.0, doc=NORM, at_least=2, at_most=100)
     loss: Loss = choice(default="hinge", options=LOSSES, doc=LOSS)
     eta0: float = number(default=0.5, doc="The first step's size.", above=0)
     power: float = number(
