@@ -17,7 +17,8 @@ namespace yarrow {
 ///   binary           one column; z = +x for the second class seen, -x for the first
 ///   one_versus_rest  a binary problem per class, side by side; as many results as classes
 ///   top1             one column a class; z = x on the true class, -x on its best rival
-enum class Strategy { regression, binary, one_versus_rest, top1 };
+///   examples         one column; z = x: a row is an example of what is sought, without a label
+enum class Strategy { regression, binary, one_versus_rest, top1, examples };
 
 /// The loop that a learner runs.
 enum class LoopKind { affine, diagonal, projected, whitened, soft_pull, dual_pull };
@@ -124,6 +125,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     kept_.clear();
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
+    if (recipe_.strategy == Strategy::examples) return learn_example(row, weight);
     moves_.clear();
     top_margin_ = -1;
     const int c = static_cast<int>(label);
@@ -140,6 +142,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void predict(const Row<W>& row, Scores& out) const override {
     loop_.predict(state, row, out);
     if (recipe_.strategy == Strategy::regression) return;
+    if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
     if (state.classes == 0) return out.resize(0);
     to_classes(out.score, -1);
     to_classes(out.variance, 1);
@@ -157,6 +160,18 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const double score = this->last_prediction = scores_.score[0];
     const double sign = value >= score ? 1 : -1;
     finish(move_column(row, sign, sign * value - recipe_.epsilon, weight), false);
+  }
+
+  void learn_example(const Row<W>& row, double weight) {
+    loop_.assess(state, row, scores_);
+    this->last_prediction = scores_.score[0];
+    finish(move_column(row, 1, 1, weight), false);
+  }
+
+  /// Beside x.w, |x - w|^2, in the place where other strategies have a variance.
+  void note_distance(const Row<W>& row, Scores& out) const {
+    loop_.measure(state, row, {}, out);
+    out.variance[0] = std::max(0.0, state.ww[0] - 2 * out.score[0] + out.xx);
   }
 
   void learn_binary(const Row<W>& row, double label, double weight) {

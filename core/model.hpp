@@ -46,7 +46,11 @@ class Model {
   const Index hash_mask;  ///< 0: names are kept in the vocabulary
   mutable std::shared_mutex mutex;
 
-  bool is_regression() const { return learner->strategy() == Strategy::regression; }
+  /// Whether labels are numbers (which `examples` ignore) instead of classes.
+  bool is_regression() const {
+    const Strategy strategy = learner->strategy();
+    return strategy == Strategy::regression || strategy == Strategy::examples;
+  }
   State<W>& state() { return learner->state; }
   const State<W>& state() const { return learner->state; }
 

@@ -2,6 +2,7 @@
 #include "../rules/arow.hpp"
 #include "../rules/confidence_weighted.hpp"
 #include "../rules/gradient.hpp"
+#include "../rules/one_class.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/regularized_gradient.hpp"
@@ -95,6 +96,10 @@ void bind_rules(nb::module_& m) {
   add<soft_regularized_pa<Updates::on_mistakes>>(rules, "soft_regularized_pa_on_mistakes",
                                                  Rests::at_target, {"alpha", "C"});
   add<norm_constrained_pa>(rules, "norm_constrained_pa", Rests::at_target, {"beta"});
+  const std::vector<std::string> ball_names{"radius", "learn_radius", "C"};
+  add<one_class_pa<hard_pull>>(rules, "one_class_pa", Rests::no, ball_names);
+  add<one_class_pa<linear_pull>>(rules, "one_class_pa1", Rests::no, ball_names);
+  add<one_class_pa<quadratic_pull>>(rules, "one_class_pa2", Rests::no, ball_names);
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});

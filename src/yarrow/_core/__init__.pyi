@@ -94,6 +94,8 @@ class Strategy(enum.Enum):
 
     top1 = 3
 
+    examples = 4
+
 class WhenFull(enum.Enum):
     """What happens to one feature too many."""
 
@@ -138,6 +140,9 @@ class ModelF32:
 
     @property
     def mistakes(self) -> float: ...
+
+    @property
+    def column_memory(self) -> list[float]: ...
 
     @property
     def calibration(self) -> tuple: ...
@@ -218,6 +223,9 @@ class ModelF64:
 
     @property
     def mistakes(self) -> float: ...
+
+    @property
+    def column_memory(self) -> list[float]: ...
 
     @property
     def calibration(self) -> tuple: ...

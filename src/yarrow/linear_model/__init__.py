@@ -21,8 +21,10 @@ from yarrow.linear_model.gradient import (
     PegasosClassifier,
 )
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
+from yarrow.linear_model.one_class import OneClassPassiveAggressive
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import FOBOSClassifier, RDAClassifier
+from yarrow.linear_model.ranking import PassiveAggressiveRanker
 from yarrow.linear_model.regularized_pa import (
     NormConstrainedPAClassifier,
     RegularizedPAClassifier,
@@ -40,7 +42,9 @@ __all__ = [
     "NormConstrainedPAClassifier",
     "OGDClassifier",
     "OGDRegressor",
+    "OneClassPassiveAggressive",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveRanker",
     "PassiveAggressiveRegressor",
     "PegasosClassifier",
     "Perceptron",

@@ -68,6 +68,8 @@ class LinearModel(Estimator):
     family: ClassVar[str] = ""
     #: a loop that can keep the average of all past weights
     can_average: ClassVar[bool] = False
+    #: learns a label a row, as files and both libraries' supervised interfaces give them
+    learns_labels: ClassVar[bool] = True
     #: predicts by one weight a feature, which `export` can write
     is_exportable: ClassVar[bool] = True
 
