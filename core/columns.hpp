@@ -15,7 +15,17 @@ namespace yarrow {
 ///   max_loss         the same with the rival whose cost plus score is largest
 ///   many             one column a class; margins over many rivals at once (rivals.hpp)
 ///   joint            one column; z is the row itself, made by a user's feature map
-enum class Strategy { regression, binary, one_versus_rest, top1, max_loss, many, joint };
+///   examples         the same for rows that are examples of what is sought, without a label
+enum class Strategy {
+  regression,
+  binary,
+  one_versus_rest,
+  top1,
+  max_loss,
+  many,
+  joint,
+  examples
+};
 
 /// Which column speaks for which class.
 struct Columns {
@@ -27,7 +37,10 @@ struct Columns {
            strategy == Strategy::many;
   }
   /// Rows carry numbers, not classes.
-  bool is_real() const { return strategy == Strategy::regression || strategy == Strategy::joint; }
+  bool is_real() const {
+    return strategy == Strategy::regression || strategy == Strategy::joint ||
+           strategy == Strategy::examples;
+  }
 
   /// The class for which a column is the positive one; -1: the column "none of the seen".
   int positive_class(int column) const {

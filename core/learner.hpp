@@ -202,6 +202,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
     if (recipe_.strategy == Strategy::joint) return learn_example(row, label, weight);
+    if (recipe_.strategy == Strategy::examples) return learn_example(row, weight);
     moves_.clear();
     top_margin_ = -1;
     const int c = static_cast<int>(label);
@@ -217,6 +218,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void predict(const Row<W>& row, Scores& out) const override {
     loop_.predict(state, row, out);
+    if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
     if (this->columns().is_real()) return;
     if (state.classes == 0) return out.resize(0);
     this->columns().to_classes(out.score, -1);
@@ -246,6 +248,18 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const double margin = this->last_prediction = scores_.score[0];
     const bool has_rival = row.size > 0;
     finish(has_rival && move_column(row, 1, target, weight), has_rival && margin <= 0);
+  }
+
+  void learn_example(const Row<W>& row, double weight) {
+    loop_.assess(state, row, scores_);
+    this->last_prediction = scores_.score[0];
+    finish(move_column(row, 1, 1, weight), false);
+  }
+
+  /// Beside x.w, |x - w|^2, in the place where other strategies have a variance.
+  void note_distance(const Row<W>& row, Scores& out) const {
+    loop_.measure(state, row, {}, out);
+    out.variance[0] = std::max(0.0, state.ww[0] - 2 * out.score[0] + out.xx);
   }
 
   void learn_binary(const Row<W>& row, double label, double weight) {

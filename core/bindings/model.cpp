@@ -323,6 +323,10 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("t", [](M& self) { return self.state().t; });
   type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
   type.def_prop_ro("mistakes", [](M& self) { return self.state().mistakes; });
+  type.def_prop_ro("column_memory", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    return self.state().column_memory;
+  });
   type.def_prop_ro("calibration", [](M& self) {
     return nb::make_tuple(self.state().calibration.c, self.state().calibration.lapse);
   });
@@ -416,7 +420,8 @@ void bind_models(nb::module_& m) {
       .value("top1", Strategy::top1)
       .value("max_loss", Strategy::max_loss)
       .value("many", Strategy::many)
-      .value("joint", Strategy::joint);
+      .value("joint", Strategy::joint)
+      .value("examples", Strategy::examples);
   nb::enum_<WhenFull>(m, "WhenFull", "What happens to one feature too many.")
       .value("refuse", WhenFull::Refuse)
       .value("drop", WhenFull::Drop)

@@ -10,6 +10,7 @@
 #include "../rules/mirror.hpp"
 #include "../rules/online_feature_selection.hpp"
 #include "../rules/mira.hpp"
+#include "../rules/one_class.hpp"
 #include "../rules/passive_aggressive.hpp"
 #include "../rules/perceptron.hpp"
 #include "../rules/regularized_gradient.hpp"
@@ -107,6 +108,10 @@ void bind_rules(nb::module_& m) {
                                                  Rests::at_target, {"alpha", "C"});
   add<norm_constrained_pa>(rules, "norm_constrained_pa", Rests::at_target, {"beta"});
   add<mira>(rules, "mira", Rests::no, {"margin"}, mira_slack);
+  const std::vector<std::string> ball_names{"radius", "learn_radius", "C"};
+  add<one_class_pa<hard_pull>>(rules, "one_class_pa", Rests::no, ball_names);
+  add<one_class_pa<linear_pull>>(rules, "one_class_pa1", Rests::no, ball_names);
+  add<one_class_pa<quadratic_pull>>(rules, "one_class_pa2", Rests::no, ball_names);
   add<second_order_perceptron>(rules, "second_order_perceptron", Rests::no);
   add<cw_variance>(rules, "cw_variance", Rests::no, {"phi"});
   add<cw_deviation>(rules, "cw_deviation", Rests::no, {"phi"});

@@ -154,6 +154,8 @@ class Strategy(enum.Enum):
 
     joint = 6
 
+    examples = 7
+
 class WhenFull(enum.Enum):
     """What happens to one feature too many."""
 
@@ -217,6 +219,9 @@ class ModelF32:
 
     @property
     def mistakes(self) -> float: ...
+
+    @property
+    def column_memory(self) -> list[float]: ...
 
     @property
     def calibration(self) -> tuple: ...
@@ -316,6 +321,9 @@ class ModelF64:
 
     @property
     def mistakes(self) -> float: ...
+
+    @property
+    def column_memory(self) -> list[float]: ...
 
     @property
     def calibration(self) -> tuple: ...

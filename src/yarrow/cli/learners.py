@@ -24,7 +24,10 @@ ONLY_FIT = ("max_iter", "shuffle", "random_state")  # of `fit`; streams are lear
 
 @functools.cache
 def learners() -> dict[str, type[LinearModel]]:
-    """All learners by their short names; one with a rule of the user's own needs Python."""
+    """All learners by their short names.
+
+    One with a rule of the user's own needs Python, and files hold rows with labels, not pairs.
+    """
     from yarrow import linear_model
     from yarrow.linear_model.base import LinearModel
 
@@ -32,7 +35,10 @@ def learners() -> dict[str, type[LinearModel]]:
     return {
         short_name(cls): cls
         for cls in classes
-        if isinstance(cls, type) and issubclass(cls, LinearModel) and cls.family != "custom"
+        if isinstance(cls, type)
+        and issubclass(cls, LinearModel)
+        and cls.family != "custom"
+        and cls.learns_labels
     }
 
 

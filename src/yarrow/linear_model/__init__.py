@@ -40,6 +40,7 @@ from yarrow.linear_model.least_squares import AROWRegressor
 from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
 from yarrow.linear_model.mira import MIRAClassifier
 from yarrow.linear_model.mirror import ALMApClassifier, EGClassifier, EGRegressor, PNormClassifier
+from yarrow.linear_model.one_class import OneClassPassiveAggressive
 from yarrow.linear_model.persistence import load
 from yarrow.linear_model.proximal import (
     CumulativePenaltyClassifier,
@@ -48,6 +49,7 @@ from yarrow.linear_model.proximal import (
     RDAClassifier,
     RDARegressor,
 )
+from yarrow.linear_model.ranking import PassiveAggressiveRanker
 from yarrow.linear_model.regularized_pa import NormConstrainedPAClassifier, RegularizedPAClassifier
 from yarrow.linear_model.selection import OFSClassifier, SOFSClassifier
 from yarrow.linear_model.structured import StructuredClassifier
@@ -89,8 +91,10 @@ __all__ = [
     "OFSClassifier",
     "OGDClassifier",
     "OGDRegressor",
+    "OneClassPassiveAggressive",
     "PNormClassifier",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveRanker",
     "PassiveAggressiveRegressor",
     "PegasosClassifier",
     "Perceptron",

@@ -66,6 +66,8 @@ class LinearModel(ModelOwner):
     can_average: ClassVar[bool] = False
     #: settings that do not go together
     restrictions: ClassVar[tuple[Needs, ...]] = ()
+    #: learns a label a row, as files and both libraries' supervised interfaces give them
+    learns_labels: ClassVar[bool] = True
     #: predicts by one weight a feature, which `export` can write
     is_exportable: ClassVar[bool] = True
 

@@ -30,7 +30,7 @@ class RegularizedPAClassifier(AffineFamily, LinearClassifier):
     'spam'
     """
 
-    alpha: float = number(default=0.01, doc="How much an update forgets.", above=0)
+    alpha: float = number(default=0.001, doc="How much an update forgets.", above=0)
     C: float | None = number(
         default=None, doc="Price of a row that misses its margin; None: no row may.", above=0
     )

@@ -1,0 +1,224 @@
+"""Ranking: learn from preferences which of two rows is the better one."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.errors import DataError
+from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.linear_model import inspection
+from yarrow.linear_model.affine import AVERAGE, AffineFamily
+from yarrow.linear_model.base import CoreModel, LinearModel
+from yarrow.parameters import choice, flag, number
+from yarrow.stream.arrays import Array, Rows, read_rows, read_values
+
+_PAIRS_AT_ONCE = 4096
+
+
+@estimator
+class PassiveAggressiveRanker(AffineFamily, LinearModel):
+    """Passive-Aggressive on pairs (after Crammer et al. 2006): the better row scores 1 higher.
+
+    Each pair makes the smallest change for which `w.(better - worse) >= 1`. A sample weight of a
+    pair multiplies C and has no effect on the variant without a price, 'pa'. An intercept would
+    cancel, so there is none.
+    Use it where people choose or click, so that preferences are known and grades are not.
+    Instead: `PassiveAggressiveRegressor` where grades are comparable across groups.
+
+    >>> model = PassiveAggressiveRanker()
+    >>> model.learn_pair({"fresh": 1.0, "price": 2.0}, {"price": 3.0})
+    >>> model.predict_one({"fresh": 1.0}) > model.predict_one({"price": 1.0})
+    True
+    """
+
+    C: float = number(
+        default=1.0, doc="Price of a pair that keeps a loss; small is cautious.", above=0
+    )
+    variant: Literal["pa", "pa1", "pa2"] = choice(
+        default="pa1",
+        options=("pa", "pa1", "pa2"),
+        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
+    )
+    _: dataclasses.KW_ONLY
+    average: bool = flag(default=False, doc=AVERAGE)
+    fit_intercept: bool = flag(
+        default=False, doc="Without effect: what is added to both scores decides nothing."
+    )
+
+    learns_labels: ClassVar[bool] = False
+    river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def _strategy(self, declared: list[Any]) -> _core.Strategy:
+        return _core.Strategy.examples
+
+    def _rule(self) -> _core.Rule:
+        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
+
+    def _new_model(
+        self, declared: list[Any], class_weights: list[tuple[Any, float]] | None = None
+    ) -> CoreModel:
+        if not self.fit_intercept:
+            return super()._new_model(declared, class_weights)
+        return self.clone({"fit_intercept": False})._new_model(declared, class_weights)
+
+    # -- scikit-learn ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, group: Any = None) -> Self:
+        """Forget everything, then learn `max_iter` shuffled passes over all pairs of rows.
+
+        `y` says how relevant a row is, `group` which rows may be compared (all, if not given): a
+        group of n rows has up to n*(n - 1)/2 pairs.
+        """
+        rows = read_rows(X)
+        table, pairs = _table(rows), _pairs(read_values(y, rows.n_rows), group)
+        model = self._new_model([])
+        random = np.random.default_rng(self.random_state)
+        for _ in range(self.max_iter):
+            order = random.permutation(len(pairs)) if self.shuffle else np.arange(len(pairs))
+            for at in range(0, len(pairs), _PAIRS_AT_ONCE):
+                part = pairs[order[at : at + _PAIRS_AT_ONCE]]
+                self._learn_pairs(model, table, part, rows.names or [], undo=False)
+        self.__dict__.pop("_n_features_in", None)
+        self._model, self._made_with = model, self.get_params()
+        self._n_iter = self.max_iter
+        self._remember_columns(rows)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, group: Any = None) -> Self:
+        """Learn all pairs of the rows of `X`, once: each row against those after it, in order."""
+        rows, names = self._read(X, reset=False)
+        table, pairs = _table(rows), _pairs(read_values(y, rows.n_rows), group)
+        with self._learning([]) as model:
+            self._learn_pairs(model, table, pairs, names)
+        self._remember_columns(rows)
+        return self
+
+    def _learn_pairs(
+        self,
+        model: CoreModel,
+        table: Any,
+        pairs: Array,
+        names: list[Any],
+        undo: bool = True,
+    ) -> None:
+        differences = read_rows(table[pairs[:, 0]] - table[pairs[:, 1]])
+        self._learn(model, differences, names, (np.zeros(len(pairs)), []), None, undo=undo)
+
+    def predict(self, X: Any) -> Array:
+        """Scores: the higher, the better."""
+        return self._scores(X)[0][:, 0]
+
+    def score(self, X: Any, y: Any, group: Any = None) -> float:
+        """Share of the pairs whose better row scores higher; ties count half."""
+        scores = self.predict(X)
+        better, worse = _pairs(read_values(y, len(scores)), group).T
+        ahead = scores[better] - scores[worse]
+        return float(np.mean((np.sign(ahead) + 1) / 2))
+
+    def _weights(self) -> Array:
+        table: Array = self._fitted.plane(0)[0]
+        return table.T
+
+    @property
+    def coef_(self) -> Array:
+        """Weights."""
+        weights: Array = super().coef_[0]
+        return weights
+
+    # -- dicts -----------------------------------------------------------------------------------
+
+    def learn_pair(self, better: dict[Any, Any], worse: dict[Any, Any], w: float = 1.0) -> None:
+        """Learn that one row is better than another. A string makes the feature `name=value`."""
+        difference = _numbers(better)
+        for name, value in _numbers(worse).items():
+            difference[name] = difference.get(name, 0.0) - value
+        with self._learning([]) as model:
+            model.learn_one(difference, 0.0, w)
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        """The score of one row; 0 before any pair was learned."""
+        model = self.__dict__.get("_model")
+        return 0.0 if model is None else float(model.predict_one(x))
+
+    def top_features(self, n: int = 20) -> list[tuple[Any, float]]:
+        """The features with the largest weights by size."""
+        return inspection.top_features(self, n, None)
+
+    def explain_one(self, x: dict[Any, Any]) -> inspection.Explanation:
+        """What each feature of a row adds to its score."""
+        return inspection.explain_one(self, x, None)
+
+    def _row_of(self, label: Any) -> tuple[int, float]:
+        return 0, 1.0
+
+
+def _table(rows: Rows) -> Any:
+    """The rows as a matrix whose differences are exact enough: of floats, finite."""
+    values = rows.values if rows.values.dtype.kind == "f" else rows.values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise DataError(f"Input X contains {'NaN' if np.isnan(values).any() else 'infinity'}.")
+    if rows.begins is None or rows.indices is None:
+        return values
+    from scipy import sparse
+
+    return sparse.csr_matrix((values, rows.indices, rows.begins), (rows.n_rows, rows.n_columns))
+
+
+def _pairs(relevance: Array, group: Any) -> Array:
+    """Places of the better and the worse row of every pair within a group."""
+    n = len(relevance)
+    groups = np.zeros(n) if group is None else np.asarray(group)
+    if groups.shape != (n,):
+        raise DataError(f"group must have one entry a row: {n}. Got the shape {groups.shape}.")
+    found: list[Array] = [np.empty((0, 2), np.int64)]
+    for members in _members(groups):
+        for at, i in enumerate(members[:-1]):
+            others = members[at + 1 :]
+            others = others[relevance[others] != relevance[i]]
+            ahead = relevance[i] > relevance[others]
+            row = np.full(len(others), i)
+            found.append(
+                np.where(
+                    ahead[:, None], np.column_stack([row, others]), np.column_stack([others, row])
+                )
+            )
+    pairs = np.concatenate(found)
+    if len(pairs) == 0:
+        raise DataError(
+            f"There is nothing to rank: no group has rows of different relevance (n_samples={n})."
+        )
+    return pairs
+
+
+def _members(groups: Array) -> list[Array]:
+    """The places of each group's rows, ascending; groups in the order of their first row."""
+    _, first, numbered = np.unique(groups, return_index=True, return_inverse=True)
+    places = np.argsort(numbered, kind="stable")
+    parts = np.split(places, np.cumsum(np.bincount(numbered))[:-1])
+    return [parts[k] for k in np.argsort(first, kind="stable")]
+
+
+def _numbers(x: Any) -> dict[Any, float]:
+    """The features of a dict as numbers."""
+    if not isinstance(x, Mapping):
+        raise DataError(f"A row must be a dict of features, not {x!r}.")
+    row: dict[Any, float] = {}
+    for name, value in x.items():
+        if isinstance(value, str):
+            row[f"{name}={value}"] = 1.0
+        elif isinstance(value, numbers.Real):
+            row[name] = float(value)
+        else:
+            raise DataError(f"The feature {name!r} must be a number or a string, not {value!r}.")
+    return row
