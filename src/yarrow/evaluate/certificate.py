@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,14 +26,25 @@ def _tightest(*theorems: Theorem) -> Theorem:
     return smallest
 
 
-#: which theorem speaks for which learner
+def _regularised(run: Run, u: Any = None) -> Bound:
+    """With a price of missed margins or without."""
+    soft = run.parameters.get("C") is not None
+    return bounds.soft_margin(run, u) if soft else bounds.objective_regularised(run, u)
+
+
+#: which theorem speaks for which learner, by the name of its class
 THEOREMS: dict[str, Theorem] = {
     "AROWClassifier": bounds.arow,
     "FOBOSClassifier": bounds.soft_pull,
+    "L1ConstrainedPAClassifier": functools.partial(bounds.norm_constrained, norm=1),
+    "NormConstrainedPAClassifier": bounds.norm_constrained,
     "OGDClassifier": bounds.gradient_descent,
     "OGDRegressor": bounds.gradient_descent,
     "Perceptron": _tightest(bounds.perceptron, bounds.perceptron_hinge),
     "RDAClassifier": bounds.dual_averaging,
+    "RegularizedPAClassifier": _regularised,
+    "SGFTClassifier": bounds.sgft,
+    "TruncatedGradientClassifier": bounds.truncated_gradient,
 }
 
 

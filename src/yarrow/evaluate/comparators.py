@@ -56,18 +56,19 @@ def path(z: Any) -> list[Array]:
     return found
 
 
-def least_loss(run: Run, loss: str, pull: Array | None = None) -> Array:
-    """The u that minimises the run's summed loss plus the sum of pull * |u|.
+def least_loss(run: Run, loss: str, pull: Array | None = None, ridge: float = 0.0) -> Array:
+    """The u that minimises the run's summed loss plus the sum of pull * |u| + ridge/2 * u^2.
 
     Where many do (rows that can be separated) a tiny pull prefers a small one.
     """
     z, targets = run.signed_rows, run.targets
     prices = np.maximum(1e-3, 0.0 if pull is None else pull) * np.ones(z.shape[1])
-    solve = _least_hinge_loss if loss == "hinge" else _least_smooth_loss
-    return solve(z, targets, loss, prices)
+    if loss == "hinge" and ridge == 0:
+        return _least_hinge_loss(z, targets, prices)
+    return _least_smooth_loss(z, targets, loss, prices, ridge)
 
 
-def _least_hinge_loss(z: Any, targets: Array, _: str, prices: Array) -> Array:
+def _least_hinge_loss(z: Any, targets: Array, prices: Array) -> Array:
     """As a linear programme in u = p - q and each row's loss."""
     n, d = z.shape
     found = linprog(
@@ -80,16 +81,16 @@ def _least_hinge_loss(z: Any, targets: Array, _: str, prices: Array) -> Array:
     return np.asarray(found.x[:d] - found.x[d : 2 * d])
 
 
-def _least_smooth_loss(z: Any, targets: Array, loss: str, prices: Array) -> Array:
+def _least_smooth_loss(z: Any, targets: Array, loss: str, prices: Array, ridge: float) -> Array:
     d = z.shape[1]
 
     def total(halves: Array) -> tuple[float, Array]:
-        margins = z @ (halves[:d] - halves[d:])
-        gradient = -(z.T @ losses.slope(loss, margins, targets))
-        summed = float(
-            losses.value(loss, margins, targets).sum() + prices @ (halves[:d] + halves[d:])
-        )
-        return summed, np.concatenate([prices + gradient, prices - gradient])
+        u = halves[:d] - halves[d:]
+        margins = z @ u
+        summed = float(losses.value(loss, margins, targets).sum() + ridge / 2 * (u @ u))
+        gradient = ridge * u - z.T @ losses.slope(loss, margins, targets)
+        pulls = float(prices @ (halves[:d] + halves[d:]))
+        return summed + pulls, np.concatenate([prices + gradient, prices - gradient])
 
     found = minimize(
         total,

@@ -16,18 +16,18 @@ infinite and the assumption says why. Comparators are found by batch solvers or 
 | `sgft_penalty`, `sgft` | SGFT, Lemma 1 and Theorem 1 |
 """
 
-from yarrow.evaluate.bounds.arow import arow, arow_as_perceptron
-from yarrow.evaluate.bounds.gradient_descent import gradient_descent, soft_pull
-from yarrow.evaluate.bounds.perceptron import perceptron, perceptron_hinge
-from yarrow.evaluate.bounds.regularised_pa import (
+from yarrow.evaluate.bounds.for_arow import arow, arow_as_perceptron
+from yarrow.evaluate.bounds.for_gradient_descent import gradient_descent, soft_pull
+from yarrow.evaluate.bounds.for_perceptron import perceptron, perceptron_hinge
+from yarrow.evaluate.bounds.for_regularised_pa import (
     norm_constrained,
     norm_constrained_pruned,
     objective_regularised,
     objective_regularised_pruned,
     soft_margin,
 )
-from yarrow.evaluate.bounds.sgft import sgft, sgft_penalty
-from yarrow.evaluate.bounds.sparse import dual_averaging, truncated_gradient
+from yarrow.evaluate.bounds.for_sgft import sgft, sgft_penalty
+from yarrow.evaluate.bounds.for_sparse import dual_averaging, truncated_gradient
 
 __all__ = [
     "arow",

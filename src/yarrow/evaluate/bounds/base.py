@@ -39,6 +39,10 @@ class Bound:
     parts: Mapping[str, float]  # the numbers in the formula
     comparator: Array | None = dataclasses.field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        for name in ("measured", "promised", "trivial"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+
     @property
     def applies(self) -> bool:
         """Whether all assumptions hold."""

@@ -9,7 +9,7 @@ import numpy as np
 from yarrow.errors import ParameterError
 from yarrow.evaluate import comparators, losses
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
-from yarrow.evaluate.bounds.gradient_descent import regret_bound
+from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
 from yarrow.stream.arrays import Array
 
@@ -21,8 +21,8 @@ def truncated_gradient(
     loss: str | None = None,
     eta: float | None = None,
     gravity: Any = None,
-    theta: float = np.inf,
-    every: int = 1,
+    theta: float | None = None,
+    every: int | None = None,
 ) -> Bound:
     """The truncated gradient's theorem, summed over the run instead of averaged.
 
@@ -46,7 +46,8 @@ def truncated_gradient(
         A, B = 2 * longest, 0.0
     else:
         raise ParameterError(f"For the loss {loss!r} there are no A and B.")
-    pulls = _gravities(run, gravity, every)
+    limit = float(run.parameters.get("theta", np.inf) if theta is None else theta)
+    pulls = _gravities(run, gravity, run.parameters.get("every", 1) if every is None else every)
     slopes = losses.slope(loss, run.margins, run.targets)
     # For theta = infinity this is the penalty of all weights; else a guess, which any u may be.
     best = (
@@ -59,7 +60,7 @@ def truncated_gradient(
 
     def learn(t: int, places: Array, values: Array, margin: float, w: Array) -> None:
         w[places] += eta * slopes[t] * values
-        near = (np.abs(w) <= theta) & ~free
+        near = (np.abs(w) <= limit) & ~free
         w[near] = np.sign(w[near]) * np.maximum(0, np.abs(w[near]) - eta * pulls[t])
         penalties[0] += pulls[t] * float(np.abs(w[near]).sum())
         penalties[1] += pulls[t] * float(np.abs(best[near]).sum())
@@ -129,7 +130,7 @@ def dual_averaging(
     betas[0] = gamma
     slopes = losses.slope(loss, run.margins, run.targets)
     best = (
-        comparators.least_loss(run, loss, run.n_rows * l1 * penalised)
+        comparators.least_loss(run, loss, run.n_rows * l1 * penalised, run.n_rows * l2)
         if u is None
         else fixed(u, run)
     )

@@ -10,7 +10,7 @@ from scipy.special import zeta
 
 from yarrow.evaluate import comparators, losses
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
-from yarrow.evaluate.bounds.gradient_descent import regret_bound
+from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
 from yarrow.stream.arrays import Array
 

@@ -29,6 +29,7 @@ def gradient_descent(
 
     Assumes a convex loss and, with a projection on the ball of `radius`, a u inside it.
     """
+    radius = run.parameters.get("radius") if radius is None else radius
     return _descent(run, u, loss, eta0, power, 0.0, radius, "Zinkevich (2003)")
 
 
@@ -67,7 +68,12 @@ def _descent(
     power = float(run.parameter("power", power))
     rates = first / np.arange(1, run.n_rows + 1) ** power
     pulled = l1 * run.penalised
-    best = comparators.least_loss(run, loss, run.n_rows * pulled) if u is None else fixed(u, run)
+    if u is None:
+        best = comparators.least_loss(run, loss, run.n_rows * pulled)
+        if radius is not None:
+            best = best * min(1.0, radius / max(float(np.linalg.norm(best)), 1e-300))
+    else:
+        best = fixed(u, run)
     slopes = losses.slope(loss, run.margins, run.targets)
     far, penalties = [], []
 
