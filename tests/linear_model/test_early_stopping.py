@@ -115,11 +115,10 @@ def test_held_out_rows_are_stratified_and_seeded(counts, fraction):
 def test_rows_that_cannot_be_spared():
     with pytest.raises(yarrow.YarrowError, match="no row to hold out among 2"):
         yarrow.Perceptron(early_stopping=True).fit(np.eye(2), [0, 1])
+    X, y = binary_stream(1, rows=20)
+    held = hold_out(y.astype(float), 0.1, np.random.default_rng(0))[1]
+    weights = np.isin(np.arange(20), held).astype(float)
     with pytest.raises(yarrow.YarrowError, match="not held out have the sample weight zero"):
-        X, y = binary_stream(1, rows=20)
-        groups = np.where(y > 0, 1.0, -1.0)
-        held = hold_out(groups, 0.1, np.random.default_rng(0))[1]
-        weights = np.isin(np.arange(20), held).astype(float)
         yarrow.Perceptron(early_stopping=True).fit(X, y, sample_weight=weights)
 
 

@@ -51,7 +51,7 @@ def path(z: Any) -> list[Array]:
     """Comparators from short with much loss to long with little, for bounds that weigh both."""
     found = [np.zeros(z.shape[1])]
     largest = max(float(z.multiply(z).sum(axis=1).max()), 1e-300)
-    for price in np.logspace(-4, 4, 17) / largest:
+    for price in np.logspace(-3, 3, 9) / largest:
         found.append(support_vector(z, price, found[-1]))
     return found
 

@@ -146,7 +146,7 @@ def dual_averaging(
         n = t + 1
         cut = (l1 + betas[n] * rho / n) * penalised
         scale = l2 * penalised + betas[n] / n
-        w[...] = np.sign(total) * np.maximum(0, np.abs(total) / n - cut) / np.maximum(scale, 1e-300)
+        w[...] = np.sign(total) * np.maximum(0, np.abs(total) / n - cut) / np.maximum(scale, 1e-30)
 
     steps = follows(run, learn, "weights are those of dual averaging")
     G = float(np.max(np.abs(slopes) * np.sqrt(run.squared_norms)))
