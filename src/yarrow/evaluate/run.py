@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from yarrow.errors import DataError, ParameterError
+from yarrow.evaluate import losses
 from yarrow.linear_model.base import LinearModel
 from yarrow.stream.arrays import Array, read_rows
 
@@ -74,7 +75,24 @@ class Run:
             sign = (self.labels == c).astype(float) - (self.rivals == c)
             sign[self.rivals < 0] = 0
             parts.append(rows.multiply(sign[:, None]))
-        return sparse.csr_matrix(sparse.hstack(parts, format="csr"))
+        whole = sparse.csr_matrix(sparse.hstack(parts, format="csr"))
+        whole.eliminate_zeros()
+        return whole
+
+    @property
+    def has_rival(self) -> Array:
+        """Rows that could have been wrong: all but those that came before a second class."""
+        return np.ones(self.n_rows, bool) if self.rivals is None else np.asarray(self.rivals) >= 0
+
+    def losses(self, loss: str, margins: Any) -> float:
+        """The sum of a loss over the rows that could have been wrong."""
+        there = self.has_rival
+        return float(losses.value(loss, np.asarray(margins)[there], self.targets[there]).sum())
+
+    def slopes(self, loss: str) -> Array:
+        """Minus the derivative of the loss at each margin: a step is rate * slope * z."""
+        margins = np.where(self.has_rival, self.margins, self.targets)
+        return losses.slope(loss, margins, self.targets)
 
     @property
     def n_weights(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from yarrow.evaluate import comparators, losses
+from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
 from yarrow.evaluate.run import Run
 from yarrow.stream.arrays import Array
@@ -74,7 +74,7 @@ def _descent(
             best = best * min(1.0, radius / max(float(np.linalg.norm(best)), 1e-300))
     else:
         best = fixed(u, run)
-    slopes = losses.slope(loss, run.margins, run.targets)
+    slopes = run.slopes(loss)
     far, penalties = [], []
 
     def learn(t: int, places: Array, values: Array, margin: float, w: Array) -> None:
@@ -128,9 +128,9 @@ def regret_bound(
 
     What is true without a theorem is the regret of the zero vector.
     """
-    made = float(losses.value(loss, run.margins, run.targets).sum()) + penalties
-    of_u = float(losses.value(loss, run.signed_rows @ u, run.targets).sum()) + penalty_of_u
-    of_zero = float(losses.value(loss, np.zeros(run.n_rows), run.targets).sum())
+    made = run.losses(loss, run.margins) + penalties
+    of_u = run.losses(loss, run.signed_rows @ u) + penalty_of_u
+    of_zero = run.losses(loss, np.zeros(run.n_rows))
     return Bound(
         theorem=theorem,
         statement=statement,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import zeta
 
-from yarrow.evaluate import comparators, losses
+from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
@@ -51,7 +51,7 @@ def _follow(
     p = float(run.parameter("p", p))
     limit = run.parameters.get("cap") if cap is None else cap
     limit = float(limit) if limit is not None and p <= 2 else np.inf
-    slopes = losses.slope(loss, run.margins, run.targets)
+    slopes = run.slopes(loss)
     size = run.n_weights
     powers, summed = np.zeros(size), np.zeros(size)
     last = np.zeros(size)
@@ -175,7 +175,7 @@ def sgft(
 
 def _penalties(run: Run, path: _Path) -> float:
     """The sum of r_t(w_t): frequencies grow row by row, so they are made once more."""
-    slopes = losses.slope(path.loss, run.margins, run.targets)
+    slopes = run.slopes(path.loss)
     rates = path.c / np.sqrt(np.arange(1, run.n_rows + 1))
     steps = np.abs(run.signed_rows.multiply((rates * slopes)[:, None]).toarray())
     if np.isinf(path.p):

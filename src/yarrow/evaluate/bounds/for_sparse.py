@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from yarrow.errors import ParameterError
-from yarrow.evaluate import comparators, losses
+from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
@@ -48,7 +48,7 @@ def truncated_gradient(
         raise ParameterError(f"For the loss {loss!r} there are no A and B.")
     limit = float(run.parameters.get("theta", np.inf) if theta is None else theta)
     pulls = _gravities(run, gravity, run.parameters.get("every", 1) if every is None else every)
-    slopes = losses.slope(loss, run.margins, run.targets)
+    slopes = run.slopes(loss)
     # For theta = infinity this is the penalty of all weights; else a guess, which any u may be.
     best = (
         comparators.least_loss(run, loss, pulls.sum() * run.penalised)
@@ -67,9 +67,9 @@ def truncated_gradient(
 
     steps = follows(run, learn, "updates are truncated gradient steps at a constant rate")
     share = 1 - A * eta / 2
-    of_u = float(losses.value(loss, run.signed_rows @ best, run.targets).sum()) + penalties[1]
-    made = float(losses.value(loss, run.margins, run.targets).sum())
-    of_zero = float(losses.value(loss, np.zeros(run.n_rows), run.targets).sum())
+    of_u = run.losses(loss, run.signed_rows @ best) + penalties[1]
+    made = run.losses(loss, run.margins)
+    of_zero = run.losses(loss, np.zeros(run.n_rows))
     return Bound(
         theorem="Langford, Li & Zhang (2009), Theorem 3.1",
         statement="(1 - A eta/2) loss + penalty <= eta B T/2 + |u|^2/(2 eta) + those of u",
@@ -128,7 +128,7 @@ def dual_averaging(
     counts = np.arange(run.n_rows + 1)
     betas = gamma * np.sqrt(counts)
     betas[0] = gamma
-    slopes = losses.slope(loss, run.margins, run.targets)
+    slopes = run.slopes(loss)
     best = (
         comparators.least_loss(run, loss, run.n_rows * l1 * penalised, run.n_rows * l2)
         if u is None
