@@ -59,6 +59,11 @@ def test_remark_6_is_a_limit():
     assert run.updated.all()
     bound = bounds.arow_as_perceptron(run, u=np.ones(1))
     assert bound.parts["(41), the limit"] < 0 < run.n_mistakes <= bound.value
+    # Theorem 1 allows 6 mistakes here; without U in its root it would allow none.
+    theorem = bounds.arow(run, u=np.ones(1))
+    assert 1 == run.n_mistakes <= theorem.value < 6
+    volume = theorem.parts["log det"]
+    assert np.sqrt(1e-4 + 20) * np.sqrt(volume) - 19 < 0
 
 
 def many_classes(seed, rows=300, classes=3, features=4, noise=0.05):

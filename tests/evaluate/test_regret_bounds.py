@@ -153,6 +153,24 @@ def test_sgft_lemma_1(p, cap):
         assert bound.value < times * bound.measured
 
 
+def test_bounds_that_are_reached():
+    """One row whose label changes every time: constant rates reach their bound, others half."""
+    X, y = np.ones((400, 1)), np.resize([1, -1], 400)
+    zero = np.zeros(1)
+    bound = bounds.gradient_descent(textbook.ogd(X, y, "hinge", 0.1, 0.0), u=zero)
+    assert bound.value == pytest.approx(bound.measured) == pytest.approx(0.1 * 400 / 2)
+    bound = bounds.truncated_gradient(textbook.truncated(X, y, "hinge", 0.1, 0.0), u=zero)
+    assert bound.value == pytest.approx(bound.measured) == pytest.approx(400 + 0.1 * 400 / 2)
+    found = [
+        bounds.gradient_descent(textbook.ogd(X, y, "hinge", 0.1), u=zero),
+        bounds.soft_pull(textbook.ogd(X, y, "hinge", 0.1), u=zero),
+        bounds.dual_averaging(textbook.rda(X, y, "hinge", 0.0, 1.0), u=zero),
+    ]
+    for bound in found:
+        assert bound.applies
+        assert bound.measured <= bound.value < 1.6 * bound.measured
+
+
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize(("p", "cap"), P)
 def test_sgft_theorem_1(loss, p, cap):
