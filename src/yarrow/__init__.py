@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from yarrow.errors import YarrowError as YarrowError
     from yarrow.linear_model import *  # noqa: F403
 
-_MODULES = ("datasets", "feature_selection", "features", "linear_model", "stream")
+_MODULES = ("datasets", "evaluate", "feature_selection", "features", "linear_model", "stream")
 _ELSEWHERE = {"Situation": "yarrow._core", "YarrowError": "yarrow.errors"}
 
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
 LEARNER = "Learner"
 DEFAULT = "arow"
-ONLY_FIT = ("max_iter", "shuffle", "random_state")  # of `fit`; streams are learned in order
+#: parameters of `fit`; streams are learned in order
+ONLY_FIT = (
+    "max_iter",
+    "shuffle",
+    "random_state",
+    "early_stopping",
+    "validation_fraction",
+    "n_iter_no_change",
+    "tol",
+)
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from yarrow import _core
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model import persistence
+from yarrow.linear_model import passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
@@ -40,6 +40,19 @@ class LinearModel(ModelOwner):
         default=True, doc="Visit the rows in a new random order in each pass of `fit`."
     )
     random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
+    early_stopping: bool = flag(
+        default=False,
+        doc="In `fit`, hold rows out, stop when their score no longer rises, keep the best pass.",
+    )
+    validation_fraction: float = number(
+        default=0.1, doc="Share of the rows held out for early_stopping.", above=0, below=1
+    )
+    n_iter_no_change: int = integer(
+        default=5, doc="Passes without a better score before early_stopping stops.", at_least=1
+    )
+    tol: float = number(
+        default=1e-3, doc="Less than this more is no better score for early_stopping.", at_least=0
+    )
     dtype: Literal["float32", "float64"] = choice(
         default="float32", options=("float32", "float64"), doc="Type of the learned numbers."
     )
@@ -189,14 +202,22 @@ class LinearModel(ModelOwner):
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
-        random = np.random.default_rng(self.random_state)
-        for _ in range(self.max_iter):
-            order = random.permutation(rows.n_rows) if self.shuffle else None
-            self._learn(model, rows, rows.names or [], labels, sample_weight, order, undo=False)
+        if self.early_stopping:
+            model, scores = passes.until_no_better(self, model, rows, labels, sample_weight)
+        else:
+            passes.all_of_them(self, model, rows, labels, sample_weight)
+            scores = None
         self.__dict__.pop("_n_features_in", None)
         self._model, self._made_with = model, self.get_params()
-        self._n_iter = self.max_iter
+        self._n_iter = self.max_iter if scores is None else len(scores)
+        self._validation_scores = scores
         self._remember_columns(rows)
+
+    def _score_held_out(
+        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+    ) -> float:
+        """What `score` would say of a model and rows that were not learned."""
+        raise NotImplementedError
 
     def _scores(self, X: Any) -> tuple[Array, Array]:
         """Scores and variances, a column a class in the order of their appearance."""
@@ -238,6 +259,14 @@ class LinearModel(ModelOwner):
         if "_n_iter" not in self.__dict__:
             raise AttributeError("n_iter_ is set by fit")
         return int(self._n_iter)
+
+    @property
+    def validation_scores_(self) -> list[float]:
+        """The score of the rows held out after each pass of the last `fit`, if it stopped early."""
+        scores: list[float] | None = self.__dict__.get("_validation_scores")
+        if scores is None:
+            raise AttributeError("validation_scores_ is set by fit with early_stopping=True")
+        return list(scores)
 
     @property
     def n_nonzero_(self) -> int:

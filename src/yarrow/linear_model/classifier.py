@@ -15,7 +15,7 @@ from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.parameters import anything, choice
-from yarrow.stream.arrays import Array, feature_names, read_labels, read_rows
+from yarrow.stream.arrays import Array, Rows, feature_names, read_labels, read_rows
 
 
 def _is_class_weight(value: Any) -> bool:
@@ -212,6 +212,17 @@ class LinearClassifier(LinearModel):
         """Accuracy."""
         right = np.asarray(self.predict(X)) == np.asarray(y)
         return float(np.average(right, weights=sample_weight))
+
+    def _score_held_out(
+        self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+    ) -> float:
+        numbers, names = labels
+        scores = self._score_rows(model, rows, rows.names or [])[0]
+        known = model.classes
+        predicted = [known[place] for place in np.argmax(scores, axis=1)]
+        true = [names[int(n)] for n in numbers] if names else numbers.tolist()
+        right = [one == other for one, other in zip(predicted, true, strict=True)]
+        return float(np.average(right, weights=weights))
 
     def _weights(self) -> Array:
         table: Array

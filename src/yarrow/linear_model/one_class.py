@@ -10,7 +10,8 @@ from yarrow._core import rules
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
-from yarrow.linear_model.base import CoreModel, LinearModel
+from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, feature_names, read_rows

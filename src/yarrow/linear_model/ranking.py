@@ -14,7 +14,8 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.linear_model.base import CoreModel, LinearModel
+from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, Rows, read_rows, read_values
 
@@ -66,11 +67,14 @@ class PassiveAggressiveRanker(AffineFamily, LinearModel):
         return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
 
     def _new_model(
-        self, declared: list[Any], class_weights: list[tuple[Any, float]] | None = None
+        self,
+        declared: list[Any],
+        class_weights: list[tuple[Any, float]] | None = None,
+        joint: bool = False,
     ) -> CoreModel:
         if not self.fit_intercept:
-            return super()._new_model(declared, class_weights)
-        return self.clone({"fit_intercept": False})._new_model(declared, class_weights)
+            return super()._new_model(declared, class_weights, joint)
+        return self.clone({"fit_intercept": False})._new_model(declared, class_weights, joint)
 
     # -- scikit-learn ----------------------------------------------------------------------------
 

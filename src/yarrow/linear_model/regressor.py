@@ -9,7 +9,7 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
-from yarrow.stream.arrays import Array, feature_names, read_rows, read_values
+from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
 
 
 @estimator
@@ -74,9 +74,13 @@ class LinearRegressor(LinearModel):
         """The coefficient of determination, R²."""
         y = np.asarray(y, dtype=np.float64)
         weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
-        residual = np.sum(weights * (y - self.predict(X)) ** 2)
-        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-        return float(1 - residual / total) if total > 0 else float(residual == 0)
+        return _determination(y, self.predict(X), weights)
+
+    def _score_held_out(
+        self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+    ) -> float:
+        predicted = self._score_rows(model, rows, rows.names or [])[0][:, 0]
+        return _determination(labels[0], predicted, weights)
 
     # -- river -----------------------------------------------------------------------------------
 
@@ -124,3 +128,9 @@ class LinearRegressor(LinearModel):
 
     def _row_of(self, label: Any) -> tuple[int, float]:
         return 0, 1.0
+
+
+def _determination(y: Array, predicted: Array, weights: Array) -> float:
+    residual = np.sum(weights * (y - predicted) ** 2)
+    total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+    return float(1 - residual / total) if total > 0 else float(residual == 0)

@@ -30,6 +30,22 @@ class Rows:
     def is_sparse(self) -> bool:
         return self.begins is not None
 
+    def take(self, places: Array) -> Rows:
+        """Some of the rows, as a copy."""
+        if self.begins is None or self.indices is None:
+            return dataclasses.replace(self, values=self.values[places], n_rows=len(places))
+        starts, ends = self.begins[places], self.begins[places + 1]
+        kept = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
+        where = np.concatenate(kept) if kept else np.zeros(0, np.int64)
+        begins = np.concatenate([[0], np.cumsum(ends - starts)]).astype(self.begins.dtype)
+        return dataclasses.replace(
+            self,
+            values=self.values[where],
+            indices=self.indices[where],
+            begins=begins,
+            n_rows=len(places),
+        )
+
 
 def read_rows(X: Any) -> Rows:
     """Look at `X`, whatever it is, without copying it if it is an array already."""

@@ -1,0 +1,186 @@
+"""The bounds of SGFT, the frequency-aware truncated gradient (Oiwa, Matsushima & Nakagawa)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from scipy.special import zeta
+
+from yarrow.evaluate import comparators
+from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
+from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
+from yarrow.evaluate.run import Run
+from yarrow.lazy import np
+from yarrow.stream.arrays import Array
+
+PAPER = "Oiwa, Matsushima & Nakagawa (2011)"
+
+
+@dataclasses.dataclass
+class _Path:
+    """What SGFT went through, by its textbook form: every weight is pulled after every row."""
+
+    loss: str
+    c: float
+    l1: float
+    p: float
+    cap: float
+    steps: Assumption
+    gradient: float  # G, the largest
+    slope: float  # the largest |r_t'| = l1 * |H_t|
+    summed_frequencies: Array  # sum of H_t over all rows
+    last_frequencies: Array
+    weights: Array  # before each row
+
+    @property
+    def largest_weights(self) -> Array:
+        return np.asarray(np.abs(self.weights).max(axis=0))
+
+
+def _follow(
+    run: Run,
+    loss: str | None,
+    c: float | None,
+    l1: float | None,
+    p: float | None,
+    cap: float | None,
+) -> _Path:
+    loss = str(run.parameter("loss", loss))
+    c, l1 = float(run.parameter("eta0", c)), float(run.parameter("l1", l1))
+    p = float(run.parameter("p", p))
+    limit = run.parameters.get("cap") if cap is None else cap
+    limit = float(limit) if limit is not None and p <= 2 else np.inf
+    slopes = run.slopes(loss)
+    size = run.n_weights
+    powers, summed = np.zeros(size), np.zeros(size)
+    last = np.zeros(size)
+    seen = np.empty((run.n_rows, size))
+    steepest = [0.0]
+    penalised = run.penalised
+
+    def learn(t: int, places: Array, values: Array, margin: float, w: Array) -> None:
+        seen[t] = w
+        rate = c / np.sqrt(t + 1)
+        step = rate * slopes[t] * values
+        w[places] += step
+        if np.isinf(p):
+            powers[places] = np.maximum(powers[places], np.abs(step))
+            frequencies = powers
+        else:
+            powers[places] += np.abs(step) ** p
+            frequencies = powers ** (1 / p)
+        last[...] = np.minimum(frequencies, limit) * penalised
+        summed[...] += last
+        steepest[0] = max(steepest[0], l1 * float(np.linalg.norm(last)))
+        w[...] = np.sign(w) * np.maximum(0, np.abs(w) - rate * l1 * last)
+
+    steps = follows(run, learn, "updates are those of SGFT with the rate c / sqrt(t)")
+    gradient = float(np.max(np.abs(slopes) * np.sqrt(run.squared_norms)))
+    return _Path(loss, c, l1, p, limit, steps, gradient, steepest[0], summed, last, seen)
+
+
+def sgft_penalty(
+    run: Run,
+    *,
+    loss: str | None = None,
+    c: float | None = None,
+    l1: float | None = None,
+    p: float | None = None,
+    cap: float | None = None,
+) -> Bound:
+    """Lemma 1: the slope of the penalty r_t(w) = l1*|H_t w|_1 stays bounded for ever.
+
+    With rates c/sqrt(t) and gradients up to G it is at most l1*c*G*zeta(p/2)^(1/p)*sqrt(d) for
+    p > 2 (l1*c*G*sqrt(d) for p = infinity), and with the cap V l1*V*sqrt(d) for p <= 2.
+
+    Assumes a cap where p <= 2; without one the slope grows with the stream.
+    """
+    path = _follow(run, loss, c, l1, p, cap)
+    d = float(run.penalised.sum())
+    if path.p <= 2:
+        one = path.cap
+    elif np.isinf(path.p):
+        one = path.c * path.gradient
+    else:
+        one = path.c * path.gradient * float(zeta(path.p / 2)) ** (1 / path.p)
+    return Bound(
+        theorem=f"{PAPER}, Lemma 1",
+        statement="|dr_t| <= l1 sqrt(d) min(V, c G zeta(p/2)^(1/p))",
+        quantity="slope of the penalty",
+        measured=path.slope,
+        promised=path.l1 * np.sqrt(d) * one,
+        trivial=np.inf,
+        assumptions=(path.steps, _capped(path)),
+        parts={"c": path.c, "G": path.gradient, "p": path.p, "V": path.cap, "d": d},
+    )
+
+
+def _capped(path: _Path) -> Assumption:
+    return Assumption("frequencies are capped where p <= 2", path.p > 2 or np.isfinite(path.cap))
+
+
+def sgft(
+    run: Run,
+    u: Any = None,
+    *,
+    loss: str | None = None,
+    c: float | None = None,
+    l1: float | None = None,
+    p: float | None = None,
+    cap: float | None = None,
+) -> Bound:
+    """Theorem 1: the regret of SGFT, penalty r_t included on both sides, grows as sqrt(T).
+
+    regret <= U*|W| + (D^2/(2c) + 8*U^2*c) * sqrt(T): U bounds the slopes of loss and penalty, D
+    bounds |w_t - u|, and W holds the largest size of each weight on the way.
+    In (10) the first term is 2*U*D. Its proof takes one weight vector out of a sum over all rows in
+    (29), but the penalty of each weight grows while that weight is large, and different weights may
+    be large at different times: sum over t of (r_t - r_{t-1})(w_t) <= U*|W|, and |W| can be up to
+    sqrt(d) times the longest w_t. The part `sharper` is what the proof can give:
+    l1*H_T.W + (D^2/(2c) + c*G^2) * sqrt(T), because an implicit step never overshoots.
+
+    Assumes a convex loss, and a cap where p <= 2.
+    """
+    path = _follow(run, loss, c, l1, p, cap)
+    best = (
+        comparators.least_loss(run, path.loss, path.l1 * path.summed_frequencies)
+        if u is None
+        else fixed(u, run)
+    )
+    D = float(np.linalg.norm(path.weights - best, axis=1).max())
+    U, W, c = max(path.gradient, path.slope), path.largest_weights, path.c
+    root = np.sqrt(run.n_rows)
+    usual = (D**2 / (2 * c) + 8 * U**2 * c) * root
+    first = path.l1 * float(path.last_frequencies @ W)
+    return regret_bound(
+        run,
+        path.loss,
+        best,
+        theorem=f"{PAPER}, Theorem 1",
+        statement="regret <= U |W| + (D^2/(2 c) + 8 U^2 c) sqrt(T)",
+        promised=U * float(np.linalg.norm(W)) + usual,
+        assumptions=(path.steps, _capped(path)),
+        parts={
+            "U": U,
+            "D": D,
+            "|W|": float(np.linalg.norm(W)),
+            "as printed": 2 * U * D + usual,
+            "sharper": first + (D**2 / (2 * c) + path.gradient**2 * c) * root,
+        },
+        penalties=_penalties(run, path),
+        penalty_of_u=path.l1 * float(path.summed_frequencies @ np.abs(best)),
+    )
+
+
+def _penalties(run: Run, path: _Path) -> float:
+    """The sum of r_t(w_t): frequencies grow row by row, so they are made once more."""
+    slopes = run.slopes(path.loss)
+    rates = path.c / np.sqrt(np.arange(1, run.n_rows + 1))
+    steps = np.abs(run.signed_rows.multiply((rates * slopes)[:, None]).toarray())
+    if np.isinf(path.p):
+        frequencies = np.maximum.accumulate(steps, axis=0)
+    else:
+        frequencies = np.cumsum(steps**path.p, axis=0) ** (1 / path.p)
+    frequencies = np.minimum(frequencies, path.cap) * run.penalised
+    return path.l1 * float(np.sum(frequencies * np.abs(path.weights)))
