@@ -16,16 +16,7 @@ namespace yarrow {
 ///   many             one column a class; margins over many rivals at once (rivals.hpp)
 ///   joint            one column; z is the row itself, made by a user's feature map
 ///   examples         the same for rows that are examples of what is sought, without a label
-enum class Strategy {
-  regression,
-  binary,
-  one_versus_rest,
-  top1,
-  max_loss,
-  many,
-  joint,
-  examples
-};
+enum class Strategy { regression, binary, one_versus_rest, top1, max_loss, many, joint, examples };
 
 /// Which column speaks for which class.
 struct Columns {

@@ -8,17 +8,17 @@
 #include "affine.hpp"
 #include "columns.hpp"
 #include "confidence.hpp"
-#include "forgetting.hpp"
+#include "costs.hpp"
 #include "factored.hpp"
+#include "forgetting.hpp"
 #include "full.hpp"
+#include "grouped.hpp"
 #include "l1_constrained.hpp"
 #include "mirror.hpp"
 #include "proximal.hpp"
-#include "voted.hpp"
-#include "grouped.hpp"
-#include "selection.hpp"
-#include "costs.hpp"
 #include "rivals.hpp"
+#include "selection.hpp"
+#include "voted.hpp"
 
 namespace yarrow {
 
@@ -413,8 +413,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const double v = scores_.variance[c] + scores_.variance[rival];
     double ww = 0;
     for (double w : state.ww) ww += w;
-    const Situation situation{margin, target,      2 * scores_.xx, ww, v,
-                              weight, state.t + 1, state.updates,  state.column_memory[0]};
+    const Situation situation{margin,      target,        2 * scores_.xx,        ww, v, weight,
+                              state.t + 1, state.updates, state.column_memory[0]};
     double step[3];
     consult(situation, step);
     if (step[2] != situation.memory) kept_.push_back({0, step[2]});

@@ -14,8 +14,8 @@
 #include "groups.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
-#include "votes.hpp"
 #include "small_matrix.hpp"
+#include "votes.hpp"
 
 namespace yarrow {
 
@@ -47,7 +47,7 @@ struct Scalars {
   std::vector<double> restarts;        ///< how often its variances were set back to the prior
   std::vector<std::vector<Index>> selected;        ///< selection: features in the order of entry
   std::vector<std::vector<double>> group_squares;  ///< groups: their sums of squares
-  std::vector<TriangularRoot> factor_roots;  ///< factored: L L' = I + U'D U
+  std::vector<TriangularRoot> factor_roots;        ///< factored: L L' = I + U'D U
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -142,7 +142,7 @@ struct State : Scalars {
   Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
   Touched touched;
   Support support;
-  std::vector<Votes<W>> votes;              ///< voted Perceptron: per column; others: none
+  std::vector<Votes<W>> votes;  ///< voted Perceptron: per column; others: none
   Groups groups;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
   std::function<void(std::span<const Index>)> before_change;  ///< or of which features, if few
