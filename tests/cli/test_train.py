@@ -278,7 +278,7 @@ ERRORS = {
     "rows.svm --model no/m": "there is no folder no",
     "rows.svm --model .": "is a folder",
     "rows.svm --model rows.svm": "would be overwritten",
-    "rows.svm --learner svm --model m": "there are arow, cw,",
+    "rows.svm --learner svm --model m": "arow,",
     "rows.svm --C 1 --model m": "it has --r,",
     "rows.svm --modle m": "no option --modle, but --model",
     "rows.svm --r -1 --model m": "'r' parameter must be > 0. Got -1.0 instead",
