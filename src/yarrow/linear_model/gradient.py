@@ -153,7 +153,7 @@ def _check_rate(eta0: float, l2: float) -> None:
 
 @estimator
 class ASGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
-    """Averaged stochastic gradient descent (Bottou 2010) with l2/2*|w|**2 in the objective.
+    """Averaged stochastic gradient descent (Bottou 2010), with l2/2*|w|**2 in the objective.
 
     The rate is eta0 * (1 + l2*eta0*(t - 1))**-0.75, slow enough for the average of all weights to
     be nearly as good as the best weights after a single pass. Use it where one pass must do, with

@@ -9,7 +9,8 @@ from yarrow.lazy import np
 from yarrow.stream.arrays import Array, Rows, read_weights
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import CoreModel, LinearModel
+    from yarrow.linear_model.base import LinearModel
+    from yarrow.linear_model.owner import CoreModel
 
 Labels = tuple[Array, list[Any]]
 

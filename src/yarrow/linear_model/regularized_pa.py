@@ -15,9 +15,10 @@ from yarrow.parameters import choice, flag, number
 
 @estimator
 class RegularizedPAClassifier(AffineFamily, LinearClassifier):
-    """Passive-Aggressive with alpha/2*|w|**2 in each step's objective (Shen & Dietterich).
+    """Passive-Aggressive with a penalty on large weights (Shen & Dietterich).
 
-    Every update also shrinks all weights by 1/(1 + alpha), so that old rows fade; rows whose margin
+    With alpha/2*|w|**2 in its objective, every update also shrinks all weights by 1/(1 + alpha), so
+    that old rows fade; rows whose margin
     is reached change nothing. With `C`, a margin may be missed at the price C*xi**2; a sample
     weight multiplies C and has no effect without it. Rows of zeros are left alone.
     Use it under drift. Instead: `NormConstrainedPAClassifier`, which shrinks only what has grown
