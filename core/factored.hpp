@@ -175,9 +175,10 @@ class FactoredLoop : public DenseStepLoop<W> {
   void append(State<W>& state, const Row<W>& row, const Move& m, double own_v) const {
     const int k = m.column;
     const double kappa = 1 / (1 / m.other + std::max(0.0, m.v - own_v));
-    double largest = 0;
-    for_values(row, [&](std::size_t, double x) { largest = std::max(largest, std::abs(x)); });
-    const double root = std::min(std::sqrt(kappa), longest_factor / largest);
+    double separate = 0;
+    for_values(row,
+               [&](std::size_t slot, double x) { separate += x * x * diagonal(state, slot, k); });
+    const double root = std::sqrt(std::min(kappa, most_growth / separate));
     const std::size_t f = state.factor_roots[k].size;
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     std::vector<double> cross(f, 0);
@@ -246,8 +247,9 @@ class FactoredLoop : public DenseStepLoop<W> {
     state.factor_roots[k] = std::move(root);
   }
 
-  /// How large a factor may become: where confidence ends.
-  static constexpr double longest_factor = sizeof(W) == 4 ? 1e15 : 1e50;
+  /// By how much one step may multiply the precision along its row: where confidence ends. More
+  /// could not be told from rounding errors in L.
+  static constexpr double most_growth = 1e12;
 
   std::size_t rank_ = 1;
   std::vector<std::vector<double>> whitened_, products_;  ///< of the row at hand, a column
