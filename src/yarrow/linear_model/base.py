@@ -73,8 +73,9 @@ class LinearModel(ModelOwner):
         doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
     )
 
-    #: family of the learner, for the docs and the table of learners
+    #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
+    row_costs: ClassVar[str] = "its values"
     #: a loop that can keep the average of all past weights
     can_average: ClassVar[bool] = False
     #: settings that do not go together

@@ -48,6 +48,7 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
     """Base of the confidence family."""
 
     family: ClassVar[str] = "confidence"
+    row_costs: ClassVar[str] = "its values; full covariance: features²"
     can_average: ClassVar[bool] = True
     expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
         "check_decision_proba_consistency": (
@@ -232,7 +233,7 @@ class CWClassifier(ConfidenceClassifier):
 class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
 
-    The first choice: second-order speed of learning, and one mislabelled row cannot spoil it.
+    Use it first: second-order speed of learning, and one mislabelled row cannot spoil it.
     Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here
     confidence only grows; `RDAClassifier` for few weights.
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
@@ -278,7 +279,8 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
 class SCWClassifier(ConfidenceClassifier):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012): CW that may leave a row unfitted.
 
-    Use it where CW is too eager and AROW too slow. A sample weight multiplies C.
+    Use it where CW is too eager and AROW too slow. Instead: `AROWClassifier` on noisy labels.
+    A sample weight multiplies C.
 
     >>> model = SCWClassifier()
     >>> model.learn_one({"cheap": 1}, "spam")

@@ -38,6 +38,7 @@ class L1ConstrainedPAClassifier(LinearClassifier):
     True
     """
 
+    row_costs: ClassVar[str] = "its values and the nonzero weights"
     expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
         "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
     }

@@ -34,6 +34,7 @@ class MIRAClassifier(AffineFamily, RivalsClassifier):
     'politics'
     """
 
+    row_costs: ClassVar[str] = "its values and k log k for k rivals"
     margin: float = number(default=0.0, doc="The margin asked for; the paper's is 0.", at_least=0)
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("all", "topk", "top1", "ovr")

@@ -38,6 +38,7 @@ class PassiveAggressiveRanker(AffineFamily, LinearModel):
     True
     """
 
+    row_costs: ClassVar[str] = "its pairs"
     C: float = number(
         default=1.0, doc="Price of a pair that keeps a loss; small is cautious.", above=0
     )

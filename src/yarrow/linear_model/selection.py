@@ -51,6 +51,7 @@ class OFSClassifier(LinearClassifier):
     ['rain', 'sun']
     """
 
+    row_costs: ClassVar[str] = "its values and B"
     B: int = integer(default=100, doc=BUDGET, at_least=1, at_most=MOST)
     eta: float = number(default=0.2, doc="Size of a step.", above=0)
     lam: float = number(
@@ -119,6 +120,7 @@ class SOFSClassifier(ConfidenceClassifier):
     ['rain', 'sun']
     """
 
+    row_costs: ClassVar[str] = "its values and B"
     B: int = integer(default=100, doc=BUDGET, at_least=1, at_most=MOST)
     r: float = number(
         default=1.0, doc="How little a row counts; larger for noisier labels.", above=0

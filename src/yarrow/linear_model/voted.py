@@ -37,6 +37,7 @@ class VotedPerceptron(LinearClassifier):
     'spam'
     """
 
+    row_costs: ClassVar[str] = "its values; to predict, those of all mistakes"
     expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
         "check_class_weight_classifiers": "votes count rows, whatever their weight"
     }
