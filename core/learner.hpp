@@ -1,6 +1,6 @@
 #pragma once
+#include <algorithm>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -258,7 +258,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// Beside x.w, |x - w|^2, in the place where other strategies have a variance.
   void note_distance(const Row<W>& row, Scores& out) const {
-    loop_.measure(state, row, {}, out);
+    out.xx = squared_norm(row) + square(loop_.intercept());
     out.variance[0] = std::max(0.0, state.ww[0] - 2 * out.score[0] + out.xx);
   }
 
@@ -332,10 +332,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const bool counts = calibrates();
     listed_.clear();
     for (int k = 0; k < columns; ++k)
-      if (counts || !rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
-    if (listed_.empty()) return false;
-    loop_.measure(state, row, listed_, scores_);
-    if (counts) note_top_margin();
+      if (!rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+    if (!counts && listed_.empty()) return false;
+    measure_listed(row, counts);
     bool moved = false;
     Move move;
     for (const int k : listed_) {
@@ -356,18 +355,13 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return recipe_.strategy == Strategy::one_versus_rest && column == 0 && state.classes > 1;
   }
 
-  /// By how many deviations the predicted class is ahead. All variances have been measured.
-  void note_top_margin() {
-    if (state.classes < 2) return;
-    if (state.classes == 2 && !this->columns().is_one_a_class()) {
-      const int k = this->column_of(1);
-      top_margin_ = std::abs(scores_.score[k]) / std::sqrt(scores_.variance[k]);
-      return;
-    }
+  /// The columns whose scores decide the prediction: those of the two best classes, or, of two
+  /// classes, the one that serves both. None as long as there is nothing to decide.
+  std::vector<int> leading_columns() const {
+    if (state.classes < 2) return {};
+    if (state.classes == 2 && !this->columns().is_one_a_class()) return {this->column_of(1)};
     const int best = best_class(-1, state.classes), second = best_class(best, state.classes);
-    const double v =
-        scores_.variance[this->column_of(best)] + scores_.variance[this->column_of(second)];
-    top_margin_ = (score_of(best) - score_of(second)) / std::sqrt(v);
+    return {this->column_of(best), this->column_of(second)};
   }
 
   /// Asks the rule about one column; false if it is to stay as it is.
@@ -387,14 +381,20 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return this->costs_ ? this->costs_->at(truth, other) : 1;
   }
 
-  /// Measures the columns in `listed_`, or all if this row counts for the calibration.
+  /// Measures the columns in `listed_`. If the row counts for the calibration, also by how many
+  /// deviations the predicted class is ahead.
   void measure_listed(const Row<W>& row, bool calibrates) {
-    if (calibrates) {
-      listed_.resize(state.classes);
-      std::iota(listed_.begin(), listed_.end(), 0);
-    }
+    const std::vector<int> leading = calibrates ? leading_columns() : std::vector<int>{};
+    for (const int k : leading)
+      if (std::find(listed_.begin(), listed_.end(), k) == listed_.end()) listed_.push_back(k);
     loop_.measure(state, row, listed_, scores_);
-    if (calibrates) note_top_margin();
+    if (leading.empty()) return;
+    double lead = std::abs(scores_.score[leading[0]]), v = scores_.variance[leading[0]];
+    if (leading.size() == 2) {
+      lead = scores_.score[leading[0]] - scores_.score[leading[1]];
+      v += scores_.variance[leading[1]];
+    }
+    top_margin_ = lead / std::sqrt(v);
   }
 
   bool calibrates() const { return Loop::calibrated && state.calibration.wants(state.t + 1); }

@@ -15,9 +15,18 @@ from linear_model.oracles import (
 )
 from linear_model.test_confidence import RULES
 from linear_model.test_second_order_perceptron import margins_before_learning, paper
+from scipy.optimize import minimize
+from scipy.special import ndtr
 
 from yarrow.errors import DataError
-from yarrow.linear_model import AROWClassifier, CustomClassifier, Perceptron, SOPClassifier
+from yarrow.linear_model import (
+    AROWClassifier,
+    BayesianPerceptron,
+    CustomClassifier,
+    NHERDClassifier,
+    Perceptron,
+    SOPClassifier,
+)
 from yarrow.linear_model import confidence as confidence_module
 from yarrow.linear_model.streaming import learn_stream
 from yarrow.stream.format import StreamFormat
@@ -81,6 +90,62 @@ def test_long_runs_follow_the_argmin_to_many_digits(rule):
         np.testing.assert_allclose(model.variance_[0], np.diag(found)[1:], rtol=1e-12)
         mu, sigma = np.append(model.intercept_, model.coef_), found
     assert updates == model.n_updates_ > 20
+
+
+def test_gaussian_herding_moves_the_herd_by_its_linear_map():
+    """The map A and the place b, found by minimising the paper's two objectives (C = 2)."""
+    C = 2.0
+    X, y = binary_stream(61, rows=12, features=3, noise=0.3)
+    model = NHERDClassifier(C, **FULL, **EXACT).partial_fit(X[:4], y[:4])
+    compared = 0
+    for x, label in zip(X[4:], y[4:], strict=True):
+        mu, sigma = gaussian(model)
+        z, precision = label * x, np.linalg.inv(sigma)
+        model.partial_fit([x], [label])
+        if z @ mu >= 1 - 1e-3:
+            continue
+
+        def place(b, mu=mu, precision=precision, z=z):
+            loss = max(0.0, 1 - z @ b)
+            return 0.5 * (b - mu) @ precision @ (b - mu) + 0.5 * C * loss**2
+
+        def spread(flat, sigma=sigma, precision=precision, z=z):
+            A = flat.reshape(3, 3)
+            change = A - np.eye(3)
+            return 0.5 * np.trace(change.T @ precision @ change @ sigma) + (
+                0.5 * C * z @ A @ sigma @ A.T @ z
+            )
+
+        b = minimize(place, mu, tol=1e-12).x
+        A = minimize(spread, np.eye(3).ravel(), tol=1e-12).x.reshape(3, 3)
+        np.testing.assert_allclose(model.coef_[0], b, atol=1e-5)
+        np.testing.assert_allclose(model.covariance_[0], A @ sigma @ A.T, atol=1e-5)
+        compared += 1
+    assert compared >= 3
+
+
+def test_bayesian_perceptron_matches_the_moments_of_the_posterior():
+    """Of the margin's Gaussian times Phi(u / noise), by quadrature; the rest follows linearly."""
+    noise = 0.7
+    X, y = binary_stream(62, rows=14, features=4, noise=0.2)
+    model = BayesianPerceptron(noise, **FULL, **EXACT).partial_fit(X[:3], y[:3])
+    for x, label in zip(X[3:], y[3:], strict=True):
+        mu, sigma = gaussian(model)
+        z = label * x
+        m, v = z @ mu, z @ sigma @ z
+        u = m + np.sqrt(v) * np.linspace(-12, 12, 200_001)
+        density = np.exp(-((u - m) ** 2) / (2 * v)) * ndtr(u / noise)
+        density /= density.sum()
+        mean = density @ u
+        variance = density @ (u - mean) ** 2
+        product = sigma @ z
+        model.partial_fit([x], [label])
+        np.testing.assert_allclose(model.coef_[0], mu + product * (mean - m) / v, atol=1e-7)
+        np.testing.assert_allclose(
+            model.covariance_[0],
+            sigma - np.outer(product, product) * (v - variance) / v**2,
+            atol=1e-7,
+        )
 
 
 @pytest.mark.parametrize("density", [1.0, 0.03], ids=["dense", "sparse"])

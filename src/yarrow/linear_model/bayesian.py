@@ -10,7 +10,7 @@ from yarrow._core import rules
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE
-from yarrow.linear_model.confidence import COVARIANCE, ConfidenceClassifier
+from yarrow.linear_model.confidence import ConfidenceClassifier
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array
 
@@ -39,10 +39,10 @@ class BayesianPerceptron(ConfidenceClassifier):
     noise: float = number(
         default=1.0, doc="Deviation of the noise on a margin; larger for noisier labels.", above=0
     )
-    covariance: Literal["projected", "diagonal"] = choice(
+    covariance: Literal["projected", "diagonal", "full"] = choice(
         default="projected",
-        options=("projected", "diagonal"),
-        doc=COVARIANCE + " The former has the posterior's variances.",
+        options=("projected", "diagonal", "full"),
+        doc="Diagonal of the covariance (the posterior's variances) or of the precision; or all.",
     )
     probabilities: Literal["posterior", "calibrated"] = choice(
         default="posterior",

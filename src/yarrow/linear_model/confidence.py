@@ -22,6 +22,9 @@ COVARIANCE = (
     "Diagonal of the precision or of the covariance; all of it (features**2 numbers a score); "
     "or factored: a diagonal and `rank` factors."
 )
+DIAGONAL_OR_FULL = (
+    "Diagonal of the precision or of the covariance; or all of it (features**2 numbers a score)."
+)
 RANK = "With a factored covariance: the factors kept beside the diagonal."
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30

@@ -10,7 +10,7 @@ from yarrow._core import rules
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.confidence import COVARIANCE, ConfidenceClassifier
+from yarrow.linear_model.confidence import DIAGONAL_OR_FULL, ConfidenceClassifier
 from yarrow.parameters import choice, flag, number
 
 
@@ -36,8 +36,8 @@ class NAROWClassifier(ConfidenceClassifier):
     b: float = number(
         default=1.0, doc="Rows whose variance is above 1/b narrow the covariance.", above=0
     )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full"), doc=DIAGONAL_OR_FULL
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
@@ -73,10 +73,10 @@ class NHERDClassifier(ConfidenceClassifier):
     )
 
     C: float = number(default=1.0, doc="Price of a row that keeps a loss.", above=0)
-    covariance: Literal["exact", "project", "drop"] = choice(
+    covariance: Literal["exact", "project", "drop", "full"] = choice(
         default="exact",
-        options=("exact", "project", "drop"),
-        doc="The best diagonal map, or the diagonal of the precision or of the covariance.",
+        options=("exact", "project", "drop", "full"),
+        doc="The best diagonal map, the diagonal of the precision or of the covariance; or all.",
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
@@ -86,6 +86,7 @@ class NHERDClassifier(ConfidenceClassifier):
             "exact": _core.Loop.herded,
             "project": _core.Loop.diagonal,
             "drop": _core.Loop.projected,
+            "full": _core.Loop.full,
         }[self.covariance]
 
     def _rule(self) -> _core.Rule:
@@ -120,8 +121,8 @@ class IELLIPClassifier(ConfidenceClassifier):
     b: float = number(
         default=0.99, doc="How fast that share falls with each update.", above=0, at_most=1
     )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
+    covariance: Literal["diagonal", "projected", "full"] = choice(
+        default="diagonal", options=("diagonal", "projected", "full"), doc=DIAGONAL_OR_FULL
     )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
