@@ -61,7 +61,7 @@ struct FadingByRows : Diagonal {
     const double memory = loop_parameters[0];
     prior_precision_ = 1 / loop_parameters[1];
     near_.assign(few, 1);
-    far_.assign(static_cast<std::size_t>(Clock::round) / few + 1, 1);
+    far_.assign(many, 1);
     for (std::size_t i = 1; i < near_.size(); ++i) near_[i] = near_[i - 1] * memory;
     for (std::size_t i = 1; i < far_.size(); ++i) far_[i] = far_[i - 1] * near_.back() * memory;
   }
@@ -81,9 +81,10 @@ struct FadingByRows : Diagonal {
   }
 
  private:
-  static constexpr std::uint32_t few = 1 << 11;
+  static constexpr std::uint32_t few = 1 << 11, many = 1 << 13;  // few * many > Clock::round
 
-  double power(std::uint32_t rows) const { return near_[rows % few] * far_[rows / few]; }
+  /// Whatever a damaged file says about times, nothing beyond the tables is read.
+  double power(std::uint32_t rows) const { return near_[rows % few] * far_[rows / few % many]; }
   double kept(double rows) const { return power(static_cast<std::uint32_t>(rows)); }
   Pair kept(Pair rows) const {
     const auto [one, other] = whole_numbers(rows);
