@@ -142,6 +142,12 @@ class AffineLoop {
     return std::abs(scale) < small || std::abs(scale) > 1 / small;
   }
 
+  /// Whether a move takes the scale across a power of 2^-8. Sums of past weights are differences of
+  /// numbers that grow as the scale shrinks, so they are settled before too many digits cancel.
+  bool settles_sums(double scale, double a) const {
+    return average_ && a != 1 && std::ilogb(scale) / 8 != std::ilogb(scale * a) / 8;
+  }
+
   /// Refuses a move that would overflow, before anything is written.
   void admit(const State<W>& state, const Scores& scores, const Move& m, Bound& weights,
              Bound& sums) const {
@@ -151,27 +157,33 @@ class AffineLoop {
     const double growth = std::abs(folds ? m.add : m.add / scale) * std::sqrt(scores.xx);
     weights.admit<W>(
         growth, [&] { return state.largest(0) * (folds ? std::max(1.0, std::abs(scale)) : 1); });
-    if (average_)
-      sums.admit<W>((growth + folds * weights.value) * std::max(1.0, state.scale_sum[m.column]),
-                    [&] { return state.largest(1); });
+    if (!average_) return;
+    const bool settles = folds || settles_sums(state.scale[m.column], m.other);
+    sums.admit<W>((growth + settles * weights.value) * std::max(1.0, state.scale_sum[m.column]),
+                  [&] { return state.largest(1); });
   }
 
   /// Does all that a move asks for but the walk, and turns `add` into stored units.
   void settle(State<W>& state, const Scores& scores, Move& m) const {
     const int k = m.column;
     const double a = m.other, b = m.add;
+    const bool settles = settles_sums(state.scale[k], a);
     state.ww[k] *= a * a;
     state.scale[k] *= a;
-    if (is_extreme(state.scale[k])) fold_scale(state, k);
+    if (is_extreme(state.scale[k]))
+      fold_scale(state, k);
+    else if (settles)
+      settle_sums(state, k);
     state.ww[k] = std::max(0.0, state.ww[k] + 2 * a * b * scores.score[k] + b * b * scores.xx);
     m.add = state.scale[k] == 1 ? b : b / state.scale[k];
   }
 
-  /// Multiplies the scale into the stored numbers of one column, and its past into the sums.
+  /// Multiplies the scale into the stored numbers of one column, once the sums hold its past.
   void fold_scale(State<W>& state, int k) const {
     if (state.before_all_change) state.before_all_change();
+    if (average_) settle_sums(state, k);
     const std::size_t stride = state.blocks.stride();
-    using One = std::integral_constant<std::size_t, 1>;  // known, it makes this many times faster
+    using One = std::integral_constant<std::size_t, 1>;  // known, it lets the compiler unroll
     const double largest =
         stride == 1 ? fold_column(state, k, One{}) : fold_column(state, k, stride);
     state.ww[k] = sum_of_squares(state.blocks, k, largest);
@@ -179,15 +191,22 @@ class AffineLoop {
     state.scale[k] = 1;
   }
 
+  /// Moves the past of one column, scale_sum*v, into its sums.
+  void settle_sums(State<W>& state, int k) const {
+    if (state.before_all_change) state.before_all_change();
+    Blocks<W>& blocks = state.blocks;
+    W* block = blocks.data();
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot, block += blocks.stride())
+      increase(block[blocks.capacity() + k], -state.scale_sum[k] * block[k]);
+    state.scale_sum[k] = 0;
+  }
+
   /// The largest size of a number that results.
   double fold_column(State<W>& state, int k, auto stride) const {
     Blocks<W>& blocks = state.blocks;
-    const double scale = state.scale[k], scale_sum = state.scale_sum[k];
+    const double scale = state.scale[k];
     const std::size_t slots = blocks.features() + 1;
     W* cells = blocks.data() + k;
-    if (average_)
-      for (std::size_t slot = 0; slot < slots; ++slot)
-        increase(cells[slot * stride + blocks.capacity()], -scale_sum * cells[slot * stride]);
     W largest[4] = {};  // of every fourth cell each, side by side
     for (std::size_t slot = 0; slot < slots; ++slot) {
       W& cell = cells[slot * stride];

@@ -18,11 +18,15 @@ from yarrow.linear_model import (
     AROWClassifier,
     CustomClassifier,
     CWClassifier,
+    NORMAClassifier,
+    NormConstrainedPAClassifier,
     OGDClassifier,
     OGDRegressor,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
+    PegasosClassifier,
     Perceptron,
+    RegularizedPAClassifier,
     SCWClassifier,
 )
 
@@ -110,6 +114,31 @@ def test_lazy_average_of_regressors(model):
     averaged.partial_fit(X, y)
     np.testing.assert_allclose(weights(averaged)[0], total / len(y), rtol=0, atol=1e-9)
     np.testing.assert_allclose(averaged.predict(X), with_constant(X) @ total / len(y), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NORMAClassifier(power=0.0, l2=0.1),
+        NormConstrainedPAClassifier(2.0),
+        OGDClassifier(radius=1.0),
+        PegasosClassifier(),
+        RegularizedPAClassifier(0.01),
+    ],
+    ids=without_address,
+)
+def test_averages_of_shrinking_weights_keep_their_digits(model):
+    """In float32, too, where the sums of past weights are differences of large numbers."""
+    random = np.random.default_rng(65)
+    X = random.normal(size=(8000, 30)) * (random.random((8000, 30)) < 0.2)
+    X = X.astype(np.float32)
+    y = np.where(X @ random.normal(size=30) + random.normal(size=len(X)) > 0, 1, -1)
+    single, double = (
+        model.clone({"average": True, "dtype": dtype}).partial_fit(X, y)
+        for dtype in ("float32", "float64")
+    )
+    error = np.linalg.norm(weights(single) - weights(double)) / np.linalg.norm(weights(double))
+    assert error < 2e-4
 
 
 def test_a_row_without_weight_is_not_averaged():

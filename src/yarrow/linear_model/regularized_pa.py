@@ -18,9 +18,9 @@ class RegularizedPAClassifier(AffineFamily, LinearClassifier):
     """Passive-Aggressive with a penalty on large weights (Shen & Dietterich).
 
     With alpha/2*|w|**2 in its objective, every update also shrinks all weights by 1/(1 + alpha), so
-    that old rows fade; rows whose margin
-    is reached change nothing. With `C`, a margin may be missed at the price C*xi**2; a sample
-    weight multiplies C and has no effect without it. Rows of zeros are left alone.
+    that old rows fade; rows whose margin is reached change nothing. With `C`, a margin may fall
+    short by xi at the price C*xi**2; a sample weight multiplies C and has no effect without it.
+    Rows of zeros are left alone.
     Use it under drift. Instead: `NormConstrainedPAClassifier`, which shrinks only what has grown
     too large.
 
