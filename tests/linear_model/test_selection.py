@@ -265,10 +265,14 @@ def test_entry_numbers_that_run_out_are_counted_anew(model):
     state["_core_state"]["tensors"]["blocks"] = blocks
     late = model.clone()
     late.__setstate__(state)
-    for each in (model, late):
-        each.partial_fit(X[100:], y[100:])
+    for part in (slice(100, 150), slice(150, 200)):
+        model.partial_fit(X[part], y[part])
+        late = late.clone(include_attributes=True).partial_fit(X[part], y[part])
     np.testing.assert_array_equal(late.coef_, model.coef_)
-    assert model._model.get_state()["blocks"][:, -1].max() < 2**24
+    for column in late._model.get_state()["blocks"][:, -1].T:
+        numbers = column[column > 0]
+        assert len(set(numbers.tolist())) == len(numbers)
+        assert numbers.max() < 2**24 - 20  # they were counted anew
 
 
 @each_variant
