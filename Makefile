@@ -21,6 +21,9 @@ test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k name" chooses)
 bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
 
+docs: .venv/run ## docs/learners.md: all learners in one table, measured
+	$(BIN)/python tools/learners.py
+
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -41,7 +44,7 @@ sanitize: .venv/dev ## C++ and Python tests under ASan and UBSan, the threaded o
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo test bench lint format sanitize clean
+.PHONY: help demo test bench docs lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh

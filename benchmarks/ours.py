@@ -49,6 +49,26 @@ def pa_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:
     return model.partial_fit(X, y, classes=np.unique(y))
 
 
+def families() -> dict[str, list[str]]:
+    """The classifiers of the three families, by name."""
+    from yarrow import linear_model
+
+    found: dict[str, list[str]] = {"affine": [], "confidence": [], "proximal": []}
+    for name in linear_model.__all__:
+        learner = getattr(linear_model, name)
+        family = getattr(learner, "family", "")
+        if family in found and hasattr(learner, "classes_") and name != "CustomClassifier":
+            found[family].append(name)
+    return found
+
+
+def learn(name: str, X: Any, y: np.ndarray) -> Any:
+    """One pass of a learner with its default parameters."""
+    from yarrow import linear_model
+
+    return getattr(linear_model, name)().partial_fit(X, y, classes=[-1, 1])
+
+
 def learn_one(rows: Sequence[dict[str, float]], y: Sequence[int]) -> None:
     from yarrow import PassiveAggressiveClassifier
 

@@ -157,6 +157,37 @@ def multiclass() -> list[Comparison]:
     ]
 
 
+def learners() -> list[Comparison]:
+    """Every two-class learner of the three families with its default parameters."""
+    X, y = data.RCV1Like().matrix(50_000)
+    families = ours.families()
+    contenders = {
+        name: lambda name=name: ours.learn(name, X, y)
+        for names in families.values()
+        for name in names
+    }
+    first = {
+        "affine": ("PassiveAggressiveClassifier", 1.5),
+        "confidence": ("AROWClassifier", 1.5),
+        "proximal": ("PassiveAggressiveClassifier", 3),
+    }
+
+    def bars(best: Best) -> list[Bar]:
+        return [
+            Bar(
+                f"{name}: time of {first[family][0]}",
+                best[name] / best[first[family][0]],
+                at_most=first[family][1],
+            )
+            for family, names in families.items()
+            for name in names
+            if name != first[family][0]
+        ]
+
+    title = "Generated RCV1-like set, 50,000 rows, defaults"
+    return [Comparison(title, contenders, "ns/value", 1e9 / X.nnz, bars)]
+
+
 def imports() -> list[Comparison]:
     """Starting up."""
 
@@ -182,6 +213,7 @@ SECTIONS = {
     "text": text,
     "learn_one": learn_one,
     "multiclass": multiclass,
+    "learners": learners,
     "imports": imports,
     "growth": growth.growth,
 }

@@ -92,50 +92,51 @@ class Loop(enum.Enum):
 
     dual_pull = 8
 
-    elastic_pull = 6
+    elastic_pull = 9
 
-    cumulative_pull = 7
+    cumulative_pull = 10
 
-    frequency_pull = 8
+    frequency_pull = 11
 
-    frequency_cumulative_pull = 9
+    frequency_cumulative_pull = 12
 
-    frequency_dual_pull = 10
+    frequency_dual_pull = 13
 
-    adagrad_mirror_pull = 11
+    adagrad_mirror_pull = 14
 
-    adagrad_dual_pull = 12
+    adagrad_dual_pull = 15
 
-    ftrl_pull = 13
+    ftrl_pull = 16
 
-    truncated_pull = 14
+    truncated_pull = 17
 
-    rounding_pull = 15
-    herded = 6
+    rounding_pull = 18
 
-    fading_visits = 7
+    herded = 19
 
-    fading_rows = 8
+    fading_visits = 20
 
-    restarting = 9
+    fading_rows = 21
 
-    l1_constrained = 6
+    restarting = 22
 
-    p_norm = 7
+    l1_constrained = 23
 
-    exponential = 8
+    p_norm = 24
 
-    exponential_signed = 9
+    exponential = 25
 
-    voted = 10
+    exponential_signed = 26
 
-    largest = 6
+    voted = 27
 
-    surest = 7
+    largest = 28
 
-    feature_groups = 8
+    surest = 29
 
-    task_groups = 9
+    feature_groups = 30
+
+    task_groups = 31
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
@@ -200,7 +201,6 @@ class ModelF32:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
-        Numbers per slot (0: intercept) and column (plane 0: the weights, settled; plane 1 of the confidence family: their variances), and the column of each class.
         """
 
     def covariances(self) -> object:
@@ -302,7 +302,6 @@ class ModelF64:
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
-        Numbers per slot (0: intercept) and column (plane 0: the weights, settled; plane 1 of the confidence family: their variances), and the column of each class.
         """
 
     def covariances(self) -> object:
