@@ -23,6 +23,7 @@ import numpy as np
 
 import yarrow
 from yarrow.datasets import Stream, drifting_text, noisy_text
+from yarrow.linear_model import combinations
 
 TARGET = Path(__file__).parent.parent / "docs" / "learners.md"
 ROWS = 20_000
@@ -129,6 +130,12 @@ stream, *time* that of its learning beside `{BASELINE}`. Defaults are not tuned 
 read them as a first impression, and tune before you choose.
 
 {table(["learner", *MEASURED], figures)}
+
+## What goes together
+Losses, covariances, strategies for many classes and averaging, as each class declares them;
+anything else is an error that names what is allowed.
+
+{combinations.table()}
 """
 
 

@@ -26,6 +26,7 @@ from yarrow import AROWClassifier, OGDRegressor, PassiveAggressiveClassifier
 
 #: margins of 0, on which rounding decides, are common on rows of -1, 0 and 1 without any rate
 ROUNDING_DECIDES = {
+    "NHERDClassifier-full": {"check_shuffle_features_no_impact"},
     "PegasosClassifier-top1": {"check_shuffle_features_no_impact"},
     "RDAClassifier-top1": {"check_shuffle_features_no_impact"},
 }

@@ -13,7 +13,7 @@ X, Y = class_stream(41, rows=30, features=3, classes=3)
 LEARNERS = [
     item
     for item in (getattr(linear_model, name) for name in linear_model.__all__)
-    if isinstance(item, type) and issubclass(item, LinearModel)
+    if isinstance(item, type) and issubclass(item, LinearModel) and item.learns_labels
 ]
 #: every word that any learner knows for an axis
 WORDS = {
@@ -74,7 +74,7 @@ def test_cost_needs_a_strategy_with_rivals():
 
 def test_the_table_has_a_row_for_each_learner():
     rows = table().splitlines()[2:]
-    assert [row.split()[1] for row in rows] == [cls.__name__ for cls in LEARNERS]
+    assert {row.split()[1] for row in rows} >= {cls.__name__ for cls in LEARNERS}
     assert len({row.count("|") for row in table().splitlines()}) == 1
-    [arow] = [row for row in rows if "AROWClassifier" in row]
+    [arow] = [row for row in rows if row.split()[1] == "AROWClassifier"]
     assert "multiclass='topk' or 'all' needs loss='squared_hinge'" in arow

@@ -102,11 +102,23 @@ def _parse_cost(texts: Iterable[str]) -> dict[tuple[Any, Any], float]:
     return costs
 
 
+def _parse_groups(texts: Iterable[str]) -> Any:
+    """A separator, or features and their groups."""
+    text = ",".join(texts)
+    if "=" not in text or text == "=":
+        return text
+    pairs = [item.rpartition("=") for item in text.split(",")]
+    if not all(name and group for name, _, group in pairs):
+        raise ParameterError(f"The 'groups' must be like a=x,b=x, or a separator. Got {text!r}.")
+    return {parse_label(name): parse_label(group) for name, _, group in pairs}
+
+
 #: parameters that are neither numbers nor words: how they look, and what makes them of texts
 _SPECIAL: dict[str, tuple[str, Callable[[Iterable[str]], Any]]] = {
     "classes": ("A,B,...", _parse_classes),
     "class_weight": ("A=W,B=W,...", _parse_class_weight),
     "cost": ("A:B=COST,...", _parse_cost),
+    "groups": ("SEPARATOR", _parse_groups),
 }
 
 

@@ -37,11 +37,11 @@ def _is_list_of_classes(value: Any) -> bool:
 Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
 
 _STRATEGIES = {
-    "ovr": "one-versus-rest",
-    "top1": "the true class against its best rival",
-    "max_loss": "against the rival whose cost plus score is largest",
-    "topk": "against its k best rivals at once",
-    "all": "against all rivals at once",
+    "ovr": "each against the rest",
+    "top1": "the best rival",
+    "max_loss": "priced",
+    "topk": "k rivals",
+    "all": "all rivals",
 }
 
 

@@ -18,10 +18,7 @@ from yarrow.linear_model.rivals import CostSensitiveClassifier
 from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array
 
-COVARIANCE = (
-    "Diagonal of the precision or of the covariance; all of it (features**2 numbers a score); "
-    "or factored: a diagonal and `rank` factors."
-)
+COVARIANCE = "Diagonal of the precision or of the covariance; all of it; or factored by `rank`."
 DIAGONAL_OR_FULL = (
     "Diagonal of the precision or of the covariance; or all of it (features**2 numbers a score)."
 )

@@ -18,7 +18,7 @@ LOSSES = ("squared_hinge", "hinge")
 
 @estimator
 class ForgettingAROWClassifier(ConfidenceClassifier):
-    """AROW that forgets: confidence in each weight fades, so that it can always be learned anew.
+    """AROW that forgets (after Crammer et al. 2013): confidence fades, so it can learn anew.
 
     AROW (Crammer, Kulesza & Dredze 2013) grows surer of a weight with each row and at last hardly
     moves it. Here a precision P falls back towards its prior, `P <- P0 + (P - P0) * memory**n`,

@@ -55,7 +55,7 @@ class SGFTClassifier(ProximalClassifier):
 
 @estimator
 class FrequencyRDAClassifier(ProximalClassifier):
-    """Dual averaging with frequency-aware truncation: RDA with the h of SGFT, its paper's outlook.
+    """RDA with the h of SGFT (after Oiwa, Matsushima & Nakagawa 2011), the outlook of their paper.
 
     As `RDAClassifier`, but the cut-off of a feature is `l1` times h, the p-norm of what each of its
     gradients was worth when it came, gradient / (gamma*sqrt(t)). The intercept is not cut. A sample

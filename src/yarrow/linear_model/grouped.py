@@ -48,7 +48,7 @@ class _DualAverager(LinearClassifier):
 
 @estimator
 class GroupLassoClassifier(_DualAverager):
-    """Online group lasso by dual averaging (Yang, Xu, King & Lyu 2010), or sparse group lasso.
+    """Online group lasso by dual averaging (Yang, Xu, King & Lyu 2010), also sparse.
 
     The average of all gradients is cut off at `l1` feature by feature; then each group shrinks as a
     whole, and vanishes as a whole where its length is below `l21` times the root of its size. The

@@ -1,4 +1,4 @@
-"""Passive-Aggressive learners that forget, for streams that drift (Shen & Dietterich)."""
+"""Passive-Aggressive learners that forget, for streams that drift (Shen & Dietterich 2009)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from yarrow.parameters import choice, flag, number
 
 @estimator
 class RegularizedPAClassifier(AffineFamily, LinearClassifier):
-    """Passive-Aggressive with a penalty on large weights (Shen & Dietterich).
+    """Passive-Aggressive with a penalty on large weights (Shen & Dietterich 2009).
 
     With alpha/2*|w|**2 in its objective, every update also shrinks all weights by 1/(1 + alpha), so
     that old rows fade; rows whose margin is reached change nothing. With `C`, a margin may fall
@@ -61,7 +61,7 @@ class RegularizedPAClassifier(AffineFamily, LinearClassifier):
 
 @estimator
 class NormConstrainedPAClassifier(AffineFamily, LinearClassifier):
-    """Passive-Aggressive within the ball |w| <= beta, intercept included (Shen & Dietterich).
+    """Passive-Aggressive within the ball |w| <= beta, intercept included (Shen & Dietterich 2009).
 
     Each step is the smallest change that gives the row a margin of 1 without leaving the ball. Rows
     too short to have that margin within it (beta*|x| <= 1, the constant feature included) are left
