@@ -7,7 +7,7 @@
 
 #include "arrays.hpp"
 #include "classes.hpp"
-#include "learner.hpp"
+#include "loops.hpp"
 #include "undo.hpp"
 #include "vocabulary.hpp"
 
