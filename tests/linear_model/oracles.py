@@ -179,7 +179,9 @@ def gaussian_step(m0, v0, shortfall, price=None, power=1, variance_price=0.0):
     ).x
 
     # The solver compares costs and so finds half of the digits; its Lagrangian gives the others.
-    free = np.array([True, True, found[2] > 1e-5])
+    # A squared slack is never 0 where there is a shortfall, however small it may be.
+    has_slack = found[2] > 1e-5 or (price is not None and power == 2)
+    free = np.array([True, True, has_slack])
 
     def stationary(x):
         p = np.where(free, x[:3], 0.0)
