@@ -192,7 +192,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
     if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
     if (recipe_.strategy == Strategy::joint) return learn_example(row, label, weight);
-    if (recipe_.strategy == Strategy::examples) return learn_example(row, weight);
+    if (recipe_.strategy == Strategy::examples) return learn_unlabelled(row, weight);
     moves_.clear();
     top_margin_ = -1;
     const int c = static_cast<int>(label);
@@ -240,7 +240,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     finish(has_rival && move_column(row, 1, target, weight), has_rival && margin <= 0);
   }
 
-  void learn_example(const Row<W>& row, double weight) {
+  /// The row is an example of what is sought; its rule knows what to ask of it.
+  void learn_unlabelled(const Row<W>& row, double weight) {
     loop_.assess(state, row, scores_);
     this->last_prediction = scores_.score[0];
     finish(move_column(row, 1, 1, weight), false);
