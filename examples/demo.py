@@ -27,6 +27,7 @@ LEARNERS = {
     "CW": yarrow.CWClassifier(),
     "SCW-I": yarrow.SCWClassifier(C=0.1),
     "AROW": yarrow.AROWClassifier(r=1.0),
+    "  forgetting": yarrow.ForgettingAROWClassifier(r=1.0),
     "SG-L1": yarrow.FOBOSClassifier(l1=2e-4, eta0=2.0),
     "RDA": yarrow.RDAClassifier(l1=5e-4, gamma=0.3),
 }
