@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 import shlex
 from typing import Any
@@ -33,7 +34,7 @@ class Drifting(Source):
 
     name = "synthetic/drift"
     origin = "generated from another set"
-    order = "that of the other set; the labels drift"
+    order = "as the other set, whose labels drift"
     size = Size(5000, 20, 2)
 
     of: str = text(default="synthetic/gaussian", doc="The set that drifts, with its options.")
@@ -114,7 +115,9 @@ def declared(name: str, **options: Any) -> Source:
     """Return the declaration of a set with its options, without loading anything."""
     word, *given = _words(name)
     if word not in SETS:
-        raise ParameterError(f"There is no set named {word!r}; there are {', '.join(SETS)}.")
+        alike = difflib.get_close_matches(word, SETS, n=3, cutoff=0.5)
+        hint = f" (do you mean {' or '.join(alike)}?)" if alike else ""
+        raise ParameterError(f"There is no set named {word!r}{hint}; 'yarrow datasets' lists all.")
     source = SETS[word]
     known = options_of(source)
     texts = [text.partition("=") for text in given]

@@ -59,11 +59,13 @@ class File:
 def absent(file: File, reason: str = "") -> NoReturn:
     """Say what to put where."""
     folder = os.environ.get(VARIABLE)
-    place = f"{folder}/{file.path}" if folder else f"{file.path} in a folder, and name the folder"
-    named = "" if folder else f" in the environment variable {VARIABLE}"
+    if folder:
+        place = f"put the file {Path(folder, file.path)} there"
+    else:
+        place = f"name a folder in the environment variable {VARIABLE} and put {file.path} into it"
     raise DataError(
-        f"{Path(file.path).parent} is not on this machine{reason}: put {place}{named} "
-        f"(sha256 {file.sha256}; docs/datasets.md says where it comes from)."
+        f"{Path(file.path).parent} is not on this machine{reason}: {place} (sha256 {file.sha256}; "
+        "docs/datasets.md says where it comes from)."
     )
 
 
