@@ -21,9 +21,9 @@ Written by `make docs` from the declarations in `src/yarrow/datasets`; a test co
 ```python
 from yarrow.datasets import load, with_noise
 
-data = load("20newsgroups", part="train")       # rows in a stated order: data.order
-data.X, data.y, data.feature_names, data.test   # CSR float32, labels, names of columns, test part
-load("mnist classes=3,5 noise=0.1 seed=1")      # options may stand behind the name
+data = load("20newsgroups", part="train")  # rows in a stated order: data.order
+data.X, data.y, data.feature_names, data.test  # CSR float32, labels, names of columns, test part
+load("mnist classes=3,5 noise=0.1 seed=1")  # options may stand behind the name
 ```
 
 The order of rows matters in online learning. Sets that are streams come as they are; the others

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
+import re
 import shlex
 from typing import Any
 
@@ -22,7 +23,7 @@ from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
 from yarrow.datasets.svmlight import CLASSICS
 from yarrow.datasets.synthetic import Text
 from yarrow.errors import ParameterError
-from yarrow.parameters import Parameter, choice, integer, number, text
+from yarrow.parameters import Parameter, check_parameters, choice, integer, number, text
 
 
 @options
@@ -121,13 +122,18 @@ def declared(name: str, **options: Any) -> Source:
     source = SETS[word]
     known = options_of(source)
     texts = [text.partition("=") for text in given]
+    for option, sign, _ in texts:
+        if not sign:
+            raise ParameterError(f"{option!r} behind {word} is not of the form OPTION=VALUE.")
     for option in [*(option for option, _, _ in texts), *options]:
         if option not in known:
             raise ParameterError(
                 f"{word} has no option {option!r}; it has {', '.join(map(repr, known))}."
             )
     said = {option: option_value(option, known[option], value) for option, _, value in texts}
-    return source(**said, **options)
+    chosen = source(**{**said, **options})
+    check_parameters(chosen)
+    return chosen
 
 
 def _words(name: str) -> list[str]:
@@ -159,8 +165,10 @@ def describe(name: str) -> str:
         f"  {option}={default}: {parameter.doc} ({parameter.allowed})"
         for option, default, parameter in option_lines(type(source))
     )
+    about = inspect.cleandoc(type(source).__doc__ or "")
+    about = re.sub(r"(?<!\n)\n(?!\n)", " ", about)  # a paragraph a line
     return (
-        f"{source.name}: {inspect.cleandoc(type(source).__doc__ or '')}\n\n"
+        f"{source.name}: {about}\n\n"
         f"{rows:,} rows, {features:,} features, "
         f"{f'{classes} classes' if classes else 'a regression'}.\n"
         f"Order: {source.order}.\nSource: {source.origin}.\n\nOptions:\n{options}"

@@ -127,8 +127,8 @@ def kept(key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
     text = json.dumps({"version": CACHE_VERSION, **key}, sort_keys=True)
     path = cache_folder() / "datasets" / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return dict(file)
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
+            return dict(found)
     except (OSError, ValueError, zipfile.BadZipFile):
         pass
     arrays = make()
