@@ -153,6 +153,36 @@ def test_columns_of_numbers_are_as_published():
     assert abs((data.y[1:] != data.y[:-1]).mean() - 0.147) < 0.001
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "zero_based"),
+    [
+        ("heart", "libsvm-classics/heart.svm.gz", False),
+        ("rcv1-vw-small part=test", "libsvm-classics/rcv1-vw-small.t.svm.gz", False),
+        ("spam-corpus-drift", "spam-corpus-drift/spam-corpus.svm.gz", False),
+        (
+            "amazon-sentiment/vectors domain=dvd",
+            "amazon-sentiment/msda5000-dvd-train.svm.gz",
+            True,
+        ),
+    ],
+)
+def test_scikit_learn_reads_the_same_rows(name, path, zero_based):
+    from sklearn.datasets import load_svmlight_file
+
+    here(name)
+    data = load(name)
+    X, y = load_svmlight_file(
+        os.path.join(os.environ["YARROW_DATA"], path),
+        n_features=data.X.shape[1],
+        zero_based=zero_based,
+    )
+    weights = np.random.default_rng(0).normal(size=data.X.shape[1])  # a row's number, nearly
+    ours, theirs = data.X @ weights, X @ weights
+    order, their_order = np.lexsort([data.y, ours]), np.lexsort([y, theirs])
+    assert np.allclose(ours[order], theirs[their_order], rtol=1e-4, atol=1e-4)
+    assert np.array_equal(data.y[order], y[their_order])
+
+
 def test_another_seed_is_another_shuffle_of_the_same_rows():
     here("heart")
     first, again, other = load("heart"), load("heart", seed=0), load("heart seed=3")

@@ -82,14 +82,6 @@ def test_of_many_classes_any_other_one_is_taken():
         assert np.allclose(list(shares.values()), 0.4 / 3, atol=0.01)
 
 
-def test_noise_is_independent_of_the_shuffle():
-    data = dataclasses.replace(numbered(np.arange(10_000) % 2), task="binary")
-    order = np.random.default_rng(0).permutation(len(data))
-    flipped = with_noise(data.take(order), 0.5, seed=0)
-    flips = (flipped.y != flipped.clean).astype(float)
-    assert abs(np.corrcoef(flips, order)[0, 1]) < 0.04
-
-
 def test_noise_is_refused_where_it_means_nothing():
     with pytest.raises(ParameterError, match="one class only"):
         with_noise(numbered([1, 1]), 0.1)
