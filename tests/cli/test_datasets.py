@@ -16,15 +16,15 @@ def test_all_sets_are_listed(run: Run) -> None:
     lines = run("datasets").stdout.splitlines()
     assert lines[0].split() == ["name", "rows", "features", "classes", "order", "here"]
     assert [line.split()[0] for line in lines[1:]] == names()
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
 
 
 def test_whether_a_set_is_here(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YARROW_DATA", str(tmp_path))
     ends = {line.split()[0]: line for line in run("datasets").stdout.splitlines()}
     assert ends["heart"].endswith(" no")
-    assert ends["mnist"].endswith(" to be fetched")
-    assert ends["nsl-kdd"].endswith(" to be fetched")
+    assert ends["mnist"].endswith(" fetched")
+    assert ends["nsl-kdd"].endswith(" fetched")
     assert ends["synthetic/text"].endswith(" generated")
 
 

@@ -39,6 +39,7 @@ def command(
       yarrow datasets
       yarrow datasets mnist
       yarrow datasets mnist classes=3,5 noise=0.1 --output noisy.svm.gz
+      yarrow datasets usenet1 --output - | yarrow evaluate - --learner arow
     """
     from yarrow.datasets import describe
     from yarrow.datasets.catalogue import SETS, declared
@@ -60,7 +61,8 @@ def command(
         indent = "    " if line.startswith("  ") else ""
         wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
         click.echo("\n".join(wrapped))
-    click.echo(f"\nOn this machine: {_whether_here(source)}.")
+    here = _whether_here(source)
+    click.echo(f"\nOn this machine: {'when it is loaded' if here == 'fetched' else here}.")
 
 
 def _table(sets: dict[str, Any]) -> str:
@@ -84,7 +86,7 @@ def _table(sets: dict[str, Any]) -> str:
 def _whether_here(source: Any) -> str:
     if source.is_here():
         return "yes" if source.files else "generated"
-    return "to be fetched" if source.can_be_fetched() else "no"
+    return "fetched" if source.can_be_fetched() else "no"
 
 
 def _write(source: Any, path: str, to: str | None) -> str:

@@ -35,7 +35,7 @@ class Drifting(Source):
 
     name = "synthetic/drift"
     origin = "generated from another set"
-    order = "as the other set, whose labels drift"
+    order = "as given: that of the other set, whose labels drift"
     size = Size(5000, 20, 2)
 
     of: str = text(default="synthetic/gaussian", doc="The set that drifts, with its options.")

@@ -75,7 +75,7 @@ def fetched_by(fetch: Callable[[], Any], file: File) -> Any:
         return fetch()
     except ImportError:
         missing_dependency("scikit-learn", f"Fetching {Path(file.path).parent}", extra="data")
-    except OSError as error:
+    except (OSError, ValueError) as error:  # not reached, or the other side refused
         absent(file, f" and could not be fetched ({error})")
 
 

@@ -23,7 +23,7 @@ class Gaussian(Source):
 
     name = "synthetic/gaussian"
     origin = "generated after Crammer, Kulesza, Dredze (Machine Learning 91, 2013), section 5.2"
-    order = "drawn one by one, in no particular order"
+    order = "random: rows are drawn one by one"
     size = Size(5000, 20, 2)
 
     rows: int = integer(default=5000, doc="How many rows.", at_least=1)
