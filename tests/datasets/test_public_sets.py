@@ -133,6 +133,15 @@ def test_words_of_a_text_are_its_features():
     assert np.bincount(rare.indices).min() == 5
 
 
+@pytest.mark.parametrize("name", ["20newsgroups", "usps", "amazon-sentiment task=domain"])
+@pytest.mark.parametrize("classes", ["cheese", "cheese,ham"])
+def test_an_unknown_class_is_named_beside_the_known_ones(name, classes):
+    here(name)
+    known = {"u": "0, 1, 2", "2": "'alt.atheism', 'comp", "a": "'books', 'dvd'"}[name[0]]
+    with pytest.raises(ParameterError, match=f"has no class 'cheese'; it has {known}"):
+        load(f"{name} classes={classes}")
+
+
 def test_head_lines_of_messages_can_be_left_out():
     here("20newsgroups")
     groups = "classes=rec.autos,rec.motorcycles"
