@@ -272,7 +272,7 @@ class LinearModel(ModelOwner):
     @property
     def n_nonzero_(self) -> int:
         """Weights that are not zero, without the intercept."""
-        return int(np.count_nonzero(self.coef_))
+        return self._fitted.count_nonzero()
 
     @property
     def sparsity_(self) -> float:
