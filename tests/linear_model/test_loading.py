@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 
@@ -17,6 +19,13 @@ def test_each_name_is_defined_in_the_file_of_the_table(name: str) -> None:
     value = getattr(linear_model, name)
     assert value.__module__ == f"yarrow.linear_model.{linear_model._HOMES[name]}"
     assert value is getattr(yarrow, name)
+
+
+def test_type_checkers_are_told_of_every_file() -> None:
+    told = re.findall(
+        r"    from yarrow.linear_model.(\w+) import \*", inspect.getsource(linear_model)
+    )
+    assert told == sorted({*linear_model._HOMES.values()})
 
 
 def test_names_are_sorted_and_listed() -> None:

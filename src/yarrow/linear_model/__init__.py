@@ -87,7 +87,8 @@ _HOMES = {
     "load": "persistence",
 }
 
-__all__ = list(_HOMES)
+if not TYPE_CHECKING:  # type checkers know lists that are written out only
+    __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
