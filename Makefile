@@ -39,7 +39,7 @@ format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs 
 	$(BIN)/ruff format
 	$(CPP) | xargs $(BIN)/clang-format -i
 
-sanitize: .venv/dev ## C++ and Python tests under ASan and UBSan, the threaded ones under TSan
+sanitize: .venv/dev ## the tests of the core under ASan and UBSan, the threaded ones under TSan
 	tools/sanitize.sh $(ARGS)
 
 clean: ## remove everything that was built or installed

@@ -77,7 +77,9 @@ def process(command: Sequence[str]) -> Process:
 def _launch(command: list[str]) -> None:
     silence = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
     started = time.perf_counter()
-    child = os.posix_spawnp(command[0], command, os.environ, file_actions=[silence])
+    # An installed program has its bytecode, whatever the shell says of writing some.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    child = os.posix_spawnp(command[0], command, environment, file_actions=[silence])
     _, status, usage = os.wait4(child, 0)
     seconds = time.perf_counter() - started
     unit = 1 if sys.platform == "darwin" else 1024

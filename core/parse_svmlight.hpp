@@ -15,11 +15,12 @@
 namespace yarrow {
 
 inline constexpr int kAutoBase = -1;
+inline constexpr std::int64_t kLastIndex = std::numeric_limits<Index>::max() - 1;
 
 struct SvmlightOptions : TextOptions {
   bool labels_optional = false;         // a line may begin with its first feature
   int index_base = kAutoBase;           // the lowest index a file may have, 0 or 1
-  std::int64_t max_index = 2147483646;  // as written; does not bind hashed indices
+  std::int64_t max_index = kLastIndex;  // as written; does not bind hashed indices
 };
 
 // svmlight (libsvm) text: `label [qid:n] index:value ... [# comment]`, one row a line.
@@ -32,8 +33,8 @@ class SvmlightParser : public TextParser<W> {
   explicit SvmlightParser(const SvmlightOptions& options)
       : options_(options), base_(options.index_base == kAutoBase ? 1 : options.index_base) {
     if (base_ != 0 && base_ != 1) throw Error("The index base must be 0, 1 or automatic.");
-    if (options.max_index < 0 || options.max_index >= std::numeric_limits<Index>::max())
-      throw Error("The largest index must be between 0 and 2147483646.");
+    if (options.max_index < 0 || options.max_index > kLastIndex)
+      throw Error("The largest index must be between 0 and " + std::to_string(kLastIndex) + ".");
     text::check(options);
   }
 
@@ -141,7 +142,9 @@ class SvmlightParser : public TextParser<W> {
   text::Mistake bad_index(std::string_view field, std::uint64_t index) const {
     if (index == 0)
       return {field, "index 0 in a stream whose indices begin at 1; pass index base 0"};
-    return {field, "the index is beyond the limit of " + std::to_string(limit())};
+    const char* remedy =
+        limit() < kLastIndex ? "; max_features sets another, hash_bits allows any" : "";
+    return {field, "the index is beyond the limit of " + std::to_string(limit()) + remedy};
   }
 
   static bool contains_index_zero(std::string_view start) {

@@ -1,5 +1,7 @@
 #include "../model.hpp"
 
+#include <set>
+
 #include "common.hpp"
 #include "dict_row.hpp"
 #include "model.hpp"
@@ -186,6 +188,25 @@ static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
   return nb::make_tuple(to_array(std::move(values), {slots, columns}), of_class);
 }
 
+/// Weights that are not zero, without the intercept's. Two columns for two classes count as one, by
+/// what they differ in.
+template <class W>
+static std::size_t count_nonzero(PythonModel<W>& self) {
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  std::set<int> used;
+  for (int c = 0; c < self.state().classes; ++c) used.insert(self.learner->column_of(c));
+  if (used.empty()) used.insert(0);
+  const std::vector<W> weights = self.learner->weights();
+  const std::size_t columns = self.state().blocks.columns();
+  std::size_t count = 0;
+  for (std::size_t at = columns; at < weights.size(); at += columns)
+    if (used.size() == 2)
+      count += weights[at + *used.begin()] != weights[at + *used.rbegin()];
+    else
+      for (const int column : used) count += weights[at + column] != 0;
+  return count;
+}
+
 /// The full covariance of each class's weights, slot 0 (the intercept) included.
 template <class W>
 static nb::object covariances(PythonModel<W>& self) {
@@ -317,6 +338,8 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def("plane", &plane<W>, nb::arg("which"),
            "Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both "
            "as they count now), and the column of each class.");
+  type.def("count_nonzero", &count_nonzero<W>,
+           "Weights that are not zero, without the intercept's.");
   type.def("covariances", &covariances<W>,
            "The covariance of the weights of each class, in the order of their appearance.");
   type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });

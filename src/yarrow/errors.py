@@ -26,7 +26,8 @@ class DataError(YarrowError):
     ----------
     problem : what is wrong, as a sentence without its place
     source : the file or stream, as the user named it
-    line, row : counted from 1; a line of a text file, or a row of an array or a Parquet file
+    line : of a text file, counted from 1 as editors do
+    row : of an array, a frame or a Parquet file, counted from 0 as numpy and pandas do
     field : the column, feature or field
 
     Examples

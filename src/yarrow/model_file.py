@@ -20,7 +20,6 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from yarrow.errors import ModelFileError
@@ -107,29 +106,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     The new file is in the same folder, flushed to the disk and then renamed, so that `path` is
     at every moment either the old file or the new one, whole. Permissions are kept.
     """
-    target = Path(os.path.realpath(path))  # the file behind a symbolic link, not the link
-    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
+    target = os.path.realpath(os.fspath(path))  # the file behind a symbolic link, not the link
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(4).hex()}.tmp")
     try:
-        mode = target.stat().st_mode if target.exists() else None
+        mode = os.stat(target).st_mode if os.path.exists(target) else None
         if mode is not None and not stat.S_ISREG(mode):
             raise ModelFileError(f"{path}: not a regular file, so it cannot be replaced.")
         with open(temporary, "xb") as file:
             if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
+                os.chmod(temporary, stat.S_IMODE(mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-        _flush_folder(target.parent)
+        _flush_folder(folder)
     except OSError as error:
-        if error.filename == str(temporary):  # the user knows `path`, not the temporary name
+        if error.filename == temporary:  # the user knows `path`, not the temporary name
             error.filename, error.filename2 = os.fspath(path), None
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
 
 
-def _flush_folder(folder: Path) -> None:
+def _flush_folder(folder: str) -> None:
     if os.name == "nt":
         return  # Windows has no such thing
     descriptor = os.open(folder, os.O_RDONLY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cli.support import Run, start
@@ -67,12 +68,23 @@ def test_an_error_of_a_process_is_one_line_and_code_two() -> None:
         assert errors == b"yarrow: nowhere.svm: No such file or directory.\n"
 
 
+def loaded_by(*args: object) -> set[str]:
+    """The modules that are loaded when a command has run."""
+    code = "import sys; from yarrow.cli import main; main(sys.argv[1:], standalone_mode=False)\n"
+    code += "print(*sys.modules)"
+    command = [sys.executable, "-c", code, *map(str, args)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(output.stdout.splitlines()[-1].split())
+
+
 def test_help_loads_nothing_that_it_does_not_need() -> None:
-    code = "import sys; from yarrow.cli import main; main(['--help'], standalone_mode=False)\n"
-    code += (
-        "print(*(name for name in ('rich', 'scipy', 'pyarrow', 'sklearn') if name in sys.modules))"
-    )
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert output.stdout.splitlines()[-1] == ""
+    needless = {"numpy", "rich", "scipy", "pyarrow", "sklearn", "yarrow.linear_model"}
+    assert not loaded_by("--help") & needless
+
+
+def test_training_loads_its_own_learner_only(svm: Path, tmp_path: Path) -> None:
+    loaded = loaded_by("train", svm, "--learner", "pa", "--model", tmp_path / "m")
+    assert "yarrow.linear_model.affine" in loaded
+    needless = {"numpy", "rich", "lzma", "statistics", "pathlib", "yarrow.stream.tabular"}
+    needless |= {f"yarrow.linear_model.{name}" for name in ("confidence", "proximal", "mirror")}
+    assert not loaded & needless

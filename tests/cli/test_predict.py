@@ -12,6 +12,21 @@ from cli.support import Run, rows_of_text, start
 
 import yarrow
 
+
+@pytest.mark.parametrize("suffix", ["json", "txt"])
+def test_readable_exports_predict_as_the_model_does(
+    run: Run, svm: Path, tmp_path: Path, suffix: str
+) -> None:
+    model, export = tmp_path / "m", tmp_path / f"e.{suffix}"
+    run("train", svm, "--model", model, "--export", export)
+    assert run("predict", export, svm).stdout == run("predict", model, svm).stdout
+    weights = run("inspect", model).stdout.partition("largest weights")[2]
+    assert run("inspect", export).stdout.endswith(weights)
+    assert run("inspect", export, "--explain", "1:1").stdout.startswith("score")
+    export.write_text(export.read_text()[:-9])
+    assert f"{export}: damaged" in run("predict", export, svm, code=2).stderr
+
+
 THREE = ("red", "green", "blue")
 
 

@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import os
+import resource
 import signal
 import threading
 import time
@@ -329,6 +330,8 @@ BROKEN = {
     "1 2:1e39": "line 3, column 3, '2:1e39': the value is too large",
     "1 0:1": "line 3, column 3, '0:1': index 0",
     "1 9999999999:1": "line 3, column 3, '9999999999:1': the index is beyond the limit",
+    "1 2000000000:1": "line 3, column 3, '2000000000:1': the index is beyond the limit "
+    "of 67108864; max_features sets another, hash_bits allows any",
     "7 2:1": "line 3: the class 7 is not one of the declared classes -1, 1",
 }
 
@@ -344,6 +347,27 @@ def test_a_broken_row_names_its_place_and_leaves_the_old_model(
     assert f"{data}, {BROKEN[line]}" in run("train", data, *options, code=2).stderr
     assert model.read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "rows.svm"]
+
+
+@pytest.mark.slow  # a sanitizer needs more memory than this allows
+def test_a_hostile_index_takes_no_memory(tmp_path: Path) -> None:
+    data = tmp_path / "rows.svm"
+    data.write_text("".join(rows_of_text(20)) + "1 2000000000:1\n")
+
+    def result(*options: Any) -> tuple[int, bytes]:
+        process = start(
+            "train", data, "--model", tmp_path / "m", "--threads", 1, *options,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30)),
+        )  # fmt: skip
+        errors = process.communicate()[1]
+        return process.returncode, errors
+
+    code, errors = result("--on-error", "skip")
+    assert (code, errors[:14]) == (0, b"1 row skipped;")
+    assert result("--hash-bits", 18) == (0, b"")
+    assert result("--max-features", 9, "--when-full", "drop") == (0, b"")
+    # Asked for, so it is tried.
+    assert result("--max-features", 2**31 - 1) == (2, b"yarrow: there is not enough memory.\n")
 
 
 @pytest.mark.parametrize("content", [b"", b"# nothing\n\n", gzip.compress(b"", mtime=0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from yarrow import (
     PassiveAggressiveRegressor,
     Perceptron,
 )
-from yarrow.errors import ParameterError, YarrowError
+from yarrow.errors import ModelFileError, ParameterError, YarrowError
 
 
 @pytest.fixture
@@ -172,6 +173,96 @@ def test_exports_as_json_and_text_say_the_same(tmp_path, three_classes):
     intercepts = {(i, "(intercept)"): v for i, v in enumerate(model.intercept_.tolist())}
     assert read == expected | intercepts
     assert (tmp_path / "m.tsv").read_bytes() == (tmp_path / "m.txt").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", ["json", "txt"])
+@pytest.mark.parametrize(
+    "labels", [["a", "b\tc", "ü"], [7, 3, 7], [True, False, True], [5, "5", 2**60]], ids=str
+)
+def test_exports_as_json_and_text_are_loaded_like_the_others(tmp_path, suffix, labels):
+    chance = np.random.default_rng(0)
+    model = FOBOSClassifier(l1=0.001)
+    for x, c in zip(chance.normal(size=(60, 9)), chance.integers(3, size=60), strict=True):
+        named = {"tab\tand\nline": x[0], "(intercept)": x[1], 5: x[2], "5": x[3], "\x85": x[4]}
+        model.learn_one(named | {-(2**63): x[5], 2**63 - 1: x[6], "colour": "red"}, labels[c])
+    model.export(tmp_path / "m")
+    model.export(tmp_path / f"m.{suffix}")
+    expected, got = yarrow.load(tmp_path / "m"), yarrow.load(tmp_path / f"m.{suffix}")
+    assert got.metadata == expected.metadata
+    assert dict(zip(got.feature_names_, got.coef_.T.tolist(), strict=True)) == dict(
+        zip(expected.feature_names_, expected.coef_.T.tolist(), strict=True)
+    )
+    assert got.intercept_.tolist() == expected.intercept_.tolist()
+    assert got.classes_.tolist() == expected.classes_.tolist() == model.classes_.tolist()
+    assert got.predict_one({5: 1.0}) == model.predict_one({5: 1.0})
+
+
+@pytest.mark.parametrize("suffix", ["json", "txt"])
+def test_regressions_of_frames_come_back_from_json_and_text(tmp_path, two_classes, suffix):
+    X, y = two_classes
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = PassiveAggressiveRegressor().fit(frame, y.astype(float))
+    model.export(tmp_path / f"m.{suffix}")
+    close(yarrow.load(tmp_path / f"m.{suffix}").predict(frame), model.predict(frame))
+
+
+def test_a_model_without_weights_comes_back(tmp_path):
+    model = Perceptron()
+    model.learn_one({}, "a")
+    for suffix in ("json", "txt"):
+        model.export(tmp_path / f"m.{suffix}")
+        assert yarrow.load(tmp_path / f"m.{suffix}").predict_one({"b": 1.0}) == "a"
+
+
+DAMAGE = {
+    "json": {
+        "cut": lambda text: text[: len(text) // 2],
+        "another document": lambda text: '{"kind": "model"}',
+        "no object": lambda text: text.replace("{", "[", 1),
+        "too deep": lambda text: '{"a": ' + "[" * 100_000,
+        "an unknown score": lambda text: text.replace('["x", 0,', '["x", 3,'),
+        "a weight twice": lambda text: text.replace('["x", 1,', '["x", 0,'),
+        "an infinite weight": lambda text: text.replace('["x", 0, ', '["x", 0, Infinity, 0, '[:13]),
+        "a weight of no feature": lambda text: text.replace('["x", 0,', "[null, 0,"),
+        "NaN": lambda text: text.replace('"intercept": [', '"intercept": [NaN, '),
+        "other classes": lambda text: text.replace('"seen": ["a"', '"seen": ["z"'),
+        "too few classes": lambda text: text.replace('["a", "b", "c"]', '["a", "b"]'),
+        "no classes": lambda text: text.replace('"classes"', '"clasess"'),
+        "a wrong count of columns": lambda text: text.replace(
+            '"n_features_in": null', '"n_features_in": "9"'
+        ),
+        "names of nothing": lambda text: text.replace(
+            '"feature_names_in": null', '"feature_names_in": ["x"]'
+        ),
+    },
+    "txt": {
+        "cut in a line": lambda text: text[:-3],
+        "cut between lines": lambda text: text[: text.rstrip().rindex("\n")],
+        "cut in the first line": lambda text: text[:50],
+        "a word for a weight": lambda text: text.replace('0\t"x"\t', '0\t"x"\tmuch'),
+        "a name without quotes": lambda text: text.replace('0\t"x"', "0\tx"),
+        "spaces for tabs": lambda text: text.replace("\t", " "),
+        "a lost intercept": lambda text: text.replace("1\t(intercept)", "9\t(intercept)"),
+        "a list on top": lambda text: text.replace("# {", "# [1]{").replace("{", "#", 1),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "damage"), [(suffix, kind) for suffix, kinds in DAMAGE.items() for kind in kinds]
+)
+def test_damaged_exports_are_refused_in_one_sentence(tmp_path, suffix, damage):
+    model, path = Perceptron(), tmp_path / f"m.{suffix}"
+    for i, label in enumerate("abcab"):
+        model.learn_one({"x": i - 1.5, "y": 1.0 - i, "z": float(i == 2)}, label)
+    model.export(path)
+    text = path.read_text("utf-8")
+    damaged = DAMAGE[suffix][damage](text)
+    assert damaged != text
+    path.write_text(damaged, "utf-8")
+    with pytest.raises(ModelFileError, match=f"^{re.escape(str(path))}: .*[^.]\\.$") as caught:
+        yarrow.load(path)
+    assert "\n" not in str(caught.value)
 
 
 def test_hashed_models_are_not_exported_to_files_that_cannot_be_loaded(tmp_path, two_classes):

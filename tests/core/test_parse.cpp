@@ -131,9 +131,12 @@ void svmlight_names_the_broken_field() {
            Broken{"1 2:1 x:1", "x:1", "the index is not a whole number"},
            Broken{"1 2:1 qid:3", "qid:3", "the index is not a whole number"},
            Broken{"1 qid:x 2:1", "qid:x", "the qid is not a whole number"},
-           Broken{"1 2:1 1001:1", "1001:1", "the index is beyond the limit of 1000"},
+           Broken{"1 2:1 1001:1", "1001:1",
+                  "the index is beyond the limit of 1000; max_features sets another, hash_bits "
+                  "allows any"},
            Broken{"1 2:1 123456789012345678901234:1 3:1", "123456789012345678901234:1",
-                  "the index is beyond the limit of 1000"},
+                  "the index is beyond the limit of 1000; max_features sets another, hash_bits "
+                  "allows any"},
            Broken{"1 2:1 0:1", "0:1",
                   "index 0 in a stream whose indices begin at 1; pass index base 0"},
            Broken{"2:1 3:1", "2:1", "the line has no label"},

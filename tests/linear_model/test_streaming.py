@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 from yarrow import AROWClassifier, PassiveAggressiveRegressor, Perceptron
@@ -108,6 +110,23 @@ def test_an_index_may_be_as_large_as_the_number_of_features(lowest: int, highest
     assert learned(model, io.BytesIO(rows)).rows == 2
     with pytest.raises(DataError, match="the input, line "):
         learned(AROWClassifier(max_features=2), io.BytesIO(rows))
+
+
+def test_lines_are_counted_from_one_and_rows_from_zero(tmp_path: Path) -> None:
+    rows = [{"y": label, "x": 1.0} for label in ("a", "b", "c", "a")]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    lines = "".join(f"{row['y']},{row['x']}\n" for row in rows)
+    (tmp_path / "rows.csv").write_text("y,x\n" + lines)
+    for name, place in (("rows.parquet", "row 2"), ("rows.csv", "line 4")):
+        for how in (StreamFormat(table={"label": "y"}, on_error=how) for how in ("raise", "skip")):
+            model = Perceptron(classes=["a", "b"])
+            if how.on_error == "skip":
+                complaint = learned(model, tmp_path / name, how=how).complaints[0]
+            else:
+                with pytest.raises(DataError) as caught:
+                    learned(model, tmp_path / name, how=how)
+                complaint = str(caught.value)
+            assert complaint.startswith(f"{tmp_path / name}, {place}: the class 'c'")
 
 
 def test_a_pipe_has_one_pass() -> None:

@@ -203,6 +203,9 @@ class ModelF32:
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
         """
 
+    def count_nonzero(self) -> int:
+        """Weights that are not zero, without the intercept's."""
+
     def covariances(self) -> object:
         """
         The covariance of the weights of each class, in the order of their appearance.
@@ -303,6 +306,9 @@ class ModelF64:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
         """
+
+    def count_nonzero(self) -> int:
+        """Weights that are not zero, without the intercept's."""
 
     def covariances(self) -> object:
         """

@@ -33,35 +33,36 @@ ONLY_FIT = (
 
 @functools.cache
 def learners() -> dict[str, type[LinearModel]]:
-    """All learners by their short names.
-
-    One with a rule of the user's own needs Python, and files hold rows with labels, not pairs.
-    """
+    """All learners by their short names; this loads every one of them."""
     from yarrow import linear_model
+
+    classes = {short_name(name): getattr(linear_model, name) for name in linear_model.__all__}
+    return {name: cls for name, cls in classes.items() if _learns_from_files(cls)}
+
+
+def _learns_from_files(cls: Any) -> bool:
+    """A rule of the user's own needs Python, and files hold rows with labels, not pairs."""
     from yarrow.linear_model.base import LinearModel
 
-    classes = [getattr(linear_model, name) for name in linear_model.__all__]
-    return {
-        short_name(cls): cls
-        for cls in classes
-        if isinstance(cls, type)
-        and issubclass(cls, LinearModel)
-        and cls.family != "custom"
-        and cls.learns_labels
-    }
+    is_learner = isinstance(cls, type) and issubclass(cls, LinearModel)
+    return is_learner and cls.family != "custom" and cls.learns_labels
 
 
-def short_name(cls: type) -> str:
+def short_name(class_name: str) -> str:
     """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
-    name = cls.__name__.replace("PassiveAggressive", "PA").removesuffix("Classifier")
+    name = class_name.replace("PassiveAggressive", "PA").removesuffix("Classifier")
     return name.replace("Regressor", "-Regressor").lower()
 
 
 def learner_named(name: str) -> type[LinearModel]:
-    """A learner by its short name or that of its class, in any case."""
-    for short, cls in learners().items():
-        if name.lower() in (short, cls.__name__.lower()):
-            return cls
+    """A learner by its short name or that of its class, in any case; no other is loaded."""
+    from yarrow import linear_model
+
+    for class_name in linear_model.__all__:
+        if name.lower() in (short_name(class_name), class_name.lower()):
+            cls: Any = getattr(linear_model, class_name)
+            if _learns_from_files(cls):
+                return cls  # type: ignore[no-any-return]
     known = ", ".join(learners())
     raise ParameterError(f"There is no learner {name!r}; there are {known}.")
 
@@ -224,7 +225,7 @@ class LearnerCommand(Command):
             with formatter.section("Learners"):
                 formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
         elif cls is not None:
-            with formatter.section(f"{cls.__name__} ({short_name(cls)})"):
+            with formatter.section(f"{cls.__name__} ({short_name(cls.__name__)})"):
                 formatter.write_text("\n\n".join(_paragraphs(cls)))
 
 

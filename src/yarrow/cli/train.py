@@ -28,8 +28,8 @@ from yarrow.cli.progress import Display, counted, rate
         help="Where the model goes: its exact state, to predict and to --resume. Written whole "
         "when all rows are learned; after any error the old file is untouched.")  # fmt: skip
 @option(OUTPUT, "--export", type=FILE, metavar="FILE",
-        help="Also, or only, write the nonzero weights: .json, .txt, or for 'yarrow predict' any "
-        "other name.")  # fmt: skip
+        help="Also, or only, write the nonzero weights, enough to predict: readable as .json or "
+        ".txt, by any other name smaller and checked.")  # fmt: skip
 @option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @reading_options
 def command(

@@ -1,113 +1,103 @@
-"""Linear learners, one file per family."""
+"""Linear learners, one file per family; each file is loaded when it is first asked for."""
 
-from yarrow.linear_model.adaptive import (
-    AdaGradClassifier,
-    AdaGradRegressor,
-    FTRLClassifier,
-    FTRLRegressor,
-)
-from yarrow.linear_model.affine import (
-    PassiveAggressiveClassifier,
-    PassiveAggressiveRegressor,
-    Perceptron,
-)
-from yarrow.linear_model.bayesian import BayesianPerceptron
-from yarrow.linear_model.confidence import (
-    AROWClassifier,
-    CWClassifier,
-    SCWClassifier,
-    SOPClassifier,
-)
-from yarrow.linear_model.confidence_relatives import (
-    IELLIPClassifier,
-    NAROWClassifier,
-    NHERDClassifier,
-)
-from yarrow.linear_model.custom import CustomClassifier
-from yarrow.linear_model.exported import ExportedModel
-from yarrow.linear_model.forgetting import ARCORClassifier, ForgettingAROWClassifier
-from yarrow.linear_model.frequency import FrequencyRDAClassifier, SGFTClassifier
-from yarrow.linear_model.gradient import (
-    ASGDClassifier,
-    NORMAClassifier,
-    OGDClassifier,
-    OGDRegressor,
-    PegasosClassifier,
-)
-from yarrow.linear_model.grouped import GroupLassoClassifier, MultiTaskClassifier
-from yarrow.linear_model.l1_constrained import L1ConstrainedPAClassifier
-from yarrow.linear_model.least_squares import AROWRegressor
-from yarrow.linear_model.maximum_margin import ALMAClassifier, ROMMAClassifier
-from yarrow.linear_model.mira import MIRAClassifier
-from yarrow.linear_model.mirror import ALMApClassifier, EGClassifier, EGRegressor, PNormClassifier
-from yarrow.linear_model.one_class import OneClassPassiveAggressive
-from yarrow.linear_model.persistence import load
-from yarrow.linear_model.proximal import (
-    CumulativePenaltyClassifier,
-    FOBOSClassifier,
-    FOBOSRegressor,
-    RDAClassifier,
-    RDARegressor,
-)
-from yarrow.linear_model.ranking import PassiveAggressiveRanker
-from yarrow.linear_model.regularized_pa import NormConstrainedPAClassifier, RegularizedPAClassifier
-from yarrow.linear_model.selection import OFSClassifier, SOFSClassifier
-from yarrow.linear_model.structured import StructuredClassifier
-from yarrow.linear_model.truncated import CoefficientRoundingClassifier, TruncatedGradientClassifier
-from yarrow.linear_model.voted import VotedPerceptron
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "ALMAClassifier",
-    "ALMApClassifier",
-    "ARCORClassifier",
-    "AROWClassifier",
-    "AROWRegressor",
-    "ASGDClassifier",
-    "AdaGradClassifier",
-    "AdaGradRegressor",
-    "BayesianPerceptron",
-    "CWClassifier",
-    "CoefficientRoundingClassifier",
-    "CumulativePenaltyClassifier",
-    "CustomClassifier",
-    "EGClassifier",
-    "EGRegressor",
-    "ExportedModel",
-    "FOBOSClassifier",
-    "FOBOSRegressor",
-    "FTRLClassifier",
-    "FTRLRegressor",
-    "ForgettingAROWClassifier",
-    "FrequencyRDAClassifier",
-    "GroupLassoClassifier",
-    "IELLIPClassifier",
-    "L1ConstrainedPAClassifier",
-    "MIRAClassifier",
-    "MultiTaskClassifier",
-    "NAROWClassifier",
-    "NHERDClassifier",
-    "NORMAClassifier",
-    "NormConstrainedPAClassifier",
-    "OFSClassifier",
-    "OGDClassifier",
-    "OGDRegressor",
-    "OneClassPassiveAggressive",
-    "PNormClassifier",
-    "PassiveAggressiveClassifier",
-    "PassiveAggressiveRanker",
-    "PassiveAggressiveRegressor",
-    "PegasosClassifier",
-    "Perceptron",
-    "RDAClassifier",
-    "RDARegressor",
-    "ROMMAClassifier",
-    "RegularizedPAClassifier",
-    "SCWClassifier",
-    "SGFTClassifier",
-    "SOFSClassifier",
-    "SOPClassifier",
-    "StructuredClassifier",
-    "TruncatedGradientClassifier",
-    "VotedPerceptron",
-    "load",
-]
+if TYPE_CHECKING:  # the names below, for type checkers
+    from yarrow.linear_model.adaptive import *  # noqa: F403
+    from yarrow.linear_model.affine import *  # noqa: F403
+    from yarrow.linear_model.bayesian import *  # noqa: F403
+    from yarrow.linear_model.confidence import *  # noqa: F403
+    from yarrow.linear_model.confidence_relatives import *  # noqa: F403
+    from yarrow.linear_model.custom import *  # noqa: F403
+    from yarrow.linear_model.exported import *  # noqa: F403
+    from yarrow.linear_model.forgetting import *  # noqa: F403
+    from yarrow.linear_model.frequency import *  # noqa: F403
+    from yarrow.linear_model.gradient import *  # noqa: F403
+    from yarrow.linear_model.grouped import *  # noqa: F403
+    from yarrow.linear_model.l1_constrained import *  # noqa: F403
+    from yarrow.linear_model.least_squares import *  # noqa: F403
+    from yarrow.linear_model.maximum_margin import *  # noqa: F403
+    from yarrow.linear_model.mira import *  # noqa: F403
+    from yarrow.linear_model.mirror import *  # noqa: F403
+    from yarrow.linear_model.one_class import *  # noqa: F403
+    from yarrow.linear_model.persistence import *  # noqa: F403
+    from yarrow.linear_model.proximal import *  # noqa: F403
+    from yarrow.linear_model.ranking import *  # noqa: F403
+    from yarrow.linear_model.regularized_pa import *  # noqa: F403
+    from yarrow.linear_model.selection import *  # noqa: F403
+    from yarrow.linear_model.structured import *  # noqa: F403
+    from yarrow.linear_model.truncated import *  # noqa: F403
+    from yarrow.linear_model.voted import *  # noqa: F403
+
+#: what is offered, and the file that has it
+_HOMES = {
+    "ALMAClassifier": "maximum_margin",
+    "ALMApClassifier": "mirror",
+    "ARCORClassifier": "forgetting",
+    "AROWClassifier": "confidence",
+    "AROWRegressor": "least_squares",
+    "ASGDClassifier": "gradient",
+    "AdaGradClassifier": "adaptive",
+    "AdaGradRegressor": "adaptive",
+    "BayesianPerceptron": "bayesian",
+    "CWClassifier": "confidence",
+    "CoefficientRoundingClassifier": "truncated",
+    "CumulativePenaltyClassifier": "proximal",
+    "CustomClassifier": "custom",
+    "EGClassifier": "mirror",
+    "EGRegressor": "mirror",
+    "ExportedModel": "exported",
+    "FOBOSClassifier": "proximal",
+    "FOBOSRegressor": "proximal",
+    "FTRLClassifier": "adaptive",
+    "FTRLRegressor": "adaptive",
+    "ForgettingAROWClassifier": "forgetting",
+    "FrequencyRDAClassifier": "frequency",
+    "GroupLassoClassifier": "grouped",
+    "IELLIPClassifier": "confidence_relatives",
+    "L1ConstrainedPAClassifier": "l1_constrained",
+    "MIRAClassifier": "mira",
+    "MultiTaskClassifier": "grouped",
+    "NAROWClassifier": "confidence_relatives",
+    "NHERDClassifier": "confidence_relatives",
+    "NORMAClassifier": "gradient",
+    "NormConstrainedPAClassifier": "regularized_pa",
+    "OFSClassifier": "selection",
+    "OGDClassifier": "gradient",
+    "OGDRegressor": "gradient",
+    "OneClassPassiveAggressive": "one_class",
+    "PNormClassifier": "mirror",
+    "PassiveAggressiveClassifier": "affine",
+    "PassiveAggressiveRanker": "ranking",
+    "PassiveAggressiveRegressor": "affine",
+    "PegasosClassifier": "gradient",
+    "Perceptron": "affine",
+    "RDAClassifier": "proximal",
+    "RDARegressor": "proximal",
+    "ROMMAClassifier": "maximum_margin",
+    "RegularizedPAClassifier": "regularized_pa",
+    "SCWClassifier": "confidence",
+    "SGFTClassifier": "frequency",
+    "SOFSClassifier": "selection",
+    "SOPClassifier": "confidence",
+    "StructuredClassifier": "structured",
+    "TruncatedGradientClassifier": "truncated",
+    "VotedPerceptron": "voted",
+    "load": "persistence",
+}
+
+if not TYPE_CHECKING:  # type checkers know lists that are written out only
+    __all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -73,6 +73,12 @@ class LinearModel(ModelOwner):
         doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
     )
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        f"check_sample_weight_equivalence_on_{kind}_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        )
+        for kind in ("dense", "sparse")
+    }
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "its values"
@@ -272,7 +278,7 @@ class LinearModel(ModelOwner):
     @property
     def n_nonzero_(self) -> int:
         """Weights that are not zero, without the intercept."""
-        return int(np.count_nonzero(self.coef_))
+        return self._fitted.count_nonzero()
 
     @property
     def sparsity_(self) -> float:
@@ -293,7 +299,8 @@ class LinearModel(ModelOwner):
 
     def _weights(self) -> Array:
         """A row a score, the intercept's weight first."""
-        raise NotImplementedError
+        table: Array = self._fitted.plane(0)[0]
+        return table.T
 
     # -- files -----------------------------------------------------------------------------------
 

@@ -71,14 +71,6 @@ class LinearClassifier(LinearModel):
     )
 
     river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_sample_weight_equivalence_on_dense_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        ),
-        "check_sample_weight_equivalence_on_sparse_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        ),
-    }
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

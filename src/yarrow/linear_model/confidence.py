@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
 from yarrow import _core
@@ -25,6 +24,13 @@ DIAGONAL_OR_FULL = (
 RANK = "With a factored covariance: the factors kept beside the diagonal."
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30
+
+
+def normal_quantile(probability: float) -> float:
+    """What a standard normal number stays below with this probability."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(probability)
 
 
 def confidence_loop(covariance: str) -> _core.Loop:
@@ -223,7 +229,7 @@ class CWClassifier(ConfidenceClassifier):
     @property
     def phi(self) -> float:
         """The normal quantile of `eta`."""
-        return NormalDist().inv_cdf(self.eta)
+        return normal_quantile(self.eta)
 
     def _rule(self) -> _core.Rule:
         return {"variance": rules.cw_variance, "stdev": rules.cw_deviation}[self.variant]
@@ -306,7 +312,7 @@ class SCWClassifier(ConfidenceClassifier):
     @property
     def phi(self) -> float:
         """The normal quantile of `eta`."""
-        return NormalDist().inv_cdf(self.eta)
+        return normal_quantile(self.eta)
 
     def _rule(self) -> _core.Rule:
         return {"scw1": rules.scw1, "scw2": rules.scw2}[self.variant]

@@ -8,7 +8,7 @@ from typing import Any
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
-from yarrow.linear_model.persistence import unpack_names
+from yarrow.linear_model.export_file import unpack_names
 from yarrow.stream.arrays import Array, column_names
 
 

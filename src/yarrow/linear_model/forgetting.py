@@ -13,7 +13,7 @@ from yarrow.linear_model.confidence import ConfidenceClassifier
 from yarrow.parameters import choice, flag, number
 
 Loss = Literal["squared_hinge", "hinge"]
-LOSSES = ("squared_hinge", "hinge")
+_LOSSES = ("squared_hinge", "hinge")
 
 
 @estimator
@@ -52,7 +52,9 @@ class ForgettingAROWClassifier(ConfidenceClassifier):
         options=("visits", "rows"),
         doc="What makes a feature fade: its own updates, or every row that is learned.",
     )
-    loss: Loss = choice(default="squared_hinge", options=LOSSES, doc="What a margin below 1 costs.")
+    loss: Loss = choice(
+        default="squared_hinge", options=_LOSSES, doc="What a margin below 1 costs."
+    )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
 
@@ -98,7 +100,9 @@ class ARCORClassifier(ConfidenceClassifier):
     power: float = number(
         default=0.0, doc="How fast the floor falls with each new start.", at_least=0
     )
-    loss: Loss = choice(default="squared_hinge", options=LOSSES, doc="What a margin below 1 costs.")
+    loss: Loss = choice(
+        default="squared_hinge", options=_LOSSES, doc="What a margin below 1 costs."
+    )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
 

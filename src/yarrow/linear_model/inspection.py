@@ -71,3 +71,23 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
         parts.append(Contribution("(intercept)", model.intercept_scaling, float(weights[0])))
     parts = sorted((p for p in parts if p.amount != 0), key=lambda p: -abs(p.amount))
     return Explanation(label, sum(p.amount for p in parts), parts)
+
+
+class OneScore:
+    """What a learner without classes offers: a row has one score, so weights need no class."""
+
+    @property
+    def coef_(self: Any) -> Any:
+        """Weights."""
+        return super().coef_[0]  # type: ignore[misc]
+
+    def top_features(self, n: int = 20) -> list[tuple[Any, float]]:
+        """The features with the largest weights by size."""
+        return top_features(self, n, None)
+
+    def explain_one(self, x: dict[Any, Any]) -> Explanation:
+        """What each feature of a row adds to its score."""
+        return explain_one(self, x, None)
+
+    def _row_of(self, label: Any) -> tuple[int, float]:
+        return 0, 1.0

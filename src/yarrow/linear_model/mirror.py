@@ -14,7 +14,7 @@ from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
 
 Loss = Literal["hinge", "logistic", "perceptron"]
-LOSSES = ("hinge", "logistic", "perceptron")
+_LOSSES = ("hinge", "logistic", "perceptron")
 LOSS = "What a small margin costs; 'perceptron' asks only for the right sign."
 NORM = "The norm of rows; 2 for many relevant features, 2*log(number of features) for few."
 SIZE = "What the absolute weights sum up to at most, the intercept's included."
@@ -41,7 +41,7 @@ class PNormClassifier(LinearClassifier):
     """
 
     p: float = number(default=4.0, doc=NORM, at_least=2, at_most=100)
-    loss: Loss = choice(default="hinge", options=LOSSES, doc=LOSS)
+    loss: Loss = choice(default="hinge", options=_LOSSES, doc=LOSS)
     eta0: float = number(default=0.5, doc="The first step's size.", above=0)
     power: float = number(
         default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
@@ -143,7 +143,7 @@ class EGClassifier(LinearClassifier):
 
     eta: float = number(default=0.01, doc="Learning rate.", above=0)
     U: float = number(default=30.0, doc=SIZE, above=0, at_most=1e30)
-    loss: Loss = choice(default="hinge", options=LOSSES, doc=LOSS)
+    loss: Loss = choice(default="hinge", options=_LOSSES, doc=LOSS)
 
     family: ClassVar[str] = "mirror"
 

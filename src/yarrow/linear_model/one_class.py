@@ -12,7 +12,6 @@ from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, feature_names, read_rows
 
@@ -55,7 +54,6 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
     is_exportable: ClassVar[bool] = False
     learns_labels: ClassVar[bool] = False
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearRegressor.expected_failed_checks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,10 +107,6 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
     def fit_predict(self, X: Any, y: Any = None) -> Array:
         """`fit`, then `predict` for the same rows."""
         return self.fit(X).predict(X)
-
-    def _weights(self) -> Array:
-        table: Array = self._fitted.plane(0)[0]
-        return table.T
 
     @property
     def coef_(self) -> Array:

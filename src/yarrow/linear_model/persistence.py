@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import yarrow
 from yarrow import model_file
-from yarrow.errors import ModelFileError, ParameterError, YarrowError
+from yarrow.errors import ModelFileError, ParameterError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
+from yarrow.linear_model import export_file
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -77,9 +77,13 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     """
     from yarrow import linear_model
 
-    tensors, metadata = model_file.read(path)
+    read = export_file.read if export_file.is_readable(path) else model_file.read
+    tensors, metadata = read(path)
     if metadata.get("kind") == "export":
-        return linear_model.ExportedModel(tensors, metadata)
+        try:
+            return linear_model.ExportedModel(tensors, metadata)
+        except _MISFITS as error:
+            raise _misfit(path, error) from error
     name = metadata.get("estimator", "")
     estimator = getattr(linear_model, name, None) if name in linear_model.__all__ else None
     if metadata.get("kind") != "model" or not _is_learner(estimator):
@@ -88,12 +92,18 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
         )
     try:
         return _restored(estimator, tensors, metadata, objects)
-    except (YarrowError, KeyError, TypeError, IndexError, AttributeError, RuntimeError) as error:
+    except _MISFITS as error:
         if isinstance(error, ParameterError) and objects:
             raise
-        raise ModelFileError(
-            f"{os.fspath(path)}: does not fit its own settings: {error}"
-        ) from error
+        raise _misfit(path, error) from error
+
+
+#: what parts of a file raise that do not belong together
+_MISFITS = (ValueError, KeyError, TypeError, IndexError, AttributeError, RuntimeError)
+
+
+def _misfit(path: str | os.PathLike[str], error: Exception) -> ModelFileError:
+    return ModelFileError(f"{os.fspath(path)}: does not fit its own settings: {error}")
 
 
 def _is_learner(estimator: Any) -> bool:
@@ -159,70 +169,14 @@ def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str
         "feature": place.astype(np.int64).reshape(-1),
         "score": score.astype(np.int64),
         "weight": weights[score, feature + 1],
-        **_pack_names([names[i] for i in kept.tolist()]),
+        **export_file.pack_names([names[i] for i in kept.tolist()]),
     }
     return tensors, metadata
 
 
 def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
     """Write the nonzero weights, settled, for prediction."""
-    tensors, metadata = exported(model, model._weights())
-    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
-    chosen = format or {"json": "json", "txt": "text", "tsv": "text"}.get(suffix, "safetensors")
-    if chosen not in ("safetensors", "json", "text"):
-        raise ParameterError(
-            f"The 'format' must be safetensors, json or text. Got {format!r} instead."
-        )
-    if chosen == "safetensors":
-        model_file.write(path, tensors, metadata)
-        return
-    kept_names = unpack_names(tensors)
-    place, score, values = tensors["feature"], tensors["score"], tensors["weight"]
-    with model_file.replacing(path) as file:
-        if chosen == "json":
-            document = metadata | {
-                "intercept": model.intercept_.tolist(),
-                "weights": [
-                    [name, row, float(value)]
-                    for name, row, value in zip(
-                        (kept_names[i] for i in place.tolist()),
-                        score.tolist(),
-                        values.tolist(),
-                        strict=True,
-                    )
-                ],
-            }
-            file.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
-            return
-        file.write(f"# {json.dumps(metadata, ensure_ascii=False)}\n".encode())
-        file.write(b"# score\tfeature\tweight\n")
-        for row, value in enumerate(model.intercept_.tolist()):
-            file.write(f"{row}\t(intercept)\t{value!r}\n".encode())
-        for i, row, value in zip(place.tolist(), score.tolist(), values.tolist(), strict=True):
-            file.write(
-                f"{row}\t{json.dumps(kept_names[i], ensure_ascii=False)}\t{value!r}\n".encode()
-            )
-
-
-def _pack_names(names: list[Any]) -> dict[str, Any]:
-    """Names as bytes: JSON of each, one behind the other."""
-    packed = [json.dumps(name, ensure_ascii=False).encode() for name in names]
-    ends = np.cumsum([len(text) for text in packed], dtype=np.int64)
-    return {
-        "name_bytes": np.frombuffer(b"".join(packed), dtype=np.uint8),
-        "name_ends": np.asarray(ends, dtype=np.int64),
-    }
-
-
-def unpack_names(tensors: Mapping[str, Any]) -> list[Any]:
-    """The names that an export holds."""
-    data = tensors["name_bytes"].tobytes()
-    ends = tensors["name_ends"].tolist()
-    return (
-        [json.loads(data[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-        if ends
-        else []
-    )
+    export_file.write(path, *exported(model, model._weights()), format)
 
 
 class _Unstorable:

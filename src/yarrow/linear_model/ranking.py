@@ -12,9 +12,9 @@ from yarrow._core import rules
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model import inspection
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, Rows, read_rows, read_values
@@ -23,7 +23,7 @@ _PAIRS_AT_ONCE = 4096
 
 
 @estimator
-class PassiveAggressiveRanker(AffineFamily, LinearModel):
+class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     """Passive-Aggressive on pairs (after Crammer et al. 2006): the better row scores 1 higher.
 
     Each pair makes the smallest change for which `w.(better - worse) >= 1`. A sample weight of a
@@ -131,16 +131,6 @@ class PassiveAggressiveRanker(AffineFamily, LinearModel):
         ahead = scores[better] - scores[worse]
         return float(np.mean((np.sign(ahead) + 1) / 2))
 
-    def _weights(self) -> Array:
-        table: Array = self._fitted.plane(0)[0]
-        return table.T
-
-    @property
-    def coef_(self) -> Array:
-        """Weights."""
-        weights: Array = super().coef_[0]
-        return weights
-
     # -- dicts -----------------------------------------------------------------------------------
 
     def learn_pair(self, better: dict[Any, Any], worse: dict[Any, Any], w: float = 1.0) -> None:
@@ -155,17 +145,6 @@ class PassiveAggressiveRanker(AffineFamily, LinearModel):
         """The score of one row; 0 before any pair was learned."""
         model = self.__dict__.get("_model")
         return 0.0 if model is None else float(model.predict_one(x))
-
-    def top_features(self, n: int = 20) -> list[tuple[Any, float]]:
-        """The features with the largest weights by size."""
-        return inspection.top_features(self, n, None)
-
-    def explain_one(self, x: dict[Any, Any]) -> inspection.Explanation:
-        """What each feature of a row adds to its score."""
-        return inspection.explain_one(self, x, None)
-
-    def _row_of(self, label: Any) -> tuple[int, float]:
-        return 0, 1.0
 
 
 def _table(rows: Rows) -> Any:

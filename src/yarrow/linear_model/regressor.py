@@ -7,24 +7,16 @@ from typing import Any, ClassVar, Self
 from yarrow import _core
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.inspection import OneScore
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
 
 
 @estimator
-class LinearRegressor(LinearModel):
+class LinearRegressor(OneScore, LinearModel):
     """Base of the linear regressors."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_sample_weight_equivalence_on_dense_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        ),
-        "check_sample_weight_equivalence_on_sparse_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        ),
-    }
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import RegressorTags
@@ -37,16 +29,6 @@ class LinearRegressor(LinearModel):
 
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
         return _core.Strategy.regression
-
-    def _weights(self) -> Array:
-        table: Array = self._fitted.plane(0)[0]
-        return table.T
-
-    @property
-    def coef_(self) -> Array:
-        """Weights."""
-        weights: Array = super().coef_[0]
-        return weights
 
     # -- scikit-learn ----------------------------------------------------------------------------
 
@@ -115,19 +97,6 @@ class LinearRegressor(LinearModel):
         rows = read_rows(X)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(scores[:, 0], index=X.index)
-
-    # -- looking inside --------------------------------------------------------------------------
-
-    def top_features(self, n: int = 20) -> list[tuple[Any, float]]:
-        """The features with the largest weights by size."""
-        return inspection.top_features(self, n, None)
-
-    def explain_one(self, x: dict[Any, Any]) -> inspection.Explanation:
-        """What each feature of a row adds to the prediction."""
-        return inspection.explain_one(self, x, None)
-
-    def _row_of(self, label: Any) -> tuple[int, float]:
-        return 0, 1.0
 
 
 def _determination(y: Array, predicted: Array, weights: Array) -> float:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
     from yarrow.stream.arrays import Array
 
+#: The largest index of svmlight rows unless `max_features` is given: features are kept by their
+#: numbers, so that a single one would take memory for all those below it.
+MOST_FEATURES = 2**26
+
 _COMPLAINTS_KEPT = 5
 
 
@@ -127,7 +131,7 @@ class _Learning:
         """Learn one source to its end."""
         how = self.how.remembering(self.model.__dict__.get("_stream"))
         format = how.of(source)
-        progress = self.progress
+        progress, self.format = self.progress, format
         progress.source, progress.done = source_name(source), False
         # What the account counts, it counts over all sources; a reader knows its own.
         self.before = dataclasses.replace(
@@ -150,9 +154,11 @@ class _Learning:
     ) -> Generator[Progress, None, dict[str, Any]]:
         model = self.model
         hash_bits = model.hash_bits or 0
-        limit = LAST_INDEX
-        if model.max_features is not None and model.when_full == "error" and not hash_bits:
-            limit = min(limit, model.max_features - (how.index_base == 0))
+        limit = MOST_FEATURES
+        if model.max_features is not None:
+            limit = LAST_INDEX
+            if model.when_full == "error":
+                limit = min(limit, model.max_features - (how.index_base == 0))
         reader = text_reader(
             file, format, how, dtype=model.dtype, max_index=limit, hash_bits=hash_bits
         )
@@ -191,7 +197,7 @@ class _Learning:
         progress.position = position(file)
         progress.skipped = before.skipped + reader.skipped + int(account.skipped)
         new = reader.complaints + account.complaints[self.account_complaints :]
-        named = [with_name(progress.source, complaint) for complaint in new]
+        named = [with_name(progress.source, _in_units(self.format, text)) for text in new]
         progress.complaints = (before.complaints + named)[:_COMPLAINTS_KEPT]
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
         progress.results = account.take_results() if self.keep_results else None
@@ -212,10 +218,15 @@ def errors_named(source: Source, format: str) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        text = str(error)
-        if format == "parquet" and text.startswith("line "):  # the core knows lines only
-            text = "row " + text.removeprefix("line ")
+        text = _in_units(format, str(error))
         raise DataError(with_name(source_name(source), text)) from None
+
+
+def _in_units(format: str, complaint: str) -> str:
+    """The core speaks of lines; a Parquet file has rows."""
+    if format == "parquet" and complaint.startswith("line "):
+        return "row " + complaint.removeprefix("line ")
+    return complaint
 
 
 def with_name(name: str, complaint: str) -> str:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import sys
-import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
@@ -90,14 +86,15 @@ class _Reader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        from lzma import LZMAError
+        from zlib import error as ZlibError
+
         try:
             return int(self._inner.readinto(buffer))
         except EOFError:
             raise DataError("the compressed data ends too early", source=self.name) from None
-        except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-            raise DataError(f"the compressed data is damaged ({error})", source=self.name) from None
-        except OSError as error:
-            if error.errno is not None:  # the disk's fault; the decompressors' have no number
+        except (OSError, ZlibError, LZMAError) as error:
+            if getattr(error, "errno", None) is not None:  # the disk's fault: others have no number
                 raise
             raise DataError(f"the compressed data is damaged ({error})", source=self.name) from None
 
@@ -142,9 +139,28 @@ class _Zstd(io.RawIOBase):
         return len(data)
 
 
+def _gzip(file: BinaryIO) -> Any:
+    import gzip
+
+    return gzip.GzipFile(fileobj=file)
+
+
+def _bzip2(file: BinaryIO) -> Any:
+    import bz2
+
+    return bz2.BZ2File(file)
+
+
+def _xz(file: BinaryIO) -> Any:
+    import lzma
+
+    return lzma.LZMAFile(file)
+
+
+#: by the first bytes of a file; loaded when one is met
 _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"\x1f\x8b": _gzip,
+    b"BZh": _bzip2,
+    b"\xfd7zXZ\0": _xz,
     b"(\xb5/\xfd": _Zstd,
 }

@@ -13,12 +13,11 @@ from yarrow._core import TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
-from yarrow.stream.csv_table import cells_of
-from yarrow.stream.named_rows import NamedRows
-from yarrow.stream.tabular import read_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from yarrow.stream.named_rows import NamedRows
 
 TEXT_FORMATS = ("svmlight", "vw")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -200,6 +199,8 @@ class TableReader:
         dtype: str = "float64",
         labels: bool = True,
     ) -> None:
+        from yarrow.stream.tabular import read_table
+
         self._dtype, self._skip = dtype, how.on_error == "skip"
         self._unit = "row" if format == "parquet" else "line"
         self._too_large = 0
@@ -224,6 +225,8 @@ class TableReader:
 
     def _numbered_columns(self, delimiter: str, quotes: bool) -> list[str]:
         """As many names as the first line has cells: 1, 2, 3..."""
+        from yarrow.stream.csv_table import cells_of
+
         line = self._data.start = self._data.file.readline()
         if not line.strip():
             raise DataError("the first line is empty", source=self._data.name, line=1)
@@ -258,6 +261,8 @@ class TableReader:
 
     def _without(self, rows: NamedRows, places: NDArray[np.int64]) -> NamedRows:
         """Leave out the rows of the values at `places`, which are too large."""
+        from yarrow.stream.named_rows import NamedRows
+
         row_of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
         for place in places.tolist():
             at: dict[str, Any] = {self._unit: int(rows.lines[row_of[place]])}

@@ -25,7 +25,8 @@ class NamedRows:
     feature occurs at most once in a row, and its place is that of its column.
 
     `labels` and `weights` have one entry per row, or are None where none were asked for. `lines`
-    says where each row came from: its first line in a text file, or its row in a Parquet file.
+    says where each row came from: its first line in a text file, counted from 1, or its row in a
+    Parquet file, counted from 0.
     """
 
     names: list[str]

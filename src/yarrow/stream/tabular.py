@@ -223,7 +223,7 @@ def _read_parquet(source: Source, roles: Roles) -> Batches:
             names = file.schema_arrow.names
             roles.check(names, name)
             wanted = [column for column in names if roles.reads(column)]
-            row = 1
+            row = 0
             threads = isinstance(source, str | os.PathLike)  # which may not call a Python file
             for table in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=threads):
                 batch = Batch(name, "row", range(row, row + len(table)))

@@ -1,0 +1,205 @@
+"""Files of exported weights: safetensors, or JSON and lines of text for people and other programs.
+
+All three hold the same and are read back alike. In memory an export is tensors (`intercept`, a
+number a score, and for each weight its `feature`, `score` and `weight`, beside them the packed
+names of the features) and metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from yarrow import model_file
+from yarrow.errors import ModelFileError, ParameterError
+from yarrow.lazy import np
+
+Tensors = Mapping[str, Any]
+
+_SUFFIXES = {"json": "json", "txt": "text", "tsv": "text"}
+_INTERCEPT = "(intercept)"  # a feature of this name would stand in quotes
+
+
+def write(
+    path: str | os.PathLike[str], tensors: Tensors, metadata: dict[str, Any], format: str | None
+) -> None:
+    """Write an export in a format, or the one that the suffix tells."""
+    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
+    chosen = format or _SUFFIXES.get(suffix, "safetensors")
+    if chosen not in ("safetensors", "json", "text"):
+        raise ParameterError(
+            f"The 'format' must be safetensors, json or text. Got {format!r} instead."
+        )
+    if chosen == "safetensors":
+        model_file.write(path, tensors, metadata)
+        return
+    lines = _json_lines if chosen == "json" else _text_lines
+    with model_file.replacing(path) as file:
+        for line in lines(tensors, metadata):
+            file.write(f"{line}\n".encode())
+
+
+def _entries(tensors: Tensors) -> Iterator[tuple[Any, int, float]]:
+    """Name, score and weight of each nonzero weight."""
+    names = unpack_names(tensors)
+    columns = (tensors[name].tolist() for name in ("feature", "score", "weight"))
+    for place, score, weight in zip(*columns, strict=True):
+        yield names[place], score, weight
+
+
+def _json_lines(tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
+    weights = {"intercept": tensors["intercept"].tolist(), "weights": list(_entries(tensors))}
+    yield json.dumps(metadata | weights, ensure_ascii=False)
+
+
+def _text_lines(tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
+    counted = metadata | {"n_weights": len(tensors["weight"])}
+    yield f"# {json.dumps(counted, ensure_ascii=False)}"
+    yield "# score\tfeature\tweight"
+    for score, value in enumerate(tensors["intercept"].tolist()):
+        yield f"{score}\t{_INTERCEPT}\t{value!r}"
+    for name, score, weight in _entries(tensors):
+        yield f"{score}\t{json.dumps(name, ensure_ascii=False)}\t{weight!r}"
+
+
+def is_readable(path: str | os.PathLike[str]) -> bool:
+    """Whether a file looks like JSON or text; a safetensors file begins with a number's bytes."""
+    with open(path, "rb") as file:
+        start = file.read(8)
+    return start.startswith((b"{", b"# ")) and b"\0" not in start
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and the metadata of an export in JSON or text."""
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        text = content.decode()
+        document = _read_text(text) if text.startswith("# ") else json.loads(text)
+        return _read_document(document)
+    except RecursionError:
+        raise ModelFileError(f"{os.fspath(path)}: damaged: it is nested too deeply.") from None
+    except ValueError as error:  # of json, of UTF-8 and those below
+        raise ModelFileError(f"{os.fspath(path)}: damaged: {str(error).rstrip('.')}.") from None
+
+
+def _read_text(text: str) -> dict[str, Any]:
+    """The document that a JSON export would be."""
+    if not text.endswith("\n"):
+        raise ValueError("its last line is cut off")
+    head, *lines = text.split("\n")
+    document = json.loads(head.removeprefix("# "))
+    if not isinstance(document, dict):
+        raise ValueError("line 1 is no JSON object")
+    intercept: list[Any] = []
+    weights: list[Any] = []
+    for number, line in enumerate(lines, start=2):
+        if not line or line.startswith("#"):
+            continue
+        try:
+            score, name, weight = line.split("\t")
+            if name == _INTERCEPT and int(score) == len(intercept):
+                intercept.append(float(weight))
+            else:
+                weights.append([json.loads(name), int(score), float(weight)])
+        except ValueError:
+            raise ValueError(f"line {number} is no score, feature and weight: {line!r}") from None
+    told = document.pop("n_weights", None)
+    if told != len(weights):
+        raise ValueError(f"it has {len(weights)} weights, but its first line tells of {told}")
+    return document | {"intercept": intercept, "weights": weights}
+
+
+def _read_document(document: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    if not isinstance(document, dict) or document.get("kind") != "export":
+        raise ValueError("it holds no exported model")
+    metadata = dict(document)
+    intercept, weights = metadata.pop("intercept", None), metadata.pop("weights", None)
+    if not isinstance(intercept, list) or not all(map(_is_finite, intercept)):
+        raise ValueError("its intercept is no list of numbers")
+    if not isinstance(weights, list):
+        raise ValueError("its weights are no list")
+    _check_metadata(metadata, len(intercept))
+    return _tensors(intercept, weights), metadata
+
+
+def _check_metadata(metadata: Mapping[str, Any], scores: int) -> None:
+    """What `ExportedModel` relies on; a safetensors file has digests instead."""
+    for key in ("classes", "seen", "n_features_in", "feature_names_in", "estimator", "stream"):
+        if key not in metadata:
+            raise ValueError(f"it does not say its {key!r}")
+    classes, seen = metadata["classes"], metadata["seen"]
+    columns, names = metadata["n_features_in"], metadata["feature_names_in"]
+    if classes is not None and not (_are_classes(classes) and _are_classes(seen, classes)):
+        raise ValueError("its 'classes' are not those it has 'seen'")
+    if scores != (len(classes) if classes is not None and len(classes) > 2 else 1):
+        raise ValueError("its classes and its intercept do not go together")
+    if columns is not None and type(columns) is not int:
+        raise ValueError("its 'n_features_in' is no number")
+    if names is not None and (not isinstance(names, list) or len(names) != columns):
+        raise ValueError("it does not name all of its columns")
+    if not isinstance(metadata["stream"], dict | None):
+        raise ValueError("its 'stream' is no JSON object")
+
+
+def _are_classes(names: Any, known: list[Any] | None = None) -> bool:
+    if not isinstance(names, list) or not all(isinstance(n, str | int | float) for n in names):
+        return False
+    return known is None or (len(names) == len(known) and set(names) == set(known))
+
+
+def _tensors(intercept: list[float], weights: Iterable[Any]) -> dict[str, Any]:
+    places: dict[Any, int] = {}
+    found: dict[tuple[int, int], float] = {}
+    for entry in weights:
+        if not _is_entry(entry, len(intercept)):
+            raise ValueError(
+                f"{entry!r} is no feature, score (0 to {len(intercept) - 1}) and weight"
+            )
+        name, score, weight = entry
+        at = places.setdefault(name, len(places)), score
+        if at in found:
+            raise ValueError(f"the feature {name!r} has two weights for the score {score}")
+        found[at] = weight
+    pairs = np.array(list(found), dtype=np.int64).reshape(-1, 2)
+    return {
+        "intercept": np.array(intercept, dtype=np.float64),
+        "feature": pairs[:, 0],
+        "score": pairs[:, 1],
+        "weight": np.array(list(found.values()), dtype=np.float64),
+        **pack_names(list(places)),
+    }
+
+
+def _is_entry(entry: Any, scores: int) -> bool:
+    if not isinstance(entry, list) or len(entry) != 3:
+        return False
+    name, score, weight = entry
+    is_name = type(name) is str or (type(name) is int and -(2**63) <= name < 2**63)
+    return is_name and type(score) is int and 0 <= score < scores and _is_finite(weight)
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def pack_names(names: list[Any]) -> dict[str, Any]:
+    """Names as bytes: JSON of each, one behind the other."""
+    packed = [json.dumps(name, ensure_ascii=False).encode() for name in names]
+    ends = np.cumsum([len(text) for text in packed], dtype=np.int64)
+    return {
+        "name_bytes": np.frombuffer(b"".join(packed), dtype=np.uint8),
+        "name_ends": np.asarray(ends, dtype=np.int64),
+    }
+
+
+def unpack_names(tensors: Tensors) -> list[Any]:
+    """The names that an export holds."""
+    data = tensors["name_bytes"].tobytes()
+    ends = tensors["name_ends"].tolist()
+    return [
+        json.loads(data[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=bool(ends))
+    ]
