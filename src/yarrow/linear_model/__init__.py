@@ -24,6 +24,7 @@ from yarrow.linear_model.confidence_relatives import (
     NHERDClassifier,
 )
 from yarrow.linear_model.custom import CustomClassifier
+from yarrow.linear_model.elastic_net_pa import ElasticNetPAClassifier
 from yarrow.linear_model.exported import ExportedModel
 from yarrow.linear_model.forgetting import ARCORClassifier, ForgettingAROWClassifier
 from yarrow.linear_model.frequency import FrequencyRDAClassifier, SGFTClassifier
@@ -72,6 +73,7 @@ __all__ = [
     "CustomClassifier",
     "EGClassifier",
     "EGRegressor",
+    "ElasticNetPAClassifier",
     "ExportedModel",
     "FOBOSClassifier",
     "FOBOSRegressor",
