@@ -33,10 +33,7 @@ ONLY_FIT = (
 
 @functools.cache
 def learners() -> dict[str, type[LinearModel]]:
-    """All learners by their short names.
-
-    One with a rule of the user's own needs Python, and files hold rows with labels, not pairs.
-    """
+    """All learners by their short names. One with a rule of the user's own needs Python."""
     from yarrow import linear_model
     from yarrow.linear_model.base import LinearModel
 
@@ -44,17 +41,14 @@ def learners() -> dict[str, type[LinearModel]]:
     return {
         short_name(cls): cls
         for cls in classes
-        if isinstance(cls, type)
-        and issubclass(cls, LinearModel)
-        and cls.family != "custom"
-        and cls.learns_labels
+        if isinstance(cls, type) and issubclass(cls, LinearModel) and cls.family != "custom"
     }
 
 
 def short_name(cls: type) -> str:
     """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
     name = cls.__name__.replace("PassiveAggressive", "PA").removesuffix("Classifier")
-    return name.replace("Regressor", "-Regressor").lower()
+    return re.sub("(Regressor|Ranker)$", r"-\1", name).replace("OneClass", "OneClass-").lower()
 
 
 def learner_named(name: str) -> type[LinearModel]:
