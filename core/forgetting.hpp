@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "confidence.hpp"
@@ -15,17 +16,28 @@ namespace yarrow {
 //   P <- P0 + (P - P0)*left,   that is   s <- s / (left + (1 - left)*s/s0),
 // and left = 1 gives s back to the bit.
 
+// A full covariance does not fade like that: (g*P + (1 - g)*P0)^-1 moves every eigenvalue of P by
+// another factor, which is no update of low rank, so each row would cost features^3. What costs
+// features^2, P <- g*P, has no prior: directions that no row touches grow without end.
+
 /// Fades at each update of a feature, by the factor g. Parameters: g, s0.
-/// Narrowing by 1/s += kappa*x^2 and fading share one division.
-struct FadingByVisits : Diagonal {
+/// Narrowing by 1/s += kappa*x^2 and fading share one division; with the diagonal of the covariance
+/// fading follows.
+template <class Kept>
+struct FadingByVisits : Kept {
   double memory = 1, prior = 1;
 
   void set(const std::vector<double>& loop_parameters) {
     memory = loop_parameters[0];
     prior = loop_parameters[1];
   }
-  auto variance(auto s, auto x, double kappa, double /*v*/) const {
-    return s / (memory * (1 + kappa * s * x * x) + (1 - memory) * (s / prior));
+  auto variance(auto s, auto x, double kappa, double v) const {
+    if constexpr (std::is_same_v<Kept, Diagonal>) {
+      return s / (memory * (1 + kappa * s * x * x) + (1 - memory) * (s / prior));
+    } else {
+      const auto narrow = Kept::variance(s, x, kappa, v);
+      return narrow / (memory + (1 - memory) * (narrow / prior));
+    }
   }
 };
 
@@ -54,7 +66,8 @@ void settle_column(State<W>& state, const Covariance& covariance, int column, do
 /// Fades by the factor g with every row learned, whether or not it has the feature; paid at the
 /// feature's next visit: g^(rows since the last). Parameters: g, s0.
 /// Powers come from small tables, since a call of pow a feature would cost more than all the rest.
-struct FadingByRows : Diagonal {
+template <class Kept>
+struct FadingByRows : Kept {
   static constexpr bool ages = true;
 
   void set(const std::vector<double>& loop_parameters) {

@@ -3,6 +3,7 @@
 
 #include "affine.hpp"
 #include "confidence.hpp"
+#include "elastic.hpp"
 #include "factored.hpp"
 #include "forgetting.hpp"
 #include "full.hpp"
@@ -61,13 +62,19 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
     case LoopKind::herded:
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Herded>>>(recipe);
     case LoopKind::fading_visits:
-      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByVisits>>>(recipe);
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByVisits<Diagonal>>>>(recipe);
     case LoopKind::fading_rows:
-      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByRows>>>(recipe);
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByRows<Diagonal>>>>(recipe);
+    case LoopKind::projected_fading_visits:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByVisits<Projected>>>>(recipe);
+    case LoopKind::projected_fading_rows:
+      return std::make_unique<LearnerWith<ConfidenceLoop<W, FadingByRows<Projected>>>>(recipe);
     case LoopKind::restarting:
       return std::make_unique<LearnerWith<ConfidenceLoop<W, Restarting>>>(recipe);
     case LoopKind::l1_constrained:
       return std::make_unique<LearnerWith<L1ConstrainedLoop<W>>>(recipe);
+    case LoopKind::elastic:
+      return std::make_unique<LearnerWith<ElasticLoop<W>>>(recipe);
     case LoopKind::p_norm:
       return std::make_unique<LearnerWith<MirrorLoop<W, PNormLink>>>(recipe);
     case LoopKind::exponential:

@@ -26,7 +26,7 @@ struct SvmlightOptions : TextOptions {
 // svmlight (libsvm) text: `label [qid:n] index:value ... [# comment]`, one row a line.
 //
 // Indices may come in any order, which is kept; the values of an index that comes twice are
-// summed. A comment begins with a '#' behind a blank or a value. qid is checked, then ignored.
+// summed. A comment begins with a '#' behind a blank or a value. A row's qid is its tag.
 template <class W>
 class SvmlightParser : public TextParser<W> {
  public:
@@ -75,7 +75,7 @@ class SvmlightParser : public TextParser<W> {
     } else {
       throw text::Mistake{label_text, "the line has no label"};
     }
-    p = skip_qid(p);
+    p = parse_query(p, block);
 
     const auto begin = static_cast<std::size_t>(block.begin.back());
     Index* const index = block.index.data() + begin;
@@ -89,7 +89,8 @@ class SvmlightParser : public TextParser<W> {
     return features.end;
   }
 
-  static const char* skip_qid(const char* p) {
+  /// Rows before the first qid of a block cost nothing for it.
+  static const char* parse_query(const char* p, RowBlock<W>& block) {
     const char* const start = text::skip_blanks(p);
     if (std::strncmp(start, "qid:", 4) != 0) return p;
     const std::string_view field = text::between(start, text::find_blank(start));
@@ -97,6 +98,8 @@ class SvmlightParser : public TextParser<W> {
     const char* const end = start + field.size();
     if (field.size() == 4 || parse_natural(start + 4, query) != end)
       throw text::Mistake{field, "the qid is not a whole number"};
+    block.tag.resize(block.rows());  // also without those of rows that turned out to be broken
+    block.tag.push_back(field.substr(4));
     return end;
   }
 

@@ -124,7 +124,7 @@ struct RowBlock {
   std::vector<double> label;                 // NaN when the label is text or absent
   std::vector<std::string_view> label_text;  // as written; empty when absent
   std::vector<double> weight;                // importance, 1 by default
-  std::vector<std::string_view> tag;         // empty where a format or a row has none
+  std::vector<std::string_view> tag;         // empty, or missing at the end, where rows have none
   std::vector<std::uint32_t> line;           // of each row, counted from 0 at the block's start
 
   std::size_t first_line = 1;         // in the whole stream, of the block's first line

@@ -38,6 +38,12 @@ struct Gradient {
   double b;
 };
 
+/// where a loop solves the row's own problem: the margin to reach, 0 for none, and 1/(2C), the
+/// price of missing it
+struct Asked {
+  double margin, slack;
+};
+
 /// The plain C signature behind which every rule stands, built-in or a user's: three pointers to
 /// doubles. `parameters` holds the hyper-parameters in the order in which the rule names them;
 /// `step` has room for the two answers and for a new `memory`, which stays if nothing is written.
@@ -54,6 +60,9 @@ void as_rule(const Situation* situation, const double* parameters, double* step)
   } else if constexpr (requires { result.alpha; }) {
     step[0] = result.alpha;
     step[1] = result.kappa;
+  } else if constexpr (requires { result.slack; }) {
+    step[0] = result.margin;
+    step[1] = result.slack;
   } else {
     step[0] = result.b;
     step[1] = 0;

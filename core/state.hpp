@@ -39,9 +39,10 @@ struct Bound {
 /// The numbers of a state that are not per feature.
 struct Scalars {
   // per column
-  std::vector<double> scale;           ///< affine: the weight is scale * stored; mirror: reference
-  std::vector<double> ww;              ///< affine: |w|^2, intercept included; mirror: total
-  std::vector<double> scale_sum;       ///< averaging: sum of the scales since the last folding
+  std::vector<double> scale;      ///< affine: the weight is scale * stored; mirror: reference;
+                                  ///< elastic: stored is scale * weight
+  std::vector<double> ww;         ///< affine: |w|^2, intercept included; mirror: total
+  std::vector<double> scale_sum;  ///< averaging, elastic: scales since the last folding, summed
   std::vector<double> column_updates;  ///< how often the column moved
   std::vector<double> column_memory;   ///< what the rule keeps; top1 has one problem and uses [0]
   std::vector<double> restarts;        ///< how often its variances were set back to the prior

@@ -131,16 +131,17 @@ class StreamLearner {
 
  private:
   void learn_row(const RowBlock<W>& block, std::size_t i, NumberedRows<W>& rows, Account& account) {
-    if (!block.has_label(i)) throw Error("the row has no label");
+    if (learns_labels() && !block.has_label(i)) throw Error("the row has no label");
     const double weight = block.weight[i];
     if (!(weight >= 0)) throw Error("the weight of the row is negative");
     if (weight == 0) return;
-    const bool is_text = block.has_text_label(i);
+    const bool is_text = learns_labels() && block.has_text_label(i);
     if (is_text && model_.is_regression())
       throw Error("the label '" + std::string(block.label_text[i]) + "' is not a number");
     const Index names_before = model_.vocabulary.size();
     const Row<W> row = rows.learn(i);
     double prediction = 0;
+    const double updates = model_.state().updates;
     if (averages()) prediction = predict(row, names_before);
     if (is_text) {
       const ClassName name = ClassName::of(std::string(block.label_text[i]));
@@ -148,9 +149,13 @@ class StreamLearner {
     } else {
       model_.learn_row(row, nullptr, block.label[i], weight, names_before);
     }
+    if (!learns_labels()) return add(account, row, 1, model_.state().updates == updates ? 1 : -1);
     if (!averages()) prediction = model_.learner->last_prediction;
     count(block, i, row, prediction, account);
   }
+
+  /// Without labels every row counts as 1, normal, and is predicted as -1 if it moves the model.
+  bool learns_labels() const { return model_.learner->strategy() != Strategy::examples; }
 
   /// Averaged weights predict, while the rule sees the last ones.
   bool averages() const { return model_.learner->recipe().average; }
@@ -170,12 +175,16 @@ class StreamLearner {
 
   void count(const RowBlock<W>& block, std::size_t i, const Row<W>& row, double prediction,
              Account& account) {
-    const bool regression = model_.is_regression();
     double label = block.label[i];
-    if (!regression)
+    if (!model_.is_regression())
       label = block.has_text_label(i)
                   ? model_.classes.find(ClassName::of(std::string(block.label_text[i])))
                   : model_.classes.find_or_add(label);
+    add(account, row, label, prediction);
+  }
+
+  void add(Account& account, const Row<W>& row, double label, double prediction) {
+    const bool regression = model_.is_regression() && learns_labels();
     ++account.rows;
     account.features += row.size;
     account.mistakes += !regression && label != prediction;

@@ -6,8 +6,9 @@ namespace yarrow {
 /// The loop of the voted Perceptron (Freund & Schapire 1999): learns with the current vector alone,
 /// and predicts by the votes of all vectors that there have been,
 ///   sum of c_i * sign(w_i.x), divided by the sum of all c_i,
-/// where w_1 = 0 and c_i counts the rows that w_i saw as the current vector: the one that made it
-/// (for w_1: one in advance) and those that it got right. sign(0) = 0: such a vector abstains.
+/// where w_1 = 0 and c_i counts the rows that w_i saw as the current vector, by their weights: the
+/// one that made it (for w_1: one in advance) and those that it got right. sign(0) = 0: such a
+/// vector abstains.
 ///
 /// Vectors are not kept; w_(i+1).x = w_i.x + step_i * x_i.x for the row x_i that was got wrong. At
 /// most `max_vectors` vote (0: all); of more the oldest are forgotten. Plane 0 is the current
@@ -53,7 +54,7 @@ class VotedLoop : public PlainWeights<W> {
     for (const Move& m : moves) {
       Votes<W>& votes = state.votes[m.column];
       add(state, row, m.column, 0, m.add);
-      votes.add(row, m.add, state.t + 1);
+      votes.add(row, m.add, now(state, m.column));
       if (max_vectors_ == 0 || votes.size() < max_vectors_) continue;
       add(state, votes.row(0), m.column, 1, votes.step[0]);
       votes.drop_oldest();
@@ -97,8 +98,13 @@ class VotedLoop : public PlainWeights<W> {
       for (std::size_t i = 0; i < wrong.size; ++i) product += wrong.value[i] * x[wrong.index[i]];
       score += votes.step[v] * product;
     }
-    sum += (state.t + 1 - born) * sign(score);
-    return sum / (state.t + 1 - votes.first_born);
+    sum += (now(state, k) - born) * sign(score);
+    return sum / (now(state, k) - votes.first_born);
+  }
+
+  /// The weights of all rows learned, and one in advance.
+  static double now(const State<W>& state, int column) {
+    return state.t + 1 + state.column_memory[column];
   }
 
   static double sign(double x) { return (x > 0) - (x < 0); }

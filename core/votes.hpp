@@ -9,15 +9,16 @@
 namespace yarrow {
 
 /// The rows that made one column of weights what it is, oldest first: vector i + 1 is vector i plus
-/// step i times row i. Each vector votes as often as rows came while it was the current one.
+/// step i times row i. Each vector votes as often as rows came while it was the current one, by
+/// their weights.
 template <class W>
 struct Votes {
-  std::vector<double> born;              ///< the number of the row that made the next vector
-  std::vector<double> step;              ///< signed
+  std::vector<double> born;  ///< the weights of rows before the one that made the next vector
+  std::vector<double> step;  ///< signed
   std::vector<std::uint64_t> end = {0};  ///< where each row ends, after a 0
   std::vector<Index> index;
   std::vector<W> value;
-  double first_born = 0;  ///< the number of the row that made the oldest vector
+  double first_born = 0;  ///< the same for the one that made the oldest vector
 
   std::size_t size() const { return born.size(); }
   Row<W> row(std::size_t i) const {

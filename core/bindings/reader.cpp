@@ -118,13 +118,16 @@ static nb::object next_arrays(PythonReader<W>& self) {
     out["indices"] = to_array(std::vector<Index>(block->index.begin(), block->index.end()),
                               {block->index.size()});
   }
-  nb::list labels;
+  nb::list labels, tags;
   std::vector<std::int64_t> lines;
   for (std::size_t i = 0; i < rows; ++i) {
     labels.append(label_of(*block, i));
+    const std::string_view tag = i < block->tag.size() ? block->tag[i] : std::string_view{};
+    tags.append(nb::str(tag.data(), tag.size()));
     lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
   }
   out["labels"] = labels;
+  out["tags"] = tags;
   out["weights"] = to_array(std::vector<double>(block->weight), {rows});
   out["lines"] = to_array(std::move(lines), {rows});
   return out;

@@ -81,6 +81,7 @@ void bind_rules(nb::module_& m) {
 
   nb::module_ rules = m.def_submodule("rules", "The built-in rules.");
   add<perceptron>(rules, "perceptron", Rests::no, {"margin"});
+  add<voted_perceptron>(rules, "voted_perceptron", Rests::no);
   add<pa>(rules, "pa", Rests::at_target, {}, pa_slack);
   add<pa1>(rules, "pa1", Rests::at_target, {"C"}, pa1_slack);
   add<pa2>(rules, "pa2", Rests::at_target, {"C"}, pa2_slack);
@@ -106,6 +107,11 @@ void bind_rules(nb::module_& m) {
                                                   {"alpha", "C"});
   add<soft_regularized_pa<Updates::on_mistakes>>(rules, "soft_regularized_pa_on_mistakes",
                                                  Rests::at_target, {"alpha", "C"});
+  add<elastic_pa<Updates::below_target>>(rules, "elastic_pa", Rests::at_target);
+  add<elastic_pa<Updates::on_mistakes>>(rules, "elastic_pa_on_mistakes", Rests::at_target);
+  add<soft_elastic_pa<Updates::below_target>>(rules, "soft_elastic_pa", Rests::at_target, {"C"});
+  add<soft_elastic_pa<Updates::on_mistakes>>(rules, "soft_elastic_pa_on_mistakes", Rests::at_target,
+                                             {"C"});
   add<norm_constrained_pa>(rules, "norm_constrained_pa", Rests::at_target, {"beta"});
   add<mira>(rules, "mira", Rests::no, {"margin"}, mira_slack);
   const std::vector<std::string> ball_names{"radius", "learn_radius", "C"};

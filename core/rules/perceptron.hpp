@@ -10,4 +10,10 @@ inline Affine perceptron(const Situation& s, const double* p) {
   return {1, s.margin <= margin ? s.weight : 0};
 }
 
+/// The voted Perceptron, whose votes count rows by their weights: it remembers by how much all
+/// weights together exceed their number, which is 0 as long as nobody gives weights.
+inline AffineKeeping voted_perceptron(const Situation& s, const double*) {
+  return {1, s.margin <= 0 ? s.weight : 0, s.memory + (s.weight - 1)};
+}
+
 }  // namespace yarrow

@@ -44,6 +44,17 @@ Affine soft_regularized_pa(const Situation& s, const double* p) {
   return {keep, (s.target - keep * s.margin) / (s.zz + 1 / (2 * C * keep))};
 }
 
+/// The elastic net adds l1*|w|_1 to the objective; `ElasticLoop` finds its step.
+template <Updates updates>
+Asked elastic_pa(const Situation& s, const double*) {
+  return {is_active<updates>(s) ? s.target : 0, 0};
+}
+
+template <Updates updates>
+Asked soft_elastic_pa(const Situation& s, const double* p) {
+  return {is_active<updates>(s) ? s.target : 0, 1 / (2 * p[0] * s.weight)};
+}
+
 inline Affine norm_constrained_pa(const Situation& s, const double* p) {
   const double beta = p[0], m = s.margin;
   const double room = beta * beta * s.zz - s.target * s.target;

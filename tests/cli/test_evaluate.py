@@ -134,3 +134,67 @@ def test_skipped_rows_are_counted(run: Run, tmp_path: Path) -> None:
     result = run("evaluate", path, "--on-error", "skip", "--json")
     assert json.loads(result.stdout)["skipped"] == 1
     assert result.stderr.startswith("1 row skipped; the first:\n")
+
+
+def separable_rows(n: int) -> list[str]:
+    """Lines whose first feature tells the class with a margin."""
+    random = np.random.default_rng(5)
+    X = np.round(random.normal(size=(n, 3)), 3)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    return [
+        f"{label} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x)) + "\n"
+        for x, label in zip(X, y, strict=True)
+    ]
+
+
+def test_a_run_prints_its_certificate(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("".join(separable_rows(200)))
+    args = ("evaluate", path, "--learner", "perceptron", "--dtype", "float64", "--certificate")
+    shown = run(*args).stdout
+    lines = shown.split("Perceptron on 200 rows of 3 features\n")[1].splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names[:4] == ["theorem", "mistakes", "bound", "slack"]
+    assert "[yes]" in shown
+    assert "[NO]" not in shown
+    document = json.loads(run(*args, "--json").stdout)
+    found = document["certificate"]
+    assert found["applies"]
+    assert found["slack"] == pytest.approx(found["bound"] - found["mistakes"])
+    # Theorems count no row as wrong because its class was new, but every margin of exactly 0.
+    assert abs(found["mistakes"] - 200 * document["error"]) <= 2
+    assert "certificate" not in json.loads(run(*args[:-1], "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (["--learner", "pa"], "no theorem is known here for PassiveAggressiveClassifier"),
+        (["--learner", "normconstrainedpa", "--beta", "2"], "which would take"),
+    ],
+)
+def test_a_run_without_a_certificate_says_why(
+    run: Run, svm: Path, args: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("yarrow.cli.certified.MOST_NUMBERS", 10_000)
+    shown = run("evaluate", svm, *args, "--certificate").stdout
+    assert "no certificate: " in shown
+    assert reason in shown.splitlines()[-1]
+
+
+def test_why_there_is_no_certificate(run: Run, svm: Path, tmp_path: Path) -> None:
+    learner = ["--learner", "perceptron"]
+    piped = run("evaluate", "-", *learner, "--certificate", stdin=svm.read_text()).stdout
+    assert "- cannot be read a second time" in piped
+    run("train", svm, *learner, "--model", tmp_path / "m")
+    resumed = run("evaluate", svm, "--resume", tmp_path / "m", "--certificate").stdout
+    assert "not one that went on" in resumed
+    many = tmp_path / "many.svm"
+    many.write_text("".join(rows_of_text(60, classes=("a", "b", "c"))))
+    assert (
+        "One-versus-rest over 3 classes" in run("evaluate", many, *learner, "--certificate").stdout
+    )
+    weighted = tmp_path / "w.vw"
+    weighted.write_text("1 2.0 | a\n-1 | b\n")
+    assert "rows have weights" in run("evaluate", weighted, *learner, "--certificate").stdout

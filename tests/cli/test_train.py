@@ -33,7 +33,10 @@ def learned_in_python(model: Any, lines: list[str], base: int = 1) -> Any:
     return model
 
 
-@pytest.mark.parametrize("name", learners())
+LABELLED = [name for name, cls in learners().items() if cls.learns_labels]
+
+
+@pytest.mark.parametrize("name", LABELLED)
 def test_every_learner_learns_as_in_python(run: Run, svm: Path, tmp_path: Path, name: str) -> None:
     run("train", svm, "--learner", name, "--model", tmp_path / "m")
     expected = learned_in_python(learners()[name](), svm.read_text().splitlines())
@@ -137,7 +140,7 @@ def test_a_named_pipe_is_read_once(run: Run, svm: Path, tmp_path: Path) -> None:
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
 
 
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", LABELLED)
 def test_resuming_is_one_long_run(run: Run, tmp_path: Path, name: str) -> None:
     lines = rows_of_text(300)
     halves = [tmp_path / "a.svm", tmp_path / "b.svm"]

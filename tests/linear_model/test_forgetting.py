@@ -29,8 +29,11 @@ DATA = os.environ.get("YARROW_DATA")
 each_clock = pytest.mark.parametrize("clock", ["visits", "rows"])
 
 
-def eager(rows, y, r, memory, clock, hinge=False):
-    """Means and precisions after each row, as one would write them down."""
+def eager(rows, y, r, memory, clock, hinge=False, projected=False):
+    """Means and precisions after each row, as one would write them down.
+
+    A projected covariance keeps the diagonal of Sigma - Sigma x x' Sigma / (v + r).
+    """
     mu, P = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
     for x, label in zip(rows, y, strict=True):
         margin, v = label * mu @ x, x**2 @ (1 / P)
@@ -38,7 +41,7 @@ def eager(rows, y, r, memory, clock, hinge=False):
         if updates:
             alpha = min(1 / (2 * r), (1 - margin) / v) if hinge else (1 - margin) / (v + r)
             mu = mu + alpha * label * x / P
-            P = P + x**2 / r
+            P = 1 / (1 / P - (x / P) ** 2 / (v + r)) if projected else P + x**2 / r
         fades = np.full(len(mu), clock == "rows") | (updates & (x != 0))
         P = np.where(fades, 1 + (P - 1) * memory, P)
     return mu, P
@@ -52,6 +55,18 @@ def test_lazy_is_eager(clock, loss, memory):
     model = ForgettingAROWClassifier(0.3, memory, clock, loss, classes=[-1, 1], **EXACT)
     model.partial_fit(scipy.sparse.csr_array(X), y)
     mu, P = eager(with_constant(X), y, 0.3, memory, clock, hinge=loss == "hinge")
+    np.testing.assert_allclose(weights(model)[0], mu, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.variance_[0], 1 / P[1:], rtol=1e-9)
+
+
+@each_clock
+@pytest.mark.parametrize("memory", [0.3, 0.9, 0.999])
+def test_lazy_is_eager_with_a_projected_covariance(clock, memory):
+    X, y = binary_stream(48, rows=400, features=12, density=0.3)
+    model = ForgettingAROWClassifier(
+        0.3, memory, clock, covariance="projected", classes=[-1, 1], **EXACT
+    ).partial_fit(scipy.sparse.csr_array(X), y)
+    mu, P = eager(with_constant(X), y, 0.3, memory, clock, projected=True)
     np.testing.assert_allclose(weights(model)[0], mu, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.variance_[0], 1 / P[1:], rtol=1e-9)
 
@@ -77,11 +92,12 @@ def test_average_is_that_of_all_rows(clock):
 
 
 @each_clock
+@pytest.mark.parametrize("covariance", ["diagonal", "projected"])
 @pytest.mark.parametrize("multiclass", ["ovr", "top1"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_perfect_memory_is_arow_to_the_bit(clock, multiclass, dtype):
+def test_a_perfect_memory_is_arow_to_the_bit(clock, covariance, multiclass, dtype):
     X, y = class_stream(44, rows=300, density=0.4)
-    options = {"multiclass": multiclass, "dtype": dtype}
+    options = {"multiclass": multiclass, "dtype": dtype, "covariance": covariance}
     model = ForgettingAROWClassifier(0.1, 1.0, clock, **options).partial_fit(X, y)
     plain = AROWClassifier(0.1, **options).partial_fit(X, y)
     np.testing.assert_array_equal(model.coef_, plain.coef_)

@@ -157,3 +157,31 @@ def test_forgotten_features_leave_the_votes():
     state = model._model.get_state()
     assert state["votes_index"].max() < len(names)
     assert np.abs(model.decision_function(X)).max() > 0.2
+
+
+@pytest.mark.parametrize("max_vectors", [None, 4])
+def test_rows_vote_by_their_weights(max_vectors):
+    """A row of weight w counts w times for the vector that it made or that got it right."""
+    X, y = binary_stream(97, rows=120, features=6)
+    by = np.random.default_rng(97).choice([0.25, 1.0, 3.0], len(y))
+    vectors, votes = [np.zeros(7)], [1.0]
+    for z, w in zip(y[:, None] * with_constant(X), by, strict=True):
+        if z @ vectors[-1] <= 0:
+            vectors.append(vectors[-1] + w * z)
+            votes.append(w)
+        else:
+            votes[-1] += w
+    kept = slice(-max_vectors if max_vectors else None, None)
+    expected = share(np.array(vectors[kept]), np.array(votes[kept]), with_constant(X))
+    model = VotedPerceptron(max_vectors, **BINARY)
+    model.partial_fit(X[:50], y[:50], sample_weight=by[:50])
+    model = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X[50:], y[50:], sample_weight=by[50:])
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
+
+
+def test_class_weights_count_in_votes():
+    X, y = binary_stream(98, rows=80)
+    heavy = VotedPerceptron(class_weight={1: 3.0, -1: 0.5}, **BINARY).partial_fit(X, y)
+    same = VotedPerceptron(**BINARY).partial_fit(X, y, sample_weight=np.where(y == 1, 3.0, 0.5))
+    np.testing.assert_array_equal(heavy.decision_function(X), same.decision_function(X))

@@ -118,25 +118,31 @@ class Loop(enum.Enum):
 
     fading_rows = 21
 
-    restarting = 22
+    projected_fading_visits = 22
 
-    l1_constrained = 23
+    projected_fading_rows = 23
 
-    p_norm = 24
+    restarting = 24
 
-    exponential = 25
+    l1_constrained = 25
 
-    exponential_signed = 26
+    elastic = 26
 
-    voted = 27
+    p_norm = 27
 
-    largest = 28
+    exponential = 28
 
-    surest = 29
+    exponential_signed = 29
 
-    feature_groups = 30
+    voted = 30
 
-    task_groups = 31
+    largest = 31
+
+    surest = 32
+
+    feature_groups = 33
+
+    task_groups = 34
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from yarrow.cli.certified import Certified
 from yarrow.cli.learners import LearnerCommand, learning_options
 from yarrow.cli.options import (
     DATA,
@@ -17,8 +18,8 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, rate
-from yarrow.cli.results import Confusion, Residuals, summary_lines
+from yarrow.cli.progress import Display, counted, rate, wrong_of
+from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
 from yarrow.cli.train import report_skipped
 
 
@@ -28,6 +29,8 @@ from yarrow.cli.train import report_skipped
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @learning_options
 @option(OUTPUT, "--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@option(OUTPUT, "--certificate", is_flag=True, help="Also say what a theorem promised of this run: "
+        "mistakes, bound, assumptions. Reads the data once more, into memory.")  # fmt: skip
 @option(OUTPUT, "--model", type=FILE, metavar="FILE", help="Also save what was learned.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Only the summary, not the table of the way there.")
 @reading_options
@@ -36,26 +39,31 @@ def command(
     estimator: Any,
     how: Any,
     as_json: bool,
+    certificate: bool,
     model: str | None,
     quiet: bool,
 ) -> None:
     """Progressive validation: each row is predicted before it is learned.
 
     So every row counts, and no prediction has seen its label. A line is printed at rows 1, 2, 4,
-    8... with the error so far and since the line before.
+    8... with the error so far and since the line before. A ranker is scored by the pairs of rows of
+    a query that it has in the wrong order, a learner of one class by the rows outside its ball.
 
       yarrow evaluate spam.svm.gz --learner cw
       yarrow evaluate electricity.csv --label class --learner pa --json
+      yarrow evaluate a9a.svm.gz --learner perceptron --certificate
     """
     from yarrow.linear_model.streaming import learn_stream
 
     check_inputs(data)
     check_output(model, data)
-    is_regression = not hasattr(type(estimator), "classes_")
-    results: Confusion | Residuals = Residuals() if is_regression else Confusion()
-    table = _Table(is_regression, shown=not (as_json or quiet))
-    display = Display(data, is_regression=is_regression, quiet=True)
-    for progress in learn_stream(estimator, data, how, keep_results=True):
+    wrong = wrong_of(estimator)
+    results: Confusion | Residuals = Residuals() if wrong == "RMSE" else Confusion()
+    table = _Table(wrong, shown=not (as_json or quiet))
+    display = Display(data, wrong=wrong, quiet=True)
+    has_labels = estimator.learns_labels
+    is_fresh = "_model" not in estimator.__dict__
+    for progress in learn_stream(estimator, data, how, keep_results=has_labels):
         if progress.results is not None:
             results.add(*progress.results)
         for checkpoint in progress.checkpoints:
@@ -65,8 +73,9 @@ def command(
         estimator.save(model)
     if not progress.rows:
         raise click.UsageError("there is no row to learn from")
-    names = [] if is_regression else estimator._fitted.classes
-    summary = results.summary(names)
+    names = estimator._fitted.classes if hasattr(type(estimator), "classes_") else []
+    summary = results.summary(names) if has_labels else share_of_wrong(wrong, progress)
+    found = Certified.of(estimator, data, how, is_fresh) if certificate else None
     if as_json:
         document = {
             "learner": type(estimator).__name__,
@@ -79,6 +88,8 @@ def command(
             "seconds": round(seconds, 3),
             "checkpoints": table.rows,
         }
+        if found is not None:
+            document["certificate"] = found.to_dict()
         click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
     else:
         if table.shown:
@@ -91,27 +102,31 @@ def command(
         )
         for line in summary_lines(summary):
             click.echo(line)
+        if found is not None:
+            click.echo(f"\n{found}")
     report_skipped(progress)
 
 
 class _Table:
     """The error so far at rows 1, 2, 4, 8..., as Vowpal Wabbit shows it."""
 
-    def __init__(self, is_regression: bool, shown: bool) -> None:
-        self.is_regression, self.shown = is_regression, shown
+    def __init__(self, wrong: str, shown: bool) -> None:
+        self.what = wrong if len(wrong) <= 8 else "wrong"
+        self.shown = shown
         self.rows: list[dict[str, Any]] = []
         self._last = (0, 0.0)
 
     def add(self, checkpoint: Any) -> None:
         """Keep the line of a row, and print it."""
-        c = checkpoint
-        loss = c.squared_error if self.is_regression else c.mistakes
-        rows_before, loss_before = self._last
-        self._last = (c.rows, loss)
-        so_far, since = loss / c.rows, (loss - loss_before) / (c.rows - rows_before)
-        if self.is_regression:
+        c, what = checkpoint, self.what
+        is_regression = what == "RMSE"
+        loss = c.squared_error if is_regression else c.mistakes
+        judged_before, loss_before = self._last
+        self._last = (c.judged, loss)
+        so_far = loss / c.judged
+        since = (loss - loss_before) / max(1, c.judged - judged_before)
+        if is_regression:
             so_far, since = so_far**0.5, since**0.5
-        what = "RMSE" if self.is_regression else "error"
         if self.shown:
             if not self.rows:
                 _print(what, what, "", "current", "current", "current")

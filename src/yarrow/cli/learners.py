@@ -41,17 +41,17 @@ def learners() -> dict[str, type[LinearModel]]:
 
 
 def _learns_from_files(cls: Any) -> bool:
-    """A rule of the user's own needs Python, and files hold rows with labels, not pairs."""
+    """A rule of the user's own needs Python."""
     from yarrow.linear_model.base import LinearModel
 
     is_learner = isinstance(cls, type) and issubclass(cls, LinearModel)
-    return is_learner and cls.family != "custom" and cls.learns_labels
+    return is_learner and cls.family != "custom"
 
 
 def short_name(class_name: str) -> str:
     """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
     name = class_name.replace("PassiveAggressive", "PA").removesuffix("Classifier")
-    return name.replace("Regressor", "-Regressor").lower()
+    return re.sub("(Regressor|Ranker)$", r"-\1", name).replace("OneClass", "OneClass-").lower()
 
 
 def learner_named(name: str) -> type[LinearModel]:

@@ -18,11 +18,17 @@ _PATIENCE = 0.5  # seconds before anything is shown; most work is done by then
 _PLAIN_EVERY = 10.0
 
 
-def error_words(rows: int, mistakes: int, squared_error: float, is_regression: bool) -> str:
-    """The error of some rows, each predicted before it was learned."""
-    if is_regression:
-        return f"RMSE {(squared_error / max(1, rows)) ** 0.5:.4g}"
-    return f"error {100 * mistakes / max(1, rows):.2f} %"
+def error_words(judged: int, mistakes: float, squared_error: float, wrong: str) -> str:
+    """The error of some rows, each predicted before it was learned; `wrong` is its name."""
+    if wrong == "RMSE":
+        return f"RMSE {(squared_error / max(1, judged)) ** 0.5:.4g}"
+    return f"{wrong} {100 * mistakes / max(1, judged):.2f} %"
+
+
+def wrong_of(estimator: Any) -> str:
+    """What a learner's error is called: that of classes, `RMSE` for values, or its own name."""
+    is_regression = estimator.learns_labels and not hasattr(type(estimator), "classes_")
+    return "RMSE" if is_regression else str(estimator.wrong)
 
 
 def counted(number: int, thing: str) -> str:
@@ -48,14 +54,14 @@ class Display:
     """Shows the progress that passes through `watch`, unless it is to be quiet."""
 
     def __init__(
-        self, sources: Sequence[str], *, is_regression: bool, passes: int = 1, quiet: bool = False
+        self, sources: Sequence[str], *, wrong: str, passes: int = 1, quiet: bool = False
     ) -> None:
-        self.is_regression, self.passes, self.quiet = is_regression, passes, quiet
+        self.wrong, self.passes, self.quiet = wrong, passes, quiet
         self.total = _total_size(sources) * passes
         self.started = time.monotonic()
         self._next_line = self.started + _PLAIN_EVERY
         self._finished_bytes = 0
-        self._passes: dict[int, tuple[int, int, float]] = {}
+        self._passes: dict[int, tuple[int, float, float]] = {}
         self._bar: Any = None
 
     @property
@@ -78,21 +84,21 @@ class Display:
         return progress
 
     @staticmethod
-    def _account(progress: Progress) -> tuple[int, int, float]:
-        return progress.rows, progress.mistakes, progress.squared_error
+    def _account(progress: Progress) -> tuple[int, float, float]:
+        return progress.judged, progress.mistakes, progress.squared_error
 
     def errors(self) -> str:
         """The error of each pass."""
-        before: tuple[int, int, float] = (0, 0, 0.0)
+        before: tuple[int, float, float] = (0, 0, 0.0)
         words = []
         for account in self._passes.values():
-            rows, mistakes, squared = (
+            judged, mistakes, squared = (
                 now - then for now, then in zip(account, before, strict=True)
             )
-            words.append(error_words(int(rows), int(mistakes), squared, self.is_regression))
+            words.append(error_words(int(judged), mistakes, squared, self.wrong))
             before = account
         first, *later = words
-        return ", then ".join([first, *(word.split(" ", 1)[1] for word in later)])
+        return ", then ".join([first, *(word.removeprefix(f"{self.wrong} ") for word in later)])
 
     def _show(self, progress: Progress) -> None:
         now = time.monotonic()
@@ -109,7 +115,7 @@ class Display:
         return f"{name}, pass {progress.number}" if self.passes > 1 else name
 
     def _error(self, progress: Progress) -> str:
-        return error_words(*self._account(progress), self.is_regression)
+        return error_words(*self._account(progress), self.wrong)
 
     def _words(self, progress: Progress) -> list[str]:
         words = [counted(progress.rows, "row"), f"{rate(progress.rows, self.seconds)} rows/s"]

@@ -93,8 +93,16 @@ class Residuals:
         }
 
 
+def share_of_wrong(wrong: str, progress: Any) -> dict[str, Any]:
+    """The summary of a learner without labels: how much of what it judged was wrong."""
+    judged = int(progress.judged)
+    return {"wrong": wrong, "judged": judged, "share": progress.mistakes / max(1, judged)}
+
+
 def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[str]:
     """A summary in words."""
+    if "wrong" in summary:
+        return [f"{summary['wrong']} {percent(summary['share'])} of {summary['judged']:,}"]
     if "rmse" in summary:
         r2 = "" if summary["r2"] is None else f", R² {summary['r2']:.4f}"
         lines = [f"RMSE {summary['rmse']:.6g}, MAE {summary['mae']:.6g}{r2}"]

@@ -16,7 +16,7 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, rate
+from yarrow.cli.progress import Display, counted, rate, wrong_of
 
 
 @click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
@@ -56,8 +56,7 @@ def command(
         check_output(output, data)
     if export is not None:
         check_exportable(estimator)
-    is_regression = not hasattr(type(estimator), "classes_")
-    display = Display(data, is_regression=is_regression, passes=passes, quiet=quiet)
+    display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
     progress = display.watch(learn_stream(estimator, data, how, passes=passes))
     seconds = display.seconds
     if export is not None:

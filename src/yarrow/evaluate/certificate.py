@@ -46,6 +46,9 @@ THEOREMS: dict[str, Theorem] = {
     "TruncatedGradientClassifier": bounds.truncated_gradient,
 }
 
+#: learners whose theorem looks at the weights before every row: record(..., keep_weights=True)
+NEED_WEIGHTS = ("L1ConstrainedPAClassifier", "NormConstrainedPAClassifier")
+
 
 @dataclasses.dataclass(frozen=True)
 class Certificate:

@@ -13,6 +13,7 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import losses
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.structured import StructuredClassifier, block_map
 from yarrow.stream.arrays import Array, read_rows
 
 #: changes the weights in place: learn(t, row's places, its values, margin, weights)
@@ -154,12 +155,15 @@ class Run:
         return away
 
 
-def record(model: LinearModel, X: Any, y: Any, *, keep_weights: bool = False) -> Run:
+def record(
+    model: LinearModel | StructuredClassifier, X: Any, y: Any, *, keep_weights: bool = False
+) -> Run:
     """Predict and then learn the rows one by one with a fresh copy of `model`; tell what happened.
 
     `keep_weights` also keeps the weights before every row, which some bounds need; that is rows
     times features numbers. Of many classes, only `multiclass="top1"` is one run; one-versus-rest
-    is many runs of two classes each, to be recorded one by one, with y == label.
+    is many runs of two classes each, to be recorded one by one, with y == label. A
+    `StructuredClassifier` with `block_map` is one run as well, over the weights of all classes.
 
     >>> import numpy as np
     >>> from yarrow import Perceptron
@@ -167,7 +171,7 @@ def record(model: LinearModel, X: Any, y: Any, *, keep_weights: bool = False) ->
     >>> run.margins.tolist(), run.updated.tolist(), run.n_mistakes
     ([0.0, -1.0, 0.0], [True, True, True], 3)
     """
-    if not isinstance(model, LinearModel):
+    if not isinstance(model, LinearModel | StructuredClassifier):
         raise ParameterError(f"A run is recorded of a linear model, not of {model!r}.")
     read_rows(X)
     table = sparse.csr_matrix(X, dtype=np.float64)
@@ -188,8 +192,10 @@ def record(model: LinearModel, X: Any, y: Any, *, keep_weights: bool = False) ->
         updates = fresh.n_updates_
     if keep_weights:
         kept.append(watcher.weights(table.shape[1]))
-    if fresh.fit_intercept:
-        constant = np.full((len(labels), 1), fresh.intercept_scaling)
+    learner: Any = fresh if isinstance(fresh, LinearModel) else fresh._learner()
+    has_intercept = isinstance(fresh, LinearModel) and fresh.fit_intercept
+    if has_intercept:
+        constant = np.full((len(labels), 1), learner.intercept_scaling)
         table = sparse.csr_matrix(sparse.hstack([table, constant], format="csr"))
     return Run(
         rows=table,
@@ -200,14 +206,16 @@ def record(model: LinearModel, X: Any, y: Any, *, keep_weights: bool = False) ->
         rivals=watcher.rivals,
         n_classes=watcher.n_classes,
         weights=np.array(kept) if keep_weights else None,
-        parameters=fresh.get_params(),
-        learner=type(model).__name__,
-        has_intercept=fresh.fit_intercept,
+        parameters=learner.get_params(),
+        learner=type(learner).__name__,
+        has_intercept=has_intercept,
         model=fresh,
     )
 
 
-def _watcher(model: Any, labels: Array) -> _Values | _Classes:
+def _watcher(model: Any, labels: Array) -> _Values | _Classes | _Blocks:
+    if isinstance(model, StructuredClassifier):
+        return _Blocks(model, labels)
     if not hasattr(type(model), "classes_"):
         return _Values(model, labels)
     names = np.unique(labels)
@@ -287,6 +295,52 @@ class _Classes:
     def _known(self) -> list[Any]:
         model = self.model.__dict__.get("_model")
         return [] if model is None else list(model.classes)
+
+
+class _Blocks:
+    """Watches a structured learner whose outputs are classes with a block of weights each."""
+
+    task: Literal["binary", "top1", "regression"] = "top1"
+
+    def __init__(self, model: StructuredClassifier, labels: Array) -> None:
+        outputs = model.labels
+        if model.feature_map is not block_map or not isinstance(outputs, (list, tuple)):
+            raise ParameterError(
+                "A structured run is recorded with feature_map=block_map and a list of labels."
+            )
+        unknown = sorted(set(labels.tolist()) - set(outputs), key=str)
+        if unknown:
+            raise DataError(f"y has the label {unknown[0]!r}, which is not among the outputs.")
+        self.model, self.outputs, self.labels = model, list(outputs), labels.tolist()
+        self.numbers = np.array([self.outputs.index(label) for label in self.labels])
+        self.n_classes = len(outputs)
+        self.rivals: Array | None = np.full(len(labels), -1)
+
+    def _score(self, features: Any) -> float:
+        core = self.model.__dict__.get("_model")
+        return 0.0 if core is None else float(core.score_one(features)[0][0])
+
+    def margin(self, t: int, row: Any) -> float:
+        x, true = _features(row), self.labels[t]
+        rival, is_there = self.model._rival(x, true, self._score)
+        if not is_there:
+            return np.inf
+        assert self.rivals is not None
+        self.rivals[t] = self.outputs.index(rival)
+        return self._score(block_map(x, true)) - self._score(block_map(x, rival))
+
+    def learn(self, t: int, row: Any) -> None:
+        self.model.learn_one(_features(row), self.labels[t])
+
+    def weights(self, columns: int) -> Array:
+        known = self.model.weights_ if "_model" in self.model.__dict__ else {}
+        names = (f"{label}:{j}" for label in self.outputs for j in range(columns))
+        return np.array([known.get(name, 0.0) for name in names])
+
+
+def _features(row: Any) -> dict[int, float]:
+    """A row of a sparse matrix as a dict."""
+    return dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
 
 
 def _another(name: Any) -> Any:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.confidence import *  # noqa: F403
     from yarrow.linear_model.confidence_relatives import *  # noqa: F403
     from yarrow.linear_model.custom import *  # noqa: F403
+    from yarrow.linear_model.elastic_net_pa import *  # noqa: F403
     from yarrow.linear_model.exported import *  # noqa: F403
     from yarrow.linear_model.forgetting import *  # noqa: F403
     from yarrow.linear_model.frequency import *  # noqa: F403
@@ -47,6 +48,7 @@ _HOMES = {
     "CustomClassifier": "custom",
     "EGClassifier": "mirror",
     "EGRegressor": "mirror",
+    "ElasticNetPAClassifier": "elastic_net_pa",
     "ExportedModel": "exported",
     "FOBOSClassifier": "proximal",
     "FOBOSRegressor": "proximal",

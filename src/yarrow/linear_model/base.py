@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow.errors import DataError
@@ -18,6 +18,9 @@ from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights
+
+if TYPE_CHECKING:
+    from yarrow.linear_model.streaming import Learning
 
 NO_LIMIT = 2**31 - 1
 
@@ -88,6 +91,8 @@ class LinearModel(ModelOwner):
     restrictions: ClassVar[tuple[Needs, ...]] = ()
     #: learns a label a row, as files and both libraries' supervised interfaces give them
     learns_labels: ClassVar[bool] = True
+    #: what a wrong prediction is called where its share is told
+    wrong: ClassVar[str] = "error"
     #: predicts by one weight a feature, which `export` can write
     is_exportable: ClassVar[bool] = True
 
@@ -128,6 +133,16 @@ class LinearModel(ModelOwner):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_combination(self)
+
+    def _stream_learning(self) -> type[Learning]:
+        """What learns files into the model."""
+        from yarrow.linear_model.streaming import Learning
+
+        return Learning
+
+    def _chosen(self, scores: Array, variances: Array) -> Array:
+        """Predictions of a learner without classes, from what the core says of each row."""
+        return scores[:, 0]
 
     # -- the core model --------------------------------------------------------------------------
 

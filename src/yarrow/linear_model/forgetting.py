@@ -23,7 +23,9 @@ class ForgettingAROWClassifier(ConfidenceClassifier):
     AROW (Crammer, Kulesza & Dredze 2013) grows surer of a weight with each row and at last hardly
     moves it. Here a precision P falls back towards its prior, `P <- P0 + (P - P0) * memory**n`,
     where n counts the updates of the feature ("visits") or all rows since its last one ("rows").
-    With memory=1 it is AROW, to the bit. Weights themselves are kept.
+    With memory=1 it is AROW, to the bit. Weights themselves are kept. There is no full covariance
+    here: falling back to the prior changes each of its eigenvalues by another factor, so that a row
+    would cost features**3.
 
     Use it where the concept drifts, with a memory of about 1 - 1/(rows for which it holds).
     "visits" leaves rare features alone until they come back; "rows" makes them open to change
@@ -55,11 +57,22 @@ class ForgettingAROWClassifier(ConfidenceClassifier):
     loss: Loss = choice(
         default="squared_hinge", options=_LOSSES, doc="What a margin below 1 costs."
     )
+    covariance: Literal["diagonal", "projected"] = choice(
+        default="diagonal",
+        options=("diagonal", "projected"),
+        doc="Diagonal of the precision or of the covariance.",
+    )
     _: dataclasses.KW_ONLY
     average: bool = flag(default=False, doc=AVERAGE)
 
     def _loop(self) -> _core.Loop:
-        return {"visits": _core.Loop.fading_visits, "rows": _core.Loop.fading_rows}[self.clock]
+        loops = {
+            ("diagonal", "visits"): _core.Loop.fading_visits,
+            ("diagonal", "rows"): _core.Loop.fading_rows,
+            ("projected", "visits"): _core.Loop.projected_fading_visits,
+            ("projected", "rows"): _core.Loop.projected_fading_rows,
+        }
+        return loops[self.covariance, self.clock]
 
     def _loop_parameters(self) -> list[float]:
         return [self.memory, self._initial_variance()]

@@ -53,6 +53,7 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
     can_average: ClassVar[bool] = False
     is_exportable: ClassVar[bool] = False
     learns_labels: ClassVar[bool] = False
+    wrong: ClassVar[str] = "outside"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
 
     def __sklearn_tags__(self) -> Any:
@@ -103,6 +104,9 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
     def predict(self, X: Any) -> Array:
         """1 for rows inside the ball, -1 for those outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def _chosen(self, scores: Array, variances: Array) -> Array:
+        return np.where(-np.sqrt(variances[:, 0]) - self.offset_ >= 0, 1, -1)
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
         """`fit`, then `predict` for the same rows."""

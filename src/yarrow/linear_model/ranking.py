@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from yarrow import _core
 from yarrow._core import rules
@@ -19,6 +19,9 @@ from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, Rows, read_rows, read_values
 
+if TYPE_CHECKING:
+    from yarrow.linear_model.streaming import Learning
+
 _PAIRS_AT_ONCE = 4096
 
 
@@ -28,7 +31,8 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     Each pair makes the smallest change for which `w.(better - worse) >= 1`. A sample weight of a
     pair multiplies C and has no effect on the variant without a price, 'pa'. An intercept would
-    cancel, so there is none.
+    cancel, so there is none. In files a row's label says how relevant it is, and its qid (svmlight)
+    or tag (VW) which query it belongs to; the rows of a query stand together.
     Use it where people choose or click, so that preferences are known and grades are not.
     Instead: `PassiveAggressiveRegressor` where grades are comparable across groups.
 
@@ -54,6 +58,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     )
 
     learns_labels: ClassVar[bool] = False
+    wrong: ClassVar[str] = "pairs in the wrong order"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
 
     def __sklearn_tags__(self) -> Any:
@@ -77,6 +82,11 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
             return super()._new_model(declared, class_weights, joint)
         return self.clone({"fit_intercept": False})._new_model(declared, class_weights, joint)
 
+    def _stream_learning(self) -> type[Learning]:
+        from yarrow.linear_model.query_stream import QueryLearning
+
+        return QueryLearning
+
     # -- scikit-learn ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, group: Any = None) -> Self:
@@ -91,8 +101,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
             order = random.permutation(len(pairs)) if self.shuffle else np.arange(len(pairs))
-            for at in range(0, len(pairs), _PAIRS_AT_ONCE):
-                part = pairs[order[at : at + _PAIRS_AT_ONCE]]
+            for part in parts(pairs[order]):
                 self._learn_pairs(model, table, part, rows.names or [], undo=False)
         self.__dict__.pop("_n_features_in", None)
         self._model, self._made_with = model, self.get_params()
@@ -127,9 +136,8 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def score(self, X: Any, y: Any, group: Any = None) -> float:
         """Share of the pairs whose better row scores higher; ties count half."""
         scores = self.predict(X)
-        better, worse = _pairs(read_values(y, len(scores)), group).T
-        ahead = scores[better] - scores[worse]
-        return float(np.mean((np.sign(ahead) + 1) / 2))
+        pairs = _pairs(read_values(y, len(scores)), group)
+        return 1 - wrong_order(scores, pairs) / len(pairs)
 
     # -- dicts -----------------------------------------------------------------------------------
 
@@ -159,30 +167,43 @@ def _table(rows: Rows) -> Any:
     return sparse.csr_matrix((values, rows.indices, rows.begins), (rows.n_rows, rows.n_columns))
 
 
+def parts(pairs: Array) -> list[Array]:
+    """Pairs in order, so many at a time that their differences fit in memory."""
+    return [pairs[at : at + _PAIRS_AT_ONCE] for at in range(0, len(pairs), _PAIRS_AT_ONCE)]
+
+
+def wrong_order(scores: Array, pairs: Array) -> float:
+    """How many pairs have the better row behind; ties count half."""
+    ahead = scores[pairs[:, 0]] - scores[pairs[:, 1]]
+    return float(np.sum((1 - np.sign(ahead)) / 2))
+
+
 def _pairs(relevance: Array, group: Any) -> Array:
-    """Places of the better and the worse row of every pair within a group."""
+    """Places of the better and the worse row of every pair within a group; at least one."""
     n = len(relevance)
     groups = np.zeros(n) if group is None else np.asarray(group)
     if groups.shape != (n,):
         raise DataError(f"group must have one entry a row: {n}. Got the shape {groups.shape}.")
-    found: list[Array] = [np.empty((0, 2), np.int64)]
-    for members in _members(groups):
-        for at, i in enumerate(members[:-1]):
-            others = members[at + 1 :]
-            others = others[relevance[others] != relevance[i]]
-            ahead = relevance[i] > relevance[others]
-            row = np.full(len(others), i)
-            found.append(
-                np.where(
-                    ahead[:, None], np.column_stack([row, others]), np.column_stack([others, row])
-                )
-            )
-    pairs = np.concatenate(found)
+    pairs = np.concatenate([pairs_among(relevance, members) for members in _members(groups)])
     if len(pairs) == 0:
         raise DataError(
             f"There is nothing to rank: no group has rows of different relevance (n_samples={n})."
         )
     return pairs
+
+
+def pairs_among(relevance: Array, members: Array) -> Array:
+    """The pairs of some rows, each row against those after it: places of the better, the worse."""
+    found: list[Array] = [np.empty((0, 2), np.int64)]
+    for at, i in enumerate(members[:-1]):
+        others = members[at + 1 :]
+        others = others[relevance[others] != relevance[i]]
+        ahead = relevance[i] > relevance[others]
+        row = np.full(len(others), i)
+        found.append(
+            np.where(ahead[:, None], np.column_stack([row, others]), np.column_stack([others, row]))
+        )
+    return np.concatenate(found)
 
 
 def _members(groups: Array) -> list[Array]:

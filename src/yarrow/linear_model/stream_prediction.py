@@ -117,7 +117,7 @@ def _predictions(
     model: Any, scores: Array, variances: Array, labels: list[Any], probabilities: bool
 ) -> Predictions:
     if not hasattr(model, "classes_"):
-        return Predictions(scores[:, 0], scores, None, labels)
+        return Predictions(model._chosen(scores, variances), scores, None, labels)
     chosen = model._best_names(scores)
     likely = model._probabilities(scores, variances) if probabilities else None
     in_order = model._in_class_order

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: numbers, so that a single one would take memory for all those below it.
 MOST_FEATURES = 2**26
 
-_COMPLAINTS_KEPT = 5
+COMPLAINTS_KEPT = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Checkpoint:
     """The account of a stream at one row: rows, errors so far, and that row."""
 
     rows: int
-    mistakes: int
+    judged: int  # rows, or pairs of rows, that were predicted before they were learned
+    mistakes: float
     squared_error: float
     label: Any
     prediction: Any  # None where no class was known yet
@@ -52,7 +53,8 @@ class Progress:
     source: str = ""
     number: int = 1  # of the pass
     rows: int = 0
-    mistakes: int = 0
+    judged: int = 0  # rows, or pairs of rows, that were predicted before they were learned
+    mistakes: float = 0
     squared_error: float = 0.0
     features: int = 0
     skipped: int = 0
@@ -83,7 +85,7 @@ def learn_stream(
     """
     listed: list[Source] = list(sources) if isinstance(sources, (list, tuple)) else [sources]  # type: ignore[list-item]
     _check_passes(listed, passes)
-    learning = _Learning(model, how or StreamFormat(), seconds, keep_results)
+    learning = model._stream_learning()(model, how or StreamFormat(), seconds, keep_results)
     for number in range(1, passes + 1):
         for source in listed:
             learning.progress.number = number
@@ -109,7 +111,7 @@ def _check_passes(sources: Sequence[Any], passes: int) -> None:
             )
 
 
-class _Learning:
+class Learning:
     """Learns sources one after the other into a model, with one account of them all."""
 
     def __init__(
@@ -141,27 +143,40 @@ class _Learning:
         with errors_named(source, format), opened(source) as file:
             learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
             found = yield from learn(source, file, format, how)
-            if self.account.rows > 0 or "_model" in self.model.__dict__:
-                self.model._model = self.core
+            if progress.rows > 0 and "_model" not in self.model.__dict__:
+                self.model._model, self.model._made_with = self.core, self.model.get_params()
+            if "_model" in self.model.__dict__:
                 known = self.model.__dict__.get("_stream") or {}
                 self.model.__dict__["_stream"] = known | how.described(format, **found)
         progress.done = True
         progress.checkpoints, progress.results = [], None
         yield dataclasses.replace(progress)
 
-    def _learn_text(
-        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
-    ) -> Generator[Progress, None, dict[str, Any]]:
+    def _reader(
+        self, file: BinaryIO, format: str, how: StreamFormat, *, dtype: str, hash_bits: int
+    ) -> Any:
+        """A reader of text that refuses indices beyond what the model takes."""
         model = self.model
-        hash_bits = model.hash_bits or 0
         limit = MOST_FEATURES
         if model.max_features is not None:
             limit = LAST_INDEX
             if model.when_full == "error":
                 limit = min(limit, model.max_features - (how.index_base == 0))
-        reader = text_reader(
-            file, format, how, dtype=model.dtype, max_index=limit, hash_bits=hash_bits
+        return text_reader(
+            file,
+            format,
+            how,
+            dtype=dtype,
+            max_index=limit,
+            hash_bits=hash_bits,
+            labels_optional=not model.learns_labels,
         )
+
+    def _learn_text(
+        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+    ) -> Generator[Progress, None, dict[str, Any]]:
+        model = self.model
+        reader = self._reader(file, format, how, dtype=model.dtype, hash_bits=model.hash_bits or 0)
         at_end = False
         while not at_end:
             at_end = self.core.learn_from(reader, self.learner, self.account, self.seconds)
@@ -172,13 +187,15 @@ class _Learning:
     def _learn_table(
         self, source: Source, file: BinaryIO, format: str, how: StreamFormat
     ) -> Generator[Progress, None, dict[str, Any]]:
-        if not how.table.get("label"):
+        has_labels = bool(how.table.get("label"))
+        if self.model.learns_labels and not has_labels:
             raise ParameterError(f"Say which column of {source_name(source)} is the label.")
-        reader = TableReader(source, file, format, how, dtype=self.model.dtype)
+        reader = TableReader(source, file, format, how, dtype=self.model.dtype, labels=has_labels)
         for rows in reader:
             self.core.learn_named(
                 self.learner, self.account, rows.names,
-                rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(), rows.labels,
+                rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(),
+                [1.0] * len(rows) if rows.labels is None else rows.labels,
                 [] if rows.weights is None else rows.weights.tolist(), rows.lines.tolist(),
             )  # fmt: skip
             self._advance(file, reader)
@@ -189,7 +206,7 @@ class _Learning:
 
     def _advance(self, file: BinaryIO, reader: Any) -> None:
         progress, account, before = self.progress, self.account, self.before
-        progress.rows = int(account.rows)
+        progress.rows = progress.judged = int(account.rows)
         progress.mistakes = int(account.mistakes)
         progress.squared_error = account.squared_error
         progress.features = account.features
@@ -198,7 +215,7 @@ class _Learning:
         progress.skipped = before.skipped + reader.skipped + int(account.skipped)
         new = reader.complaints + account.complaints[self.account_complaints :]
         named = [with_name(progress.source, _in_units(self.format, text)) for text in new]
-        progress.complaints = (before.complaints + named)[:_COMPLAINTS_KEPT]
+        progress.complaints = (before.complaints + named)[:COMPLAINTS_KEPT]
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
         progress.results = account.take_results() if self.keep_results else None
 
@@ -209,7 +226,9 @@ class _Learning:
             names = self.core.classes
             label = names[int(label)]
             prediction = None if prediction < 0 else names[int(prediction)]
-        return Checkpoint(int(rows), int(mistakes), squared, label, prediction, n)
+        elif not self.model.learns_labels:
+            label, prediction = None, int(prediction)
+        return Checkpoint(int(rows), int(rows), int(mistakes), squared, label, prediction, n)
 
 
 @contextlib.contextmanager

@@ -197,6 +197,19 @@ class StructuredClassifier(ModelOwner):
         return dict(zip(self._fitted.feature_names, table[1:, 0].tolist(), strict=True))
 
 
+def block_map(x: Features, label: Any) -> dict[str, Any]:
+    """F(x, label) that gives every class all features for itself: outputs are plain classes.
+
+    With it and `AROWClassifier(covariance="full")` there is one covariance over the weights of all
+    classes together, as in Theorem 2 of Crammer, Kulesza & Dredze (2013); `multiclass="top1"` keeps
+    one for each class.
+
+    >>> block_map({"rain": 1.0, "wind": 0.5}, "wet")
+    {'wet:rain': 1.0, 'wet:wind': 0.5}
+    """
+    return {f"{label}:{name}": value for name, value in x.items()}
+
+
 def _equal(one: Any, other: Any) -> bool:
     """Equality of outputs, which may be arrays."""
     return bool(np.all(one == other)) if isinstance(one, np.ndarray) else bool(one == other)

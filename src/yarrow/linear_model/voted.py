@@ -18,14 +18,15 @@ class VotedPerceptron(LinearClassifier):
 
     It learns as the Perceptron does. To predict, each weight vector that there has been, from the
     first one of zeros on, votes for the class it would have predicted, once for the row that made
-    it (the first one: once in advance) and once for each row that it got right. A vector whose
-    score is exactly 0 abstains. Scores are the share of votes for a class minus the share against
+    it (the first one: once in advance) and once for each row that it got right; a row of sample
+    weight w counts w times, and scales the step that it makes by w. A vector whose score is exactly
+    0 abstains. Scores are the share of votes for a class minus the share against
     it; ties go to the class seen first.
 
     What is kept are the rows that were got wrong, so memory and the time of a prediction grow with
     their values. `max_vectors` bounds both: only the most recent vectors vote, and older ones are
-    forgotten along with their votes. A sample weight scales the step, not the votes. `coef_` holds
-    the current vector, which alone decides what is learned.
+    forgotten along with their votes. `coef_` holds the current vector, which alone decides what is
+    learned.
 
     Use it to study how much voting gains over averaging. Instead: `Perceptron(average=True)`, which
     is nearly as good, and predicts as fast as any linear model.
@@ -38,9 +39,6 @@ class VotedPerceptron(LinearClassifier):
     """
 
     row_costs: ClassVar[str] = "its values; to predict, those of all mistakes"
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
-        "check_class_weight_classifiers": "votes count rows, whatever their weight"
-    }
 
     max_vectors: int | None = integer(
         default=None, doc="The most weight vectors that vote, per class; None: all.", at_least=1
@@ -57,10 +55,7 @@ class VotedPerceptron(LinearClassifier):
         return _core.Loop.voted
 
     def _rule(self) -> _core.Rule:
-        return rules.perceptron
-
-    def _rule_parameters(self) -> list[float]:
-        return [0.0]  # updates on mistakes only
+        return rules.voted_perceptron
 
     def _loop_parameters(self) -> list[float]:
         return [float(self.max_vectors or 0)]

@@ -92,8 +92,10 @@ def arow(
     updated rows and s the initial variance (1 in the paper).
 
     Assumes a full covariance (over the weights of all classes), the squared hinge loss, and that
-    every mistake is updated. The diagonal form has no such theorem. Without u, the best of a path
-    of support vector machines.
+    every mistake is updated. The diagonal form has no such theorem. Theorem 2 asks for one
+    covariance over the weights of all classes: `StructuredClassifier` with `block_map` and
+    `AROWClassifier(covariance="full")`; `multiclass="top1"` keeps one for each class. Without u,
+    the best of a path of support vector machines.
     """
     r = float(run.parameter("r", r))
     s = float(run.parameters.get("initial_variance", 1.0) if variance is None else variance)
