@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -94,7 +95,8 @@ def lines(
         look = "strong" if line.strong else ""
         tip = line.name if name != line.name else ""
         drawing.text((start + 1, at + 4), name, look=look, tip=tip)
-    return drawing.figure(title, description or _described(named, x, y))
+    plot = _plot(frame, horizontal, vertical)
+    return drawing.figure(title, description or _described(named, x, y), plot)
 
 
 def _drawable(line: Series, x: Axis, y: Axis) -> Series:
@@ -154,3 +156,15 @@ def _described(named: Sequence[Series], x: Axis, y: Axis) -> str:
     """Each line's last value, in words."""
     ends = [f"{line.name} {y.text(line.points[-1][1])}" for line in named]
     return f"{y.label} against {x.label}; at the end: {', '.join(ends)}." if ends else y.label
+
+
+def _plot(frame: Box, x: Scale, y: Scale) -> str:
+    """Frame and scales for a script, rounded as the drawing is."""
+    told = {
+        "frame": [round(end, 1) for end in (frame.left, frame.top, frame.right, frame.bottom)],
+        "x": [x.low, x.high, x.axis.log],
+        "y": [y.low, y.high, y.axis.log],
+        "word": x.axis.label,
+        "percent": y.axis.percent,
+    }
+    return json.dumps(told)

@@ -1,0 +1,246 @@
+"""The figures of a comparison, each with the sentence that stands below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from yarrow.report import numbers, reading
+from yarrow.report.figures import (
+    Axis,
+    Difference,
+    Figure,
+    Series,
+    Spot,
+    confusion,
+    differences,
+    lines,
+    rank_diagram,
+    scatter,
+)
+
+if TYPE_CHECKING:
+    from yarrow.experiments import Comparison, Outcome
+
+__all__ = [
+    "against_nonzeros",
+    "against_seconds",
+    "confusions",
+    "error_by_stretch",
+    "learning_curves",
+    "mean_ranks",
+    "rivals",
+]
+
+#: how many learners a chart names; the others are grey
+MOST_NAMED = 8
+_STRETCHES = 20
+
+
+def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str]:
+    """Error so far against rows."""
+    curves = {id(item): item.curve for item in comparison.outcomes}
+    title, label = "Learning curves", "so far"
+    return _over_rows(comparison, width, title, label, curves)
+
+
+def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Error within each twentieth of the stream: drift shows here; None for a short stream."""
+    rows = max((item.rows for item in comparison.outcomes), default=0)
+    if rows < 10 * _STRETCHES:
+        return None
+    curves = {id(item): _by_stretch(item.curve, rows) for item in comparison.outcomes}
+    return _over_rows(comparison, width, "Error by stretch", "in each twentieth", curves)
+
+
+def _by_stretch(curve: Sequence[tuple[int, float]], rows: int) -> list[tuple[float, float]]:
+    """Errors between places of the curve that are about a twentieth of the stream apart."""
+    points: list[tuple[float, float]] = []
+    start, before = 0, 0.0
+    for at, error in curve:
+        if at - start >= 0.98 * rows / _STRETCHES or (at == rows and at > start):
+            points.append((0.5 * (start + at), (at * error - before) / (at - start)))
+            start, before = at, at * error
+    return points
+
+
+def _over_rows(
+    comparison: Comparison,
+    width: float,
+    title: str,
+    label: str,
+    curves: Mapping[int, Sequence[tuple[float, float]]],
+) -> tuple[Figure, str]:
+    regression = reading.is_regression(comparison)
+    found = [item for item in reading.contenders(comparison) if curves[id(item)]]
+    named = _named(comparison, found)
+    low, high = _range([curves[id(item)] for item in named if not reading.is_baseline(item)])
+    above = [item for item in named if curves[id(item)][-1][1] > high]
+    named = [item for item in named if item not in above]
+    chosen = reading.recommended(comparison)
+    series = [
+        Series(
+            reading.short_name(item.learner),
+            curves[id(item)],
+            strong=item is chosen,
+            plain=reading.is_baseline(item),
+        )
+        for item in named
+    ]
+    quiet = [item for item in found if item not in named]
+    series += [
+        Series(reading.short_name(item.learner), curves[id(item)], quiet=True) for item in quiet
+    ]
+    word = f"{reading.error_word(regression)} {label}"
+    figure = lines(
+        series,
+        title=f"{title}: {comparison.data.get('name', '')}",
+        x=Axis("rows", low=0.0),
+        y=Axis(word, percent=not regression, low=low, high=high),
+        width=width,
+        height=420 if width > 500 else 360,
+    )
+    note = ""
+    if len(quiet) > len(above):
+        note = f"Grey: {len(quiet) - len(above)} other learners. "
+    if above:
+        said = ", ".join(_with_error(item, regression) for item in above)
+        note += f"Above the chart at the end: {said}."
+    return figure, note.strip()
+
+
+def against_nonzeros(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Accuracy (or squared error) against the number of nonzero weights."""
+    return _trade_off(comparison, width, "nonzeros", Axis("nonzero weights", log=True))
+
+
+def against_seconds(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Accuracy (or squared error) against the time it took to learn."""
+    axis = Axis("time to learn the stream", log=True, form=numbers.duration)
+    return _trade_off(comparison, width, "seconds", axis)
+
+
+def _trade_off(
+    comparison: Comparison, width: float, field: str, axis: Axis
+) -> tuple[Figure, str] | None:
+    regression = reading.is_regression(comparison)
+    found = [item for item in reading.contenders(comparison) if not reading.is_baseline(item)]
+    at_zero = [item for item in found if getattr(item, field) <= 0]
+    found = [item for item in found if item not in at_zero]
+    if len(found) < 2:
+        return None
+    shown = _not_far_behind(found, regression)
+    chosen = reading.recommended(comparison)
+    spots = []
+    for item in shown:
+        error = reading.error(item, regression)
+        name, value = reading.short_name(item.learner), error if regression else 1 - error
+        spots.append(Spot(name, getattr(item, field), value, item.family, item is chosen))
+    word = "mean squared error" if regression else "accuracy"
+    figure = scatter(
+        spots,
+        title=f"{word.capitalize()} against {axis.label}",
+        x=axis,
+        y=Axis(word, percent=not regression),
+        higher_y=not regression,
+        width=width,
+        height=460 if width > 500 else 400,
+    )
+    better = "fewer weights" if field == "nonzeros" else "less time"
+    note = f"Dashed: no learner is both more accurate and has {better}."
+    if field == "seconds":
+        note = "Dashed: no learner is both more accurate and faster."
+    if left_out := [item for item in found if item not in shown]:
+        said = ", ".join(_with_error(item, regression) for item in left_out[:8])
+        more = f" and {len(left_out) - 8} others" if len(left_out) > 8 else ""
+        note += f" Left out, with far more errors: {said}{more}."
+    if at_zero:
+        note += f" Without a place on this axis: {', '.join(i.learner for i in at_zero)}."
+    return figure, note
+
+
+def confusions(comparison: Comparison) -> tuple[Figure, str] | None:
+    """The confusion matrix of the recommended learner."""
+    chosen = reading.recommended(comparison)
+    if chosen is None or not chosen.confusion:
+        return None
+    figure = confusion(
+        chosen.confusion["labels"],
+        chosen.confusion["counts"],
+        title=f"Confusion matrix of {chosen.learner}",
+    )
+    return figure, "Rows are true labels, columns predicted ones; shaded by the share of its row."
+
+
+def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
+    """Mean ranks with their critical difference."""
+    ranks = comparison.ranks
+    if not ranks or len(ranks["learners"]) < 2:
+        return None
+    figure = rank_diagram(
+        [reading.short_name(name) for name in ranks["learners"]],
+        ranks["mean_ranks"],
+        ranks["critical_difference"],
+        title=f"Mean ranks over {ranks['over']}",
+        strong=reading.short_name(comparison.recommendation.get("learner", "")),
+    )
+    note = f"Mean rank by error over {ranks['over']}; 1 is best. "
+    return figure, note + "A bar joins learners whose ranks differ by less than can be told."
+
+
+def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """How much worse the rivals are, with intervals."""
+    found = comparison.recommendation.get("rivals") or []
+    if not found:
+        return None
+    regression = reading.is_regression(comparison)
+    items = [
+        Difference(
+            reading.short_name(rival["name"]),
+            rival["difference"],
+            rival["low"],
+            rival["high"],
+            _p_value(rival.get("p")),
+        )
+        for rival in found
+    ]
+    name = reading.short_name(comparison.recommendation.get("learner", ""))
+    axis = Axis(f"{reading.error_word(regression)} above {name}", percent=not regression)
+    figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
+    return figure, "Paired differences over the same rows with 95 % intervals; grey: may be equal."
+
+
+def _named(comparison: Comparison, found: Sequence[Outcome]) -> list[Outcome]:
+    """The recommended one, the best others and the baselines: these get colours and labels."""
+    chosen = reading.recommended(comparison)
+    others = [item for item in found if not reading.is_baseline(item) and item is not chosen]
+    first = [chosen] if chosen is not None and chosen in found else []
+    named = [*first, *others][:MOST_NAMED]
+    return [*named, *(item for item in found if reading.is_baseline(item))]
+
+
+def _range(curves: Sequence[Sequence[tuple[float, float]]]) -> tuple[float | None, float]:
+    """Ends of the error axis: what happens after the first rows is to be seen."""
+    last = max((curve[-1][0] for curve in curves), default=0)
+    values = [value for curve in curves for at, value in curve if at >= 0.05 * last]
+    high, low = max(values, default=1.0), min(values, default=0.0)
+    return (0.0 if low < 0.45 * high else None), 1.12 * high or 1.0
+
+
+def _not_far_behind(found: Sequence[Outcome], regression: bool) -> list[Outcome]:
+    """Leave out those that would squeeze the others into a corner."""
+    errors = [reading.error(item, regression) for item in found]
+    middle = sorted(errors)[len(errors) // 2]
+    limit = max(middle + 2.5 * (middle - min(errors)), 1.5 * min(errors))
+    return [item for item, error in zip(found, errors, strict=True) if error <= limit]
+
+
+def _with_error(item: Outcome, regression: bool) -> str:
+    said = reading.error_text(reading.error(item, regression), regression)
+    return f"{reading.short_name(item.learner)} {said}"
+
+
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return ""
+    return "p < 0.001" if p < 0.001 else f"p = {numbers.significant(p, 2)}"
