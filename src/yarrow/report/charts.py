@@ -37,28 +37,50 @@ MOST_NAMED = 8
 _STRETCHES = 20
 
 
-def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str]:
-    """Error so far against rows."""
-    curves = {id(item): item.curve for item in comparison.outcomes}
-    title, label = "Learning curves", "so far"
-    return _over_rows(comparison, width, title, label, curves)
+def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Error so far against rows; the first rows, where anything can happen, are left out."""
+    regression = reading.is_regression(comparison)
+    found = [item for item in reading.contenders(comparison) if item.curve]
+    if not found:
+        return None
+    curves = {item.name: _after_the_start(item.curve) for item in found}
+    named = _named(comparison, found, MOST_NAMED)
+    figure, above = _over_rows(comparison, curves, named, "so far", width)
+    notes = []
+    if quiet := len(found) - len(named):
+        notes.append(f"Grey: {quiet} other learners.")
+    if above:
+        said = ", ".join(_with_error(item, regression) for item in above)
+        notes.append(f"Above the chart at the end: {said}.")
+    return figure, " ".join(notes)
 
 
 def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     """Error within each twentieth of the stream: drift shows here; None for a short stream."""
-    rows = max((item.rows for item in comparison.outcomes), default=0)
+    found = [item for item in reading.contenders(comparison) if item.curve]
+    rows = max((item.rows for item in found), default=0)
     if rows < 10 * _STRETCHES:
         return None
-    curves = {id(item): _by_stretch(item.curve, rows) for item in comparison.outcomes}
-    return _over_rows(comparison, width, "Error by stretch", "in each twentieth", curves)
+    named = _named(comparison, found, MOST_NAMED // 2)
+    curves = {item.name: _by_stretch(item.curve, rows) for item in named}
+    figure, above = _over_rows(comparison, curves, named, "in each twentieth", width)
+    note = "Each twentieth of the stream by itself: where the errors were made."
+    if above:
+        said = ", ".join(reading.short_name(item.learner) for item in above)
+        note += f" Above the chart at the end: {said}."
+    return figure, note
 
 
-def _by_stretch(curve: Sequence[tuple[int, float]], rows: int) -> list[tuple[float, float]]:
+def _after_the_start(curve: Sequence[tuple[int, float]]) -> Sequence[tuple[float, float]]:
+    return [(at, error) for at, error in curve if at >= 0.005 * curve[-1][0]]
+
+
+def _by_stretch(curve: Sequence[tuple[int, float]], rows: int) -> Sequence[tuple[float, float]]:
     """Errors between places of the curve that are about a twentieth of the stream apart."""
     points: list[tuple[float, float]] = []
     start, before = 0, 0.0
     for at, error in curve:
-        if at - start >= 0.98 * rows / _STRETCHES or (at == rows and at > start):
+        if at - start >= 0.98 * rows / _STRETCHES or (at == rows and at - start > rows / 40):
             points.append((0.5 * (start + at), (at * error - before) / (at - start)))
             start, before = at, at * error
     return points
@@ -66,47 +88,46 @@ def _by_stretch(curve: Sequence[tuple[int, float]], rows: int) -> list[tuple[flo
 
 def _over_rows(
     comparison: Comparison,
-    width: float,
-    title: str,
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    named: Sequence[Outcome],
     label: str,
-    curves: Mapping[int, Sequence[tuple[float, float]]],
-) -> tuple[Figure, str]:
+    width: float,
+) -> tuple[Figure, list[Outcome]]:
+    """A chart of `curves`, those of `named` with labels, and whose line ends above it."""
     regression = reading.is_regression(comparison)
-    found = [item for item in reading.contenders(comparison) if curves[id(item)]]
-    named = _named(comparison, found)
-    low, high = _range([curves[id(item)] for item in named if not reading.is_baseline(item)])
-    above = [item for item in named if curves[id(item)][-1][1] > high]
-    named = [item for item in named if item not in above]
     chosen = reading.recommended(comparison)
+    low, high = _range([curves[item.name] for item in named if not reading.is_baseline(item)])
+    above = [item for item in named if curves[item.name][-1][1] > high]
     series = [
         Series(
             reading.short_name(item.learner),
-            curves[id(item)],
+            curves[item.name],
             strong=item is chosen,
             plain=reading.is_baseline(item),
         )
         for item in named
+        if item not in above
     ]
-    quiet = [item for item in found if item not in named]
+    names = {item.name for item in named}
     series += [
-        Series(reading.short_name(item.learner), curves[id(item)], quiet=True) for item in quiet
+        Series(reading.short_name(item.learner), curves[item.name], quiet=True)
+        for item in reading.contenders(comparison)
+        if item.name in curves and item.name not in names
     ]
-    word = f"{reading.error_word(regression)} {label}"
     figure = lines(
         series,
-        title=f"{title}: {comparison.data.get('name', '')}",
+        title=f"{reading.error_word(regression).capitalize()} {label}",
         x=Axis("rows", low=0.0),
-        y=Axis(word, percent=not regression, low=low, high=high),
+        y=Axis(
+            f"{reading.error_word(regression)} {label}",
+            percent=not regression,
+            low=low,
+            high=high,
+        ),
         width=width,
         height=420 if width > 500 else 360,
     )
-    note = ""
-    if len(quiet) > len(above):
-        note = f"Grey: {len(quiet) - len(above)} other learners. "
-    if above:
-        said = ", ".join(_with_error(item, regression) for item in above)
-        note += f"Above the chart at the end: {said}."
-    return figure, note.strip()
+    return figure, above
 
 
 def against_nonzeros(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
@@ -210,19 +231,19 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     return figure, "Paired differences over the same rows with 95 % intervals; grey: may be equal."
 
 
-def _named(comparison: Comparison, found: Sequence[Outcome]) -> list[Outcome]:
+def _named(comparison: Comparison, found: Sequence[Outcome], most: int) -> list[Outcome]:
     """The recommended one, the best others and the baselines: these get colours and labels."""
     chosen = reading.recommended(comparison)
     others = [item for item in found if not reading.is_baseline(item) and item is not chosen]
-    first = [chosen] if chosen is not None and chosen in found else []
-    named = [*first, *others][:MOST_NAMED]
+    first = [item for item in found if item is chosen]
+    named = [*first, *others][:most]
     return [*named, *(item for item in found if reading.is_baseline(item))]
 
 
 def _range(curves: Sequence[Sequence[tuple[float, float]]]) -> tuple[float | None, float]:
     """Ends of the error axis: what happens after the first rows is to be seen."""
     last = max((curve[-1][0] for curve in curves), default=0)
-    values = [value for curve in curves for at, value in curve if at >= 0.05 * last]
+    values = [value for curve in curves for at, value in curve if at >= 0.15 * last]
     high, low = max(values, default=1.0), min(values, default=0.0)
     return (0.0 if low < 0.45 * high else None), 1.12 * high or 1.0
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["page"]
 
-_WIDE, _NARROW = 760, 360
+_WIDE, _NARROW = 900, 360
 #: what a chart function gives: a figure and the sentence below it
 Shown = tuple[Figure, str]
 
@@ -72,6 +72,7 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str] | None]:
 
     trade_offs = curves(charts.against_nonzeros), curves(charts.against_seconds)
     failed = tables.failed(comparison)
+    measure = "Error" if reading.is_regression(comparison) else "Accuracy"
     return [
         ("recommendation", "Recommendation", _recommendation(comparison)),
         ("learners", "Learners", _learners(comparison)),
@@ -80,8 +81,8 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str] | None]:
             "Learning curves",
             curves(charts.learning_curves) + curves(charts.error_by_stretch),
         ),
-        ("nonzeros", "Accuracy against nonzeros", trade_offs[0]) if trade_offs[0] else None,
-        ("time", "Accuracy against time", trade_offs[1]) if trade_offs[1] else None,
+        ("nonzeros", f"{measure} against nonzeros", trade_offs[0]) if trade_offs[0] else None,
+        ("time", f"{measure} against time", trade_offs[1]) if trade_offs[1] else None,
         _figure_section("confusion", "What it confuses", charts.confusions(comparison)),
         _figure_section("ranks", "Mean ranks", charts.mean_ranks(comparison)),
         ("settings", "All settings tried", _all_settings(comparison)),
@@ -104,13 +105,23 @@ def _subtitle(comparison: Comparison) -> str:
 def _recommendation(comparison: Comparison) -> str:
     said = comparison.recommendation
     chosen = reading.recommended(comparison)
-    evidence = "".join(f"<li>{escape(sentence)}</li>" for sentence in said.get("evidence", []))
-    card = (
-        f'<p class="answer">{escape(said.get("sentence") or "There is nothing to recommend.")}</p>'
-    )
+    evidence = "".join(f"<li>{_prose(sentence)}</li>" for sentence in said.get("evidence", []))
+    answer = said.get("sentence") or "There is nothing to recommend."
+    card = f'<p class="answer">{_prose(answer)}</p>{_warning(comparison)}'
     card += f"<ul>{evidence}</ul>" if evidence else ""
     rivals = _at_two_widths(lambda width: charts.rivals(comparison, width))
     return f'<div class="card">{card}{rivals}</div>{_tiles(comparison) if chosen else ""}'
+
+
+def _warning(comparison: Comparison) -> str:
+    """What must not be overlooked: a rule that learns nothing is ahead."""
+    first = next(iter(reading.contenders(comparison)), None)
+    if first is None or not reading.is_baseline(first):
+        return ""
+    regression = reading.is_regression(comparison)
+    error = reading.error_text(reading.error(first, regression), regression)
+    text = f"No learner beats “{first.learner}”, which learns nothing: {error}."
+    return f'<p class="warning"><strong>Mind:</strong> {_prose(text)}</p>'
 
 
 def _tiles(comparison: Comparison) -> str:
@@ -172,7 +183,7 @@ def _figure_section(key: str, head: str, shown: Shown | None) -> tuple[str, str,
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(figure.title)}">'
         f"{figure.inline()}</div>"
     )
-    return key, head, f"<figure>{scroll}<figcaption>{escape(note)}</figcaption></figure>"
+    return key, head, f"<figure>{scroll}<figcaption>{_prose(note)}</figcaption></figure>"
 
 
 def _at_two_widths(draw: Callable[[float], Shown | None]) -> str:
@@ -183,7 +194,7 @@ def _at_two_widths(draw: Callable[[float], Shown | None]) -> str:
         if shown is None:
             return ""
         figure, note = shown
-        caption = f"<figcaption>{escape(note)}</figcaption>" if note else ""
+        caption = f"<figcaption>{_prose(note)}</figcaption>" if note else ""
         parts.append(f'<figure class="{look}">{figure.inline()}{caption}</figure>')
     return "\n".join(parts)
 
@@ -218,6 +229,11 @@ def _key(cell: tables.Cell) -> str:
     if cell.key is None:
         return ""
     return f' data-key="{str(float(cell.key)).replace("inf", "Infinity")}"'
+
+
+def _prose(text: object) -> str:
+    """A sentence whose percent signs stay with their numbers."""
+    return escape(text).replace(" %", "&nbsp;%")
 
 
 def _plural(count: int, word: str) -> str:

@@ -80,7 +80,7 @@ def learners(comparison: Comparison) -> Table:
     rivals = {rival["name"]: rival for rival in comparison.recommendation.get("rivals", [])}
     found = reading.contenders(comparison)
     header = ["rank", "learner", "settings", "family", reading.error_word(regression)]
-    header += ["more than the recommended (95 %)", "nonzeros", "updates", "time"]
+    header += ["above the recommended (95 % interval)", "nonzeros", "updates", "time"]
     rows = []
     for place, outcome in enumerate(found, start=1):
         rival = rivals.get(outcome.name) or rivals.get(outcome.learner)
@@ -156,12 +156,12 @@ def _difference(
 ) -> Cell:
     if chosen is None or outcome is chosen:
         return Cell("", 0.0 if outcome is chosen else None)
+    form = numbers.significant if regression else numbers.percent
     value = reading.error(outcome, regression) - reading.error(chosen, regression)
     if rival is None:
-        return Cell(reading.error_text(value, regression), value)
-    ends = (reading.error_text(rival[end], regression) for end in ("low", "high"))
-    said = reading.error_text(rival["difference"], regression)
-    return Cell(f"{said} ({' to '.join(ends)})".replace(" % to ", " to "), value)
+        return Cell(form(value), value)
+    low, high = form(rival["low"]).removesuffix(" %"), form(rival["high"])
+    return Cell(f"{form(rival['difference'])} ({low} to {high})", value)
 
 
 def _sizes(outcome: Outcome) -> list[Cell]:

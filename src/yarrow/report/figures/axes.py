@@ -126,15 +126,15 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
     """Ticks, rules across the frame and the two labels; leaves out ticks that would touch."""
     end = -math.inf
-    for value, text in x.ticks(max(2, round((frame.right - frame.left) / 80))):
+    for value, text in x.ticks(_most_ticks(x, 64)):
         at, half = x(value), 0.5 * text_width(text, TICK_SIZE)
         drawing.line((at, frame.bottom), (at, frame.bottom + 4), "axis")
-        if at - half > end + 6 and at + half <= drawing.width:
-            drawing.text(
-                (at, frame.bottom + 18), text, size=TICK_SIZE, anchor="middle", look="soft"
-            )
-            end = at + half
-    for value, text in y.ticks(max(2, round((frame.bottom - frame.top) / 48))):
+        middle = min(at, drawing.width - half - 2)
+        if middle - half > end + 6:
+            place = (middle, frame.bottom + 18)
+            drawing.text(place, text, size=TICK_SIZE, anchor="middle", look="soft")
+            end = middle + half
+    for value, text in y.ticks(_most_ticks(y, 48)):
         at = y(value)
         drawing.line((frame.left, at), (frame.right, at), "rule")
         drawing.text((frame.left - 8, at + 4), text, size=TICK_SIZE, anchor="end", look="soft")
@@ -146,4 +146,10 @@ def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
 
 def left_room(y: Scale) -> float:
     """The room that the texts of a vertical axis need."""
-    return 12 + max((text_width(text, TICK_SIZE) for _, text in y.ticks(10)), default=0)
+    return 12 + max(
+        (text_width(text, TICK_SIZE) for _, text in y.ticks(_most_ticks(y, 48))), default=0
+    )
+
+
+def _most_ticks(scale: Scale, apart: float) -> int:
+    return max(2, round(abs(scale.end - scale.start) / apart))

@@ -68,7 +68,7 @@ def lines(
     named = [line for line in series if line.points and not line.quiet]
     most = max(1, int((height - 80) / _LABEL_GAP))
     named = named[:most]  # the first ones matter most; the others keep their lines
-    room = max(60.0, min(0.34 * width, max(map(_label_width, named), default=0)))
+    room = max(60.0, min(0.3 * width, max(map(_label_width, named), default=0)))
     names = [fitted(line.name, room, strong=line.strong) for line in named]
 
     drawing = Drawing(width, height)
