@@ -18,6 +18,7 @@ from yarrow.report.figures import (
     rank_diagram,
     scatter,
 )
+from yarrow.report.figures.confusion_matrix import MOST_CLASSES
 
 if TYPE_CHECKING:
     from yarrow.experiments import Comparison, Outcome
@@ -190,6 +191,8 @@ def confusions(comparison: Comparison) -> tuple[Figure, str] | None:
         chosen.confusion["counts"],
         title=f"Confusion matrix of {chosen.learner}",
     )
+    if len(chosen.confusion["labels"]) > MOST_CLASSES:
+        return figure, "True label → predicted label: rows, and their share of the true label's."
     return figure, "Rows are true labels, columns predicted ones; shaded by the share of its row."
 
 

@@ -30,7 +30,7 @@ def page(comparison: Comparison) -> str:
     """
     name = str(comparison.data.get("name", "the data"))
     title = f"Which learner for {name}?"
-    sections = [section for section in _sections(comparison) if section]
+    sections = _sections(comparison)
     links = "".join(f'<li><a href="#{key}">{escape(head)}</a></li>' for key, head, _ in sections)
     body = "\n".join(
         f'<section id="{key}" aria-labelledby="{key}-head">\n'
@@ -64,32 +64,28 @@ def page(comparison: Comparison) -> str:
 """
 
 
-def _sections(comparison: Comparison) -> list[tuple[str, str, str] | None]:
-    """Key, heading and content of each part; None where there is nothing to show."""
+def _sections(comparison: Comparison) -> list[tuple[str, str, str]]:
+    """Key, heading and content of each part that has something to show."""
 
-    def curves(draw: Callable[[Comparison, float], Shown | None]) -> str:
+    def chart(draw: Callable[[Comparison, float], Shown | None]) -> str:
         return _at_two_widths(lambda width: draw(comparison, width))
 
-    trade_offs = curves(charts.against_nonzeros), curves(charts.against_seconds)
-    failed = tables.failed(comparison)
     measure = "Error" if reading.is_regression(comparison) else "Accuracy"
-    return [
+    curves = chart(charts.learning_curves) + chart(charts.error_by_stretch)
+    parts = [
         ("recommendation", "Recommendation", _recommendation(comparison)),
         ("learners", "Learners", _learners(comparison)),
-        (
-            "curves",
-            "Learning curves",
-            curves(charts.learning_curves) + curves(charts.error_by_stretch),
-        ),
-        ("nonzeros", f"{measure} against nonzeros", trade_offs[0]) if trade_offs[0] else None,
-        ("time", f"{measure} against time", trade_offs[1]) if trade_offs[1] else None,
-        _figure_section("confusion", "What it confuses", charts.confusions(comparison)),
-        _figure_section("ranks", "Mean ranks", charts.mean_ranks(comparison)),
+        ("curves", "Learning curves", curves),
+        ("nonzeros", f"{measure} against nonzeros", chart(charts.against_nonzeros)),
+        ("time", f"{measure} against time", chart(charts.against_seconds)),
+        ("confusion", "What it confuses", _in_one_width(charts.confusions(comparison))),
+        ("ranks", "Mean ranks", _in_one_width(charts.mean_ranks(comparison))),
         ("settings", "All settings tried", _all_settings(comparison)),
-        ("failed", "Did not finish", _table(failed)) if failed.rows else None,
+        ("failed", "Did not finish", _table(tables.failed(comparison))),
         ("data", "Data and protocol", _data(comparison)),
         ("again", "Do it again", _again(comparison)),
     ]
+    return [part for part in parts if part[2]]
 
 
 def _subtitle(comparison: Comparison) -> str:
@@ -131,30 +127,31 @@ def _tiles(comparison: Comparison) -> str:
         return ""
     regression = reading.is_regression(comparison)
     error = reading.error(chosen, regression)
-    per_row = chosen.seconds / chosen.rows if chosen.rows else 0.0
-    rows = f"{numbers.significant(1e6 * per_row)} µs a row"
+    a_row = numbers.duration(chosen.seconds / chosen.rows) if chosen.rows else ""
     tiles = [
         (reading.error_word(regression), reading.error_text(error, regression)),
         ("settings", reading.settings(chosen.parameters)),
         ("nonzero weights", numbers.count(chosen.nonzeros)),
-        (f"learning time, {rows}", numbers.duration(chosen.seconds)),
+        (f"learning time, {a_row} a row", numbers.duration(chosen.seconds)),
     ]
     said = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in tiles)
     return f'<dl class="tiles">{said}</dl>'
 
 
 def _learners(comparison: Comparison) -> str:
+    table = _table(tables.learners(comparison))
     note = (
         "The best setting of each learner. Time is the learner's own, without reading the data;"
         " updates are rows that changed the model."
     )
-    return f'<p class="soft">{note}</p>' + _table(tables.learners(comparison))
+    return f'<p class="soft">{note}</p>{table}' if table else ""
 
 
 def _all_settings(comparison: Comparison) -> str:
     table = tables.all_settings(comparison)
     count = _plural(len(table.rows), "setting")
-    return f"<details><summary>{count}, fewest errors first</summary>{_table(table)}</details>"
+    summary = f"<summary>{count}, fewest errors first</summary>"
+    return f"<details>{summary}{_table(table)}</details>" if table.rows else ""
 
 
 def _data(comparison: Comparison) -> str:
@@ -174,16 +171,16 @@ def _again(comparison: Comparison) -> str:
     return f'<pre tabindex="0">{escape(comparison.command)}</pre><p>{escape(versions)}</p>'
 
 
-def _figure_section(key: str, head: str, shown: Shown | None) -> tuple[str, str, str] | None:
+def _in_one_width(shown: Shown | None) -> str:
     """A figure that cannot be made narrow: it may be moved sideways."""
     if shown is None:
-        return None
+        return ""
     figure, note = shown
-    scroll = (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(figure.title)}">'
-        f"{figure.inline()}</div>"
+    return (
+        '<figure><div class="scroll" tabindex="0" role="region"'
+        f' aria-label="{escape(figure.title)}">{figure.inline()}</div>'
+        f"<figcaption>{_prose(note)}</figcaption></figure>"
     )
-    return key, head, f"<figure>{scroll}<figcaption>{_prose(note)}</figcaption></figure>"
 
 
 def _at_two_widths(draw: Callable[[float], Shown | None]) -> str:
@@ -200,6 +197,8 @@ def _at_two_widths(draw: Callable[[float], Shown | None]) -> str:
 
 
 def _table(table: tables.Table) -> str:
+    if not table.rows:
+        return ""
     looks = [' class="number"' if table.is_number(i) else "" for i in range(len(table.header))]
     head = "".join(
         f'<th scope="col"{look}>{escape(text)}</th>'

@@ -41,12 +41,13 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 @dataclass(frozen=True)
 class Wish:
-    """A label that wants to stand beside a dot."""
+    """A label that wants to stand beside a dot; only one that matters may move far away."""
 
     at: Point
     text: str
     radius: float = 5
     strong: bool = False
+    matters: bool = False
 
 
 def placed(
@@ -70,7 +71,7 @@ def placed(
         if not text:
             continue
         width = text_width(text, size, bold)
-        for left, middle in _candidates(x, y, width, radius, size):
+        for left, middle in _candidates(x, y, width, radius, size, wish.matters):
             box = Box(left, middle - 0.5 * size, left + width, middle + 0.5 * size)
             if box.inside(frame) and not any(box.overlaps(other) for other in [*labels, *dots]):
                 labels.append(box)
@@ -79,10 +80,12 @@ def placed(
     return answer
 
 
-def _candidates(x: float, y: float, width: float, radius: float, size: float) -> list[Point]:
+def _candidates(
+    x: float, y: float, width: float, radius: float, size: float, far: bool
+) -> list[Point]:
     """Left end and middle line of a label, best place first: beside the point, then around it."""
     places = []
-    for distance in (0.0, 0.8 * size, 1.7 * size, 2.6 * size):
+    for distance in (0.0, 0.8 * size, *((1.7 * size, 2.6 * size) if far else ())):
         near = radius + 3 + 0.4 * distance
         rise = radius + 2 + 0.5 * size + distance
         if distance == 0:

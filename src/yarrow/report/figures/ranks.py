@@ -166,5 +166,6 @@ def differences(
         drawing.text((side - 10, y + 4), name, anchor="end", tip=item.name)
         drawing.text((frame.right + 12, y + 4), item.note, size=11, look="soft")
     middle = 0.5 * (frame.left + frame.right)
-    drawing.text((middle, frame.bottom + 38), axis.label, size=12.5, anchor="middle")
+    label = fitted(axis.label, 2 * min(middle, width - middle) - 8, 12.5)
+    drawing.text((middle, frame.bottom + 38), label, size=12.5, anchor="middle", tip=axis.label)
     return drawing.figure(title, description or f"{axis.label}: {'; '.join(said)}.")

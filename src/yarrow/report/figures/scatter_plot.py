@@ -99,7 +99,7 @@ def scatter(
     for i, centre in zip(order, centres, strict=True):
         name, strong = spots[i].name, spots[i].strong
         text = fitted(name, 0.32 * width, _LABEL_SIZE, strong)
-        wishes.append(Wish(centre, text, 11 if strong else 6.5, strong))
+        wishes.append(Wish(centre, text, 11 if strong else 6.5, strong, strong or i in best))
     looks = ["strong" if spots[i].strong else "" if i in best else "soft" for i in order]
     _draw_labels(drawing, wishes, looks, frame, [_around(*ends) for ends in pairwise(steps)])
     front_names = ", ".join(spots[i].name for i in best)
