@@ -68,8 +68,9 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
 
   const heightAt = (points, x) => {
     const after = points.findIndex((point) => point[0] >= x);
-    if (after < 0 || x < points[0][0] - 1) return null;
-    if (after === 0) return points[0][1];
+    const last = points[points.length - 1];
+    if (after < 0) return x < last[0] + 1 ? last[1] : null;
+    if (after === 0) return x > points[0][0] - 1 ? points[0][1] : null;
     const [[x0, y0], [x1, y1]] = [points[after - 1], points[after]];
     return x1 === x0 ? y1 : y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
   };

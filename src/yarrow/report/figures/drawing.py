@@ -220,6 +220,8 @@ class Drawing:
         turned: bool = False,
     ) -> None:
         """Write one line; `at` is on its base line. A turned text reads upwards."""
+        if not text:
+            return
         x, y = at
         self._texts.append((text, text_box(at, text, size, anchor, turned, "strong" in look)))
         turn = f' transform="rotate(-90 {_n(x)} {_n(y)})"' if turned else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from yarrow.errors import ParameterError
 from yarrow.report import numbers
-from yarrow.report.figures.axes import Axis, Scale
+from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 
 __all__ = ["Difference", "differences", "rank_diagram", "tied_groups"]
@@ -144,13 +144,7 @@ def differences(
     right = 16 + max((text_width(item.note, 11) for item in items), default=0)
     frame = Box(side, 10, width - right - 8, row * len(items) + 16)
     scale = Scale(axis, ends, frame.left, frame.right).widened(0.06)
-    end = 0.0
-    for value, text in scale.ticks(5):
-        at = scale(value)
-        drawing.line((at, frame.top), (at, frame.bottom), "rule")
-        if at - 0.5 * text_width(text, 11.5) > end:
-            drawing.text((at, frame.bottom + 16), text, size=11.5, anchor="middle", look="soft")
-            end = at + 0.5 * text_width(text, 11.5) + 6
+    draw_bottom_axis(drawing, frame, scale, rules=True)
     drawing.line((scale(0), frame.top), (scale(0), frame.bottom), "mark")
     said = []
     for i, item in enumerate(items):
@@ -165,7 +159,4 @@ def differences(
         name = fitted(item.name, side - 14)
         drawing.text((side - 10, y + 4), name, anchor="end", tip=item.name)
         drawing.text((frame.right + 12, y + 4), item.note, size=11, look="soft")
-    middle = 0.5 * (frame.left + frame.right)
-    label = fitted(axis.label, 2 * min(middle, width - middle) - 8, 12.5)
-    drawing.text((middle, frame.bottom + 38), label, size=12.5, anchor="middle", tip=axis.label)
     return drawing.figure(title, description or f"{axis.label}: {'; '.join(said)}.")
