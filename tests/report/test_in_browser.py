@@ -85,6 +85,8 @@ def test_the_pointer_reads_the_learning_curves(tmp_path):
     const scale = box.width / svg.viewBox.baseVal.width;
     svg.dispatchEvent(new PointerEvent("pointermove", {
       clientX: box.left + right * scale, clientY: box.top + (top + 20) * scale, bubbles: true }));
+    const readout = document.querySelector("#curves .wide .readout").getBoundingClientRect();
+    if (readout.top < box.top || readout.top > box.top + 100) throw new Error("far from the chart");
     const entries = document.querySelectorAll("#curves .wide .readout > *");
     document.body.dataset.result = [...entries].map((e) => [...e.childNodes]
       .map((part) => part.textContent).join(" ")).join("; ");

@@ -103,11 +103,12 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
       box.append(entry);
     }
     box.hidden = false;
-    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    const drawn = svg.getBoundingClientRect();
+    const scale = drawn.width / svg.viewBox.baseVal.width;
     const place = at * scale + 14;
     const room = figure.clientWidth - box.offsetWidth;
     box.style.left = (place <= room ? place : Math.max(0, at * scale - 14 - box.offsetWidth)) + "px";
-    box.style.top = svg.offsetTop + top * scale + "px";
+    box.style.top = drawn.top - figure.getBoundingClientRect().top + top * scale + "px";
   };
   svg.addEventListener("pointermove", (event) => {
     const point = new DOMPoint(event.clientX, event.clientY);

@@ -30,7 +30,8 @@ class Series:
     band : (x, low, high) of an interval around it
     quiet : thin, grey and without a label: context for the others
     strong : thicker, its label bold
-    plain : dashed, in the colour of the text: a baseline
+    plain : thin and dashed, in the colour of the text: a baseline
+    dashed : as when the paper's own line stands beside ours, which is solid
     colour : which colour of the palette; the next one without it
     """
 
@@ -40,6 +41,7 @@ class Series:
     quiet: bool = False
     strong: bool = False
     plain: bool = False
+    dashed: bool = False
     colour: int | None = None
 
 
@@ -138,8 +140,8 @@ def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) 
         drawing.polygon(over + under, f"band {look}")
     points = [(x(at), y(value)) for at, value in line.points]
     weight = "thin" if line.quiet or line.plain else "thick" if line.strong else ""
-    dashes = "5 4" if line.plain else ""
-    if line.colour is not None and not line.quiet:
+    dashes = "5 4" if line.plain or line.dashed else ""
+    if not dashes and line.colour is not None:
         dashes = _DASHES[line.colour // COLOURS % len(_DASHES)]
     drawing.polyline(points, f"curve {weight} {look}", dashes=dashes, tip=line.name)
     if marks or len(points) == 1:
