@@ -82,7 +82,7 @@ def _outcome(
         {"r": setting},
         rows=rows,
         mistakes=mistakes,
-        squared_error=0.0 if labels else error * rows,
+        squared_error=0.0 if labels else error**2 * rows,
         updates=rows // 3,
         nonzeros=int(10 ** (1 + 5 * random.random())),
         seconds=float(10 ** (-2 + 2 * random.random())),

@@ -4,11 +4,12 @@ import dataclasses
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from report.support import HOSTILE, comparison
 
 from yarrow.experiments import Comparison, Outcome
-from yarrow.report import page
+from yarrow.report import charts, page, tables
 
 
 class Reader(HTMLParser):
@@ -109,3 +110,36 @@ def test_without_an_outcome_for_the_recommendation_the_page_still_shows_the_lear
     lost = comparison()
     lost.recommendation["learner"] = "nobody"
     assert 'id="learners"' in page(lost)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_errors_by_stretch_are_those_of_its_rows(power):
+    rows = 2_000
+    wrong = np.random.default_rng(0).random(rows) ** 2
+    sums = np.cumsum(wrong)
+    curve = [(at, float((sums[at - 1] / at) ** (1 / power))) for at in range(100, rows + 1, 100)]
+    found = charts._by_stretch(curve, rows, power)
+    expected = wrong.reshape(20, 100).mean(axis=1) ** (1 / power)
+    assert [at for at, _ in found] == [50 + 100 * i for i in range(20)]
+    np.testing.assert_allclose([error for _, error in found], expected)
+
+
+def test_a_comparison_that_recommends_nobody_has_a_page():
+    nobody = comparison()
+    nobody.recommendation = {
+        "learner": None,
+        "parameters": {},
+        "sentence": "Nothing.",
+        "rivals": [],
+    }
+    assert "Nothing." in page(nobody)
+
+
+def test_rivals_may_be_named_by_their_settings():
+    named = comparison()
+    for rival in named.recommendation["rivals"]:
+        rival["name"] += "(r=1.0)"
+    table = tables.learners(named)
+    assert sum(" to " in row[5].text for row in table.rows) == 4
+    figure, _ = charts.rivals(named, 700)
+    assert {"Learner0", "Learner1"} & {text for text, _ in figure.texts}

@@ -29,7 +29,7 @@ def test_all_settings_hold_every_setting_that_finished_and_failures_are_told():
 
 def test_a_regression_shows_its_squared_error():
     table = tables.learners(comparison(classes=0))
-    assert table.header[4] == "mean squared error"
+    assert table.header[4] == "RMSE"
     assert "%" not in table.rows[0][4].text
 
 

@@ -25,7 +25,8 @@ class Outcome:
     squared_error : summed over the rows of a regression; 0 for classes
     updates, nonzeros : rows that changed the model; weights that are not zero at the end
     seconds : the learner's own time, without reading the data
-    curve : (rows, error so far); the last place is the whole stream
+    curve : (rows, error so far: the share of mistakes, or the root of the mean squared error);
+        the last place is the whole stream
     nonzeros_curve : (rows, nonzeros)
     wrong : a bool a row, a squared error a row for a regression
     confusion : "labels" and "counts"; a row is a true label, a column a predicted one

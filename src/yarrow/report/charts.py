@@ -35,6 +35,8 @@ __all__ = [
 
 #: how many learners a chart names; the others are grey
 MOST_NAMED = 8
+#: how many rivals stand beside the recommendation, the closest ones
+MOST_RIVALS = 8
 _STRETCHES = 20
 
 
@@ -63,7 +65,8 @@ def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str]
     if rows < 10 * _STRETCHES:
         return None
     named = _named(comparison, found, MOST_NAMED // 2)
-    curves = {item.name: _by_stretch(item.curve, rows) for item in named}
+    power = 2 if reading.is_regression(comparison) else 1
+    curves = {item.name: _by_stretch(item.curve, rows, power) for item in named}
     figure, above = _over_rows(comparison, curves, named, "in each twentieth", width)
     note = "Each twentieth of the stream by itself: where the errors were made."
     if above:
@@ -76,14 +79,20 @@ def _after_the_start(curve: Sequence[tuple[int, float]]) -> Sequence[tuple[float
     return [(at, error) for at, error in curve if at >= 0.005 * curve[-1][0]]
 
 
-def _by_stretch(curve: Sequence[tuple[int, float]], rows: int) -> Sequence[tuple[float, float]]:
-    """Errors between places of the curve that are about a twentieth of the stream apart."""
+def _by_stretch(
+    curve: Sequence[tuple[int, float]], rows: int, power: int
+) -> Sequence[tuple[float, float]]:
+    """Errors between places of the curve that are about a twentieth of the stream apart.
+
+    Errors to the `power` are means over rows: 1 for mistakes, 2 for an RMSE.
+    """
     points: list[tuple[float, float]] = []
     start, before = 0, 0.0
     for at, error in curve:
         if at - start >= 0.98 * rows / _STRETCHES or (at == rows and at - start > rows / 40):
-            points.append((0.5 * (start + at), (at * error - before) / (at - start)))
-            start, before = at, at * error
+            mean = max(0.0, at * error**power - before) / (at - start)
+            points.append((0.5 * (start + at), mean ** (1 / power)))
+            start, before = at, at * error**power
     return points
 
 
@@ -117,7 +126,7 @@ def _over_rows(
     ]
     figure = lines(
         series,
-        title=f"{reading.error_word(regression).capitalize()} {label}",
+        title=f"{_sentence_case(reading.error_word(regression))} {label}",
         x=Axis("rows", low=0.0),
         y=Axis(
             f"{reading.error_word(regression)} {label}",
@@ -158,10 +167,10 @@ def _trade_off(
         error = reading.error(item, regression)
         name, value = reading.short_name(item.learner), error if regression else 1 - error
         spots.append(Spot(name, getattr(item, field), value, item.family, item is chosen))
-    word = "mean squared error" if regression else "accuracy"
+    word = reading.error_word(regression) if regression else "accuracy"
     figure = scatter(
         spots,
-        title=f"{word.capitalize()} against {axis.label}",
+        title=f"{_sentence_case(word)} against {axis.label}",
         x=axis,
         y=Axis(word, percent=not regression),
         higher_y=not regression,
@@ -206,7 +215,7 @@ def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
         ranks["mean_ranks"],
         ranks["critical_difference"],
         title=f"Mean ranks over {ranks['over']}",
-        strong=reading.short_name(comparison.recommendation.get("learner", "")),
+        strong=reading.short_name(comparison.recommendation.get("learner") or ""),
     )
     note = f"Mean rank by error over {ranks['over']}; 1 is best. "
     return figure, note + "A bar joins learners whose ranks differ by less than can be told."
@@ -218,20 +227,24 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     if not found:
         return None
     regression = reading.is_regression(comparison)
+    learners = {item.name: item.learner for item in comparison.outcomes}
     items = [
         Difference(
-            reading.short_name(rival["name"]),
+            reading.short_name(learners.get(rival["name"], rival["name"])),
             rival["difference"],
             rival["low"],
             rival["high"],
             _p_value(rival.get("p")),
         )
-        for rival in found
+        for rival in found[:MOST_RIVALS]
     ]
-    name = reading.short_name(comparison.recommendation.get("learner", ""))
+    name = reading.short_name(comparison.recommendation.get("learner") or "")
     axis = Axis(f"{reading.error_word(regression)} above {name}", percent=not regression)
     figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
-    return figure, "Paired differences over the same rows with 95 % intervals; grey: may be equal."
+    note = "Differences on the same rows, with their intervals. Grey: may be equal."
+    if len(found) > MOST_RIVALS:
+        note += f" The other {len(found) - MOST_RIVALS} are in the table."
+    return figure, note
 
 
 def _named(comparison: Comparison, found: Sequence[Outcome], most: int) -> list[Outcome]:
@@ -262,6 +275,10 @@ def _not_far_behind(found: Sequence[Outcome], regression: bool) -> list[Outcome]
 def _with_error(item: Outcome, regression: bool) -> str:
     said = reading.error_text(reading.error(item, regression), regression)
     return f"{reading.short_name(item.learner)} {said}"
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _p_value(p: float | None) -> str:

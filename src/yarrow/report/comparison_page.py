@@ -129,7 +129,7 @@ def _tiles(comparison: Comparison) -> str:
     error = reading.error(chosen, regression)
     a_row = numbers.duration(chosen.seconds / chosen.rows) if chosen.rows else ""
     tiles = [
-        (reading.error_word(regression), reading.error_text(error, regression)),
+        (f"{reading.error_word(regression)}, all rows", reading.error_text(error, regression)),
         ("settings", reading.settings(chosen.parameters)),
         ("nonzero weights", numbers.count(chosen.nonzeros)),
         (f"learning time, {a_row} a row", numbers.duration(chosen.seconds)),

@@ -30,19 +30,21 @@ def is_regression(comparison: Comparison) -> bool:
 
 
 def error(outcome: Outcome, regression: bool) -> float:
-    """The share of rows predicted wrongly, or the mean squared error."""
+    """The share of rows predicted wrongly, or the root of the mean squared error."""
     if outcome.failure or not outcome.rows:
         return math.nan
-    return (outcome.squared_error if regression else outcome.mistakes) / outcome.rows
+    if regression:
+        return math.sqrt(outcome.squared_error / outcome.rows)
+    return outcome.mistakes / outcome.rows
 
 
 def error_word(regression: bool) -> str:
     """What `error` is called."""
-    return "mean squared error" if regression else "error"
+    return "RMSE" if regression else "error"
 
 
 def error_text(value: float, regression: bool) -> str:
-    """An error as it is read: 4 digits of a squared error, or percent."""
+    """An error as it is read: percent, or four digits of an RMSE."""
     return numbers.significant(value, 4) if regression else numbers.percent(value)
 
 

@@ -80,7 +80,7 @@ def learners(comparison: Comparison) -> Table:
     rivals = {rival["name"]: rival for rival in comparison.recommendation.get("rivals", [])}
     found = reading.contenders(comparison)
     header = ["rank", "learner", "settings", "family", reading.error_word(regression)]
-    header += ["above the recommended (95 % interval)", "nonzeros", "updates", "time"]
+    header += ["above the recommended (interval)", "nonzeros", "updates", "time"]
     rows = []
     for place, outcome in enumerate(found, start=1):
         rival = rivals.get(outcome.name) or rivals.get(outcome.learner)
@@ -136,6 +136,8 @@ def facts(comparison: Comparison) -> Table:
         said.append(("classes", numbers.count(classes) if classes else "none: a regression"))
     if data.get("values_per_row") is not None:
         said.append(("values a row", numbers.significant(data["values_per_row"])))
+    if data.get("skipped"):
+        said.append(("rows left out", numbers.count(data["skipped"])))
     if data.get("noise"):
         said.append(("labels made wrong", numbers.percent(data["noise"], 1)))
     said += [(word, str(data[word])) for word in ("order", "source") if data.get(word)]
@@ -161,7 +163,7 @@ def _difference(
     if rival is None:
         return Cell(form(value), value)
     low, high = form(rival["low"]).removesuffix(" %"), form(rival["high"])
-    return Cell(f"{form(rival['difference'])} ({low} to {high})", value)
+    return Cell(f"{form(rival['difference'])} ({low} to {high})", rival["difference"])
 
 
 def _sizes(outcome: Outcome) -> list[Cell]:
