@@ -81,8 +81,7 @@ def learning_curve(
     marks = sorted(set(places(n, 1) if sizes is None else map(int, sizes)))
     if not marks or marks[0] < 1 or marks[-1] > n:
         raise ParameterError(f"Sizes are numbers of rows from 1 to {n}. Got {sizes!r} instead.")
-    asked = metric or ("rmse" if is_regression(model) else "error")
-    start = known_metrics.named(asked) if isinstance(asked, str) else asked
+    start = known_metrics.chosen(metric, is_regression(model))[0]
     wanted: Wanted = start.uses
     labels, truth = np.asarray(y), np.asarray(y_test)
     learning = learner(model, X, labels, None, classes)

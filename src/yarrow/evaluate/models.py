@@ -43,6 +43,8 @@ def is_regression(model: Any) -> bool:
 
 def nonzeros(model: Any) -> int:
     """Weights that are not zero, without the intercept; of Yarrow's and scikit-learn's learners."""
+    if isinstance(model, LinearModel) and "_model" not in model.__dict__:
+        return 0  # nothing has been learned yet
     if hasattr(model, "n_nonzero_"):
         return int(model.n_nonzero_)
     if not hasattr(model, "coef_"):
@@ -196,6 +198,11 @@ def learner(
 def length(X: Any) -> int:
     """How many rows there are."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def rows_of(X: Any) -> Any:
+    """Rows as they are, but lists of numbers as an array."""
+    return X if hasattr(X, "shape") or _is_dicts(X) else np.asarray(X)
 
 
 def take(X: Any, places: Any) -> Any:

@@ -11,7 +11,16 @@ from yarrow import metrics as known_metrics
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import curves
 from yarrow.evaluate.arrivals import steps
-from yarrow.evaluate.models import Told, Wanted, is_regression, learner, length, nonzeros, take
+from yarrow.evaluate.models import (
+    Told,
+    Wanted,
+    is_regression,
+    learner,
+    length,
+    nonzeros,
+    rows_of,
+    take,
+)
 from yarrow.lazy import np
 from yarrow.metrics import ConfusionMatrix, Metric
 from yarrow.metrics.base import equal
@@ -121,14 +130,14 @@ def progressive(
             raise ParameterError("Give X and y, or a Dataset that has both.")
         X, y, clean = X.X, X.y, X.clean if clean is None else clean
     labels = np.asarray(y)
-    n = length(X)
+    X, n = rows_of(X), length(X)
     truth = labels if clean is None else np.asarray(clean)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     for name, array in (("y", labels), ("clean", truth), ("sample_weight", weights)):
         if array is not None and array.shape != (n,):
             raise DataError(f"X has {n} rows, but {name} has the shape {array.shape}.")
     regression = is_regression(model)
-    chosen = _metrics(metrics, regression)
+    chosen = {metric.name: metric for metric in known_metrics.chosen(metrics, regression)}
     wanted = _wanted(chosen)
     marks = _checkpoints(checkpoints, n)
     told = Told(n, regression)
@@ -182,15 +191,6 @@ def progressive(
         seconds=seconds,
         model=model,
     )
-
-
-def _metrics(asked: Sequence[Metric | str] | None, regression: bool) -> dict[str, Metric]:
-    if asked is None:
-        asked = ["rmse" if regression else "error"]
-    if isinstance(asked, (str, Metric)):
-        asked = [asked]
-    found = [known_metrics.named(m) if isinstance(m, str) else m.fresh() for m in asked]
-    return {metric.name: metric for metric in found}
 
 
 def _wanted(chosen: dict[str, Metric]) -> Wanted:

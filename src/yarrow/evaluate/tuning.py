@@ -83,7 +83,7 @@ def cross_validate(
     error 0 ± 0
     """
     labels = _checked(X, y)
-    asked = _metrics(metrics, is_regression(model))
+    asked = known_metrics.chosen(metrics, is_regression(model))
     values: dict[str, list[float]] = {metric.name: [] for metric in asked}
     for k, (train, test) in enumerate(folds_of(labels, folds, seed=seed, stratified=stratified)):
         one = fresh(model)
@@ -99,11 +99,6 @@ def _checked(X: Any, y: Any) -> Array:
     if labels.shape != (length(X),):
         raise DataError(f"X has {length(X)} rows, but y has the shape {labels.shape}.")
     return labels
-
-
-def _metrics(asked: Sequence[Metric | str] | None, regression: bool) -> list[Metric]:
-    names = asked or ["rmse" if regression else "error"]
-    return [known_metrics.named(m) if isinstance(m, str) else m for m in names]
 
 
 def _passes(
@@ -207,7 +202,7 @@ def tune(
             f"Got {by!r} instead."
         )
     labels = _checked(X, y)
-    asked = _metrics(None if metric is None else [metric], is_regression(candidates[0]))[0]
+    asked = known_metrics.chosen(metric, is_regression(candidates[0]))[0]
     n = len(labels)
     best_passes = [passes] * len(candidates)
     if by in ("progressive", "first_half"):

@@ -9,7 +9,7 @@ error of the last 1,000 rows: 1
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from yarrow.errors import ParameterError
@@ -35,6 +35,7 @@ __all__ = [
     "Metric",
     "RocAuc",
     "Windowed",
+    "chosen",
     "named",
 ]
 
@@ -65,3 +66,26 @@ def named(name: str, positive: Any = None) -> Metric:
     if name not in _MAKERS:
         raise ParameterError(f"The metrics are {', '.join(NAMES)}. Got {name!r} instead.")
     return _MAKERS[name](positive)
+
+
+def chosen(
+    asked: Sequence[Metric | str] | Metric | str | None, regression: bool, positive: Any = None
+) -> list[Metric]:
+    """Fresh metrics, by name or like those given; by default the error, or a regression's RMSE.
+
+    >>> chosen(["accuracy", Windowed(Error(), 100)], regression=False)
+    [accuracy: nan, error of the last 100 rows: nan]
+    """
+    if asked is None:
+        asked = ["rmse" if regression else "error"]
+    if isinstance(asked, str | Metric):
+        asked = [asked]
+    found = [named(m, positive) if isinstance(m, str) else m.fresh() for m in asked]
+    for metric in found:
+        if metric.of_values != regression:
+            kinds = ("classes", "the values of a regression")
+            raise ParameterError(
+                f"{metric.name} is a metric of {kinds[metric.of_values]}, not of "
+                f"{kinds[regression]}."
+            )
+    return found

@@ -28,6 +28,8 @@ class Metric:
 
     name: str = ""
     higher_is_better: bool = True
+    #: whether it is of a regression's values, not of classes
+    of_values: bool = False
     #: what a row must bring along besides its label
     uses: Uses = "predictions"
 

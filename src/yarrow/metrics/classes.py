@@ -137,6 +137,13 @@ class ConfusionMatrix(Metric):
         return sorted(self._numbers, key=lambda name: (isinstance(name, str), name))
 
     @property
+    def cells(self) -> dict[tuple[Any, Any], float]:
+        """Rows (or their weights) by true class and prediction, where there are any."""
+        self._count_pending()
+        names: list[Any] = [*self._numbers, None]
+        return {(names[row], names[guess]): w for (row, guess), w in self._cells.items()}
+
+    @property
     def counts(self) -> Array:
         """Rows (or their weights) by prediction, a line each, and true class, a column each."""
         names = self.labels

@@ -23,6 +23,7 @@ class _Around(Metric):
             raise ParameterError(f"A metric is needed, for example Error(). Got {metric!r}.")
         self.metric = metric
         self.higher_is_better, self.uses = metric.higher_is_better, metric.uses
+        self.of_values = metric.of_values
         super().__init__()
 
     def reset(self) -> None:

@@ -14,6 +14,7 @@ class _OfResiduals(Metric):
     """Keeps the weighted sum of some loss of each row."""
 
     higher_is_better = False
+    of_values = True
 
     def _reset(self) -> None:
         self._loss = self._all = 0.0
