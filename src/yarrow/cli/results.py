@@ -53,7 +53,7 @@ class Confusion:
             )
         right = sum(count for (label, guess), count in cells.items() if label == guess)
         return {
-            "error": 1 - right / rows,
+            "error": (rows - right) / rows,
             "accuracy": right / rows,
             "balanced_accuracy": self.metric.value,
             "error_of_most_frequent_class": 1 - max(of_label.values()) / rows,
