@@ -37,6 +37,7 @@ from yarrow.evaluate.paired import (
     paired_scatter,
 )
 from yarrow.evaluate.progressive import Progressive, progressive
+from yarrow.evaluate.properties import Properties, properties, properties_table
 from yarrow.evaluate.ranks import Ranks, critical_difference, mean_ranks
 from yarrow.evaluate.regret import Regret, regret, regret_to_best
 from yarrow.evaluate.run import Run, record
@@ -49,6 +50,7 @@ __all__ = [
     "CrossValidation",
     "PairedComparison",
     "Progressive",
+    "Properties",
     "Ranks",
     "Regret",
     "Run",
@@ -69,6 +71,8 @@ __all__ = [
     "paired_scatter",
     "precision_recall",
     "progressive",
+    "properties",
+    "properties_table",
     "record",
     "regret",
     "regret_to_best",

@@ -94,6 +94,8 @@ class Told:
         for begin, classes, table in self._parts:
             columns = [place[name] for name in classes]
             whole[begin : begin + len(table), columns] = table
+        # The score of a class that is alone says nothing.
+        whole[np.count_nonzero(~np.isnan(whole), axis=1) < 2] = np.nan
         return ordered, whole
 
 
