@@ -39,13 +39,18 @@ def by_hand(model: Any, X: Any, y: Any, delay: int = 0, **learn: Any) -> list[An
 
 
 @pytest.mark.parametrize("delay", [0, 1, 17, 500])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.coo_array, "frame", "list"])
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sparse.csr_matrix, sparse.coo_array, "frame", "polars", "list"]
+)
 def test_rows_are_predicted_and_then_learned(delay: int, kind: Any) -> None:
     import pandas as pd
+    import polars as pl
 
     X: Any = X3
     if kind == "frame":
         X = pd.DataFrame(X3, columns=[f"c{i}" for i in range(X3.shape[1])])
+    elif kind == "polars":
+        X = pl.DataFrame(X3, schema=[f"c{i}" for i in range(X3.shape[1])])
     elif kind == "list":
         X = X3.tolist()
     else:

@@ -41,7 +41,8 @@ class Progressive:
     curves: dict[str, list[tuple[int, float]]]
     #: (rows, weights that are not zero), if they were asked for
     nonzeros: list[tuple[int, int]]
-    #: a column a class, if a metric needed them; NaN where a class was not known
+    #: a column a class, if a metric needed them; NaN where a class was not known, and before two
+    #: were. Metrics of scores leave such rows out
     scores: Array | None
     classes: list[Any]
     regression: bool
