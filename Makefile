@@ -21,8 +21,9 @@ test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k name" chooses)
 bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
 
-docs: .venv/run ## docs/learners.md: all learners in one table, measured
+docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured, and all sets
 	$(BIN)/python tools/learners.py
+	$(BIN)/python tools/datasets.py
 
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/ruff check
