@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from yarrow.errors import YarrowError as YarrowError
     from yarrow.linear_model import *  # noqa: F403
 
-_MODULES = ("datasets", "evaluate", "feature_selection", "features", "linear_model", "stream")
+_MODULES = (
+    "datasets",
+    "evaluate",
+    "feature_selection",
+    "features",
+    "linear_model",
+    "metrics",
+    "stream",
+)
 _ELSEWHERE = {"Situation": "yarrow._core", "YarrowError": "yarrow.errors"}
 
 

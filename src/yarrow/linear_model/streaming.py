@@ -61,6 +61,8 @@ class Progress:
     #: labels and predictions since last time, as class numbers in the order of their appearance
     #: (-1: none) or values, if they were asked for
     results: tuple[Array, Array] | None = None
+    #: the names of those class numbers
+    classes: list[Any] = dataclasses.field(default_factory=list)
 
 
 def learn_stream(
@@ -195,7 +197,8 @@ class _Learning:
         named = [with_name(progress.source, complaint) for complaint in new]
         progress.complaints = (before.complaints + named)[:_COMPLAINTS_KEPT]
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
-        progress.results = account.take_results() if self.keep_results else None
+        if self.keep_results:
+            progress.results, progress.classes = account.take_results(), self.core.classes
 
     def _checkpoint(
         self, rows: float, mistakes: float, squared: float, label: Any, prediction: Any, n: int
