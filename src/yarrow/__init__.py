@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 _MODULES = (
     "datasets",
     "evaluate",
+    "experiments",
     "feature_selection",
     "features",
     "linear_model",
     "metrics",
+    "report",
     "stream",
 )
 _ELSEWHERE = {"Situation": "yarrow._core", "YarrowError": "yarrow.errors"}

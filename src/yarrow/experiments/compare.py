@@ -16,7 +16,7 @@ from yarrow.experiments.lanes import Entrant
 from yarrow.experiments.race import OnProgress, Race
 from yarrow.experiments.recommend import (
     mark_best,
-    mean_ranks,
+    ranks_of,
     ranks_over_stretches,
     recommend,
 )
@@ -137,4 +137,4 @@ def _ranks_over_folds(folds: list[dict[str, Any]], n: int) -> dict[str, Any] | N
         return None
     errors = {(item["fold"], item["learner"]): item["error"] for item in folds}
     table = [[errors[fold, learner] for learner in learners] for fold in range(1, n + 1)]
-    return mean_ranks(learners, np.array(table), f"{n} folds")
+    return ranks_of(learners, np.array(table), f"{n} folds")
