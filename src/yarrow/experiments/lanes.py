@@ -309,7 +309,7 @@ class _DictRun:
 
     def step(self, heat: Heat) -> Array:
         rows = heat.rows
-        matrix = heat.X.tocsr() if hasattr(heat.X, "tocsr") else np.asarray(heat.X)
+        matrix: Any = heat.X.tocsr() if hasattr(heat.X, "tocsr") else np.asarray(heat.X)
         names = heat.names or range(rows.n_columns)
         labels: list[Any] = []
         for i, label in enumerate(np.asarray(heat.y).tolist()):
@@ -334,8 +334,9 @@ class _DictRun:
         return self._updates
 
     def nonzeros(self) -> int:
-        weights = getattr(self.model, "weights", None)
-        return sum(1 for w in weights.values() if w) if hasattr(weights, "values") else 0
+        weights: Any = getattr(self.model, "weights", {})
+        values = weights.values() if hasattr(weights, "values") else ()
+        return sum(bool(np.any(value)) for value in values)
 
 
 def _numbered(labels: list[Any], classes: Classes | None) -> Array:
@@ -402,11 +403,12 @@ class Majority(Baseline):
         y = heat.learned
         weigh = np.ones(len(y)) if heat.counts is None else heat.counts.astype(np.float64)
         if self._regression:
-            sums = np.concatenate((self._counts if len(self._counts) else [0.0, 0.0], []))
+            sums = self._counts if len(self._counts) else np.zeros(2)
             n = sums[0] + np.cumsum(weigh) - weigh
             total = sums[1] + np.cumsum(weigh * y) - weigh * y
             self._counts = np.array([n[-1] + weigh[-1], total[-1] + weigh[-1] * y[-1]])
-            return np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+            means: Array = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+            return means
         k = int(max(y.max(initial=-1) + 1, len(self._counts)))
         counts = np.zeros(k)
         counts[: len(self._counts)] = self._counts

@@ -144,11 +144,13 @@ def _sentence(taken: Outcome, rivals: list[dict[str, Any]]) -> str:
     if not learners:
         return f"Take {taken.name}."
     if behind == len(learners):
-        return f"Take {taken.name}: all {behind} others err more, beyond doubt."
+        others = f"all {behind} others" if behind > 1 else "the other"
+        verb = "err" if behind > 1 else "errs"
+        return f"Take {taken.name}: {others} {verb} more, with 95 % confidence."
     equal = len(learners) - behind
     verb = "errs" if behind == 1 else "err"
     others = "other" if equal == 1 else "others"
-    beaten = f"{behind} {verb} more beyond doubt, and " if behind else ""
+    beaten = f"{behind} {verb} more with 95 % confidence, and " if behind else ""
     return f"Take {taken.name}: {beaten}{equal} {others} cannot be told from it by these rows."
 
 
@@ -188,7 +190,7 @@ def _evidence(
         if not _is_surely_behind(rival):
             words.append(
                 f"'{rival['name']}' is not surely worse: it differs by "
-                f"{_amount(rival['difference'], regression)}. These learners may not be of use here."
+                f"{_amount(rival['difference'], regression)}. Learning may be of no use here."
             )
     hindsight = min((o for o in tried if o.failure is None), key=lambda o: error_of(_wrong(o)))
     words.append(

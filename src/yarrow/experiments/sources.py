@@ -37,7 +37,9 @@ class Named:
         self.name, self.order, self.source = data.name, data.order, data.source
         self.noise = noise
         self.is_regression = data.task == "regression"
-        self.skipped, self.complaints = 0, []
+        self.skipped = 0
+        self.complaints: list[str] = []
+        self._read = 0
         self.can_be_read_again = True
 
     @property
@@ -82,7 +84,8 @@ class Files:
         self.skipped = 0
         self.complaints: list[str] = []
         self._sizes = [os.path.getsize(p) if os.path.isfile(p) else None for p in self.paths]
-        self._finished, self._file = 0, None
+        self._finished = 0
+        self._file: Any = None
         self._opened: Iterator[Block] | None = None
         self._said = regression
 
@@ -128,6 +131,7 @@ class Files:
             with errors_named(path, format), opened(path) as file:
                 self._file = file
                 reader: Any
+                found: dict[str, Any]
                 if format in TEXT_FORMATS:
                     reader = text_reader(
                         file, format, how, dtype=self.dtype, block_bytes=BLOCK_BYTES
