@@ -160,7 +160,7 @@ def test_tune_keeps_the_model_that_train_would_make(run: Run, svm: Path, tmp_pat
     tuned, trained = tmp_path / "tuned", tmp_path / "trained"
     for path in (svm, as_vw(svm, tmp_path / "rows.vw")):
         shown = run("tune", path, "--learner", "arow", "--model", tuned).stdout
-        best = [line for line in shown.splitlines() if line.startswith("Best: ")][0]
+        best = next(line for line in shown.splitlines() if line.startswith("Best: "))
         r = best.partition("r=")[2].partition(")")[0]
         run("train", path, "--learner", "arow", "--r", r, "--model", trained)
         one, other = yarrow.load(tuned), yarrow.load(trained)

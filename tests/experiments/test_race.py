@@ -120,7 +120,8 @@ def test_one_that_fails_is_out_and_the_others_go_on():
     ]
     outcomes = race(blocks(X, y), listed)
     failures = {o.name: o.failure for o in outcomes}
-    assert "Row 8" in failures["overflows"] and "after 192 rows" in failures["overflows"]
+    assert "Row 8" in failures["overflows"]
+    assert "after 192 rows" in failures["overflows"]
     assert failures["wrong parameter"] == "The 'r' parameter must be > 0. Got -1 instead."
     assert "not for classes" in failures["wrong task"]
     assert "not one of the declared classes" in failures["refuses a class"]

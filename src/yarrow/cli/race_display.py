@@ -79,8 +79,10 @@ class RaceDisplay:
         for name, error, time_of in standings(race)[:SHOWN]:
             table.add_row(Text(name), error, f"{time_of:.1f}")
         share = self._share(race)
-        bar = [] if share is None else [ProgressBar(1.0, share, width=width)]
-        self._live.update(Group(Text(head), *bar, table), refresh=True)
+        bar = Table.grid()  # a line of its own, which a bar alone does not end
+        if share is not None:
+            bar.add_row(ProgressBar(1.0, share, width=width))
+        self._live.update(Group(Text(head), bar, table), refresh=True)
 
 
 def standings(race: Race) -> list[tuple[str, str, float]]:
