@@ -34,37 +34,19 @@ ONLY_FIT = (
 @functools.cache
 def learners() -> dict[str, type[LinearModel]]:
     """All learners by their short names; this loads every one of them."""
-    from yarrow import linear_model
+    from yarrow.linear_model import naming
 
-    classes = {short_name(name): getattr(linear_model, name) for name in linear_model.__all__}
-    return {name: cls for name, cls in classes.items() if _learns_from_files(cls)}
-
-
-def _learns_from_files(cls: Any) -> bool:
-    """A rule of the user's own needs Python."""
-    from yarrow.linear_model.base import LinearModel
-
-    is_learner = isinstance(cls, type) and issubclass(cls, LinearModel)
-    return is_learner and cls.family != "custom"
-
-
-def short_name(class_name: str) -> str:
-    """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
-    name = class_name.replace("PassiveAggressive", "PA").removesuffix("Classifier")
-    return re.sub("(Regressor|Ranker)$", r"-\1", name).replace("OneClass", "OneClass-").lower()
+    return {naming.short_name(name): cls for name, cls in naming.learners().items()}
 
 
 def learner_named(name: str) -> type[LinearModel]:
     """A learner by its short name or that of its class, in any case; no other is loaded."""
-    from yarrow import linear_model
+    from yarrow.linear_model import naming
 
-    for class_name in linear_model.__all__:
-        if name.lower() in (short_name(class_name), class_name.lower()):
-            cls: Any = getattr(linear_model, class_name)
-            if _learns_from_files(cls):
-                return cls  # type: ignore[no-any-return]
-    known = ", ".join(learners())
-    raise ParameterError(f"There is no learner {name!r}; there are {known}.")
+    found = naming.learner_named(name)
+    if found is None:
+        raise ParameterError(f"There is no learner {name!r}; there are {', '.join(learners())}.")
+    return found
 
 
 def _parse_classes(texts: Iterable[str]) -> list[Any]:
@@ -225,6 +207,8 @@ class LearnerCommand(Command):
             with formatter.section("Learners"):
                 formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
         elif cls is not None:
+            from yarrow.linear_model.naming import short_name
+
             with formatter.section(f"{cls.__name__} ({short_name(cls.__name__)})"):
                 formatter.write_text("\n\n".join(_paragraphs(cls)))
 

@@ -31,6 +31,7 @@ class Outcome:
     wrong : a bool a row, a squared error a row for a regression
     confusion : "labels" and "counts"; a row is a true label, a column a predicted one
     failure : one sentence, if it did not finish
+    pass_errors : the error of each pass over the data; the others are about the first
     best : this is the best setting of its learner
     model : as learned; not kept as JSON
     """
@@ -50,6 +51,7 @@ class Outcome:
     wrong: Any = None
     confusion: dict[str, Any] | None = None
     failure: str | None = None
+    pass_errors: list[float] = field(default_factory=list)
     best: bool = False
     model: Any = field(default=None, repr=False, compare=False)
 

@@ -86,7 +86,7 @@ def learn_stream(
     as if it had learned nothing; one that had learned before keeps the rows up to the error.
     """
     listed: list[Source] = list(sources) if isinstance(sources, (list, tuple)) else [sources]  # type: ignore[list-item]
-    _check_passes(listed, passes)
+    check_passes(listed, passes)
     learning = model._stream_learning()(model, how or StreamFormat(), seconds, keep_results)
     for number in range(1, passes + 1):
         for source in listed:
@@ -104,7 +104,8 @@ def _all_names(sources: Sequence[Source]) -> str:
     return ", ".join([*shown, "..."] if len(sources) > 3 else shown)
 
 
-def _check_passes(sources: Sequence[Any], passes: int) -> None:
+def check_passes(sources: Sequence[Any], passes: int) -> None:
+    """Refuse several passes over what can be read only once."""
     for source in sources if passes > 1 else ():
         is_path = isinstance(source, (str, os.PathLike)) and source != "-"
         if not is_path or (os.path.exists(source) and stat.S_ISFIFO(os.stat(source).st_mode)):
