@@ -27,15 +27,19 @@ class ElasticStep {
   }
 
   double tau() const {
-    if (row_.empty() || surplus(0).value >= 0) return 0;
-    // Enough for the largest value alone, against all that the others can say.
-    double against = target_, most = 0, its_weight = 0;
+    const double lacking = row_.empty() ? 0 : -surplus(0).value;
+    if (lacking <= 0) return 0;
+    // Too little, since no slope is larger; and enough for the largest value alone, against all
+    // that the others can say.
+    double steepest = slack_, against = target_, most = 0, its_weight = 0;
     for (const auto& [z, w] : row_) {
+      steepest += z * z;
       against += std::abs(z * w);
       if (std::abs(z) > most) most = std::abs(z), its_weight = z > 0 ? w : -w;
     }
     const double enough = (against / most + l1_ - its_weight) / most;
-    return rising_root([&](double t) { return surplus(t); }, 0, 2 * enough, 1e-15 * against);
+    return rising_root([&](double t) { return surplus(t); }, lacking / steepest, 2 * enough,
+                       1e-14 * against);
   }
 
  private:

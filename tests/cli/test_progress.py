@@ -50,8 +50,11 @@ def test_elsewhere_a_plain_line_now_and_then(
     svm: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(showing, "_PATIENCE", 0.0)
-    display = Display([str(svm)], is_regression=False, passes=2)
-    steps = [Progress("dir/rows.svm", n, 100 * n, 10 * n, bytes=10**6, done=True) for n in (1, 2)]
+    display = Display([str(svm)], wrong="error", passes=2)
+    steps = [
+        Progress("dir/rows.svm", n, 100 * n, 100 * n, 10 * n, bytes=10**6, done=True)
+        for n in (1, 2)
+    ]
     display.watch(steps)
     assert capsys.readouterr().err == ""  # ten seconds have not passed
     display._next_line = 0.0
@@ -63,11 +66,13 @@ def test_elsewhere_a_plain_line_now_and_then(
 
 
 def test_passes_have_an_error_each(svm: Path) -> None:
-    display = Display([str(svm)], is_regression=False, passes=2, quiet=True)
-    display.watch([Progress("x", 1, 100, 50, done=True), Progress("x", 2, 200, 60, done=True)])
+    display = Display([str(svm)], wrong="error", passes=2, quiet=True)
+    display.watch(
+        [Progress("x", 1, 100, 100, 50, done=True), Progress("x", 2, 200, 200, 60, done=True)]
+    )
     assert display.errors() == "error 50.00 %, then 10.00 %"
-    display = Display([str(svm)], is_regression=True, quiet=True)
-    display.watch([Progress("x", 1, 100, 0, 400.0, done=True)])
+    display = Display([str(svm)], wrong="RMSE", quiet=True)
+    display.watch([Progress("x", 1, 100, 100, 0, 400.0, done=True)])
     assert display.errors() == "RMSE 2"
 
 

@@ -99,6 +99,15 @@ void svmlight_labels_may_be_optional() {
   CHECK(std::isnan(block.label[0]) && !block.has_text_label(0));
 }
 
+void svmlight_queries_are_tags() {
+  SvmlightOptions options;
+  options.skip_errors = true;
+  const auto block = parse("1 1:1\n2 qid:7 1:1\n3 qid:8 broken\n4 qid:9 1:1\n5 1:1", options);
+  CHECK(block.rows() == 4 && block.skipped == 1);
+  CHECK(block.tag.size() == 3);  // rows behind the last qid have none
+  CHECK(block.tag[0].empty() && block.tag[1] == "7" && block.tag[2] == "9");
+}
+
 struct Broken {
   const char* line;
   const char* field;
@@ -312,6 +321,7 @@ int main() {
   svmlight_finds_the_index_base();
   svmlight_rows_are_canonical();
   svmlight_labels_may_be_optional();
+  svmlight_queries_are_tags();
   svmlight_names_the_broken_field();
   svmlight_keeps_only_the_first_mistakes();
   svmlight_indices_may_be_hashed();

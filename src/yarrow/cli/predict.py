@@ -62,8 +62,8 @@ def command(
     estimator = load(model)
     classes = getattr(estimator, "classes_", None)
     names = None if classes is None else classes.tolist()
-    learns_labels = getattr(estimator, "learns_labels", True)
-    tally = _Tally(is_regression=names is None) if learns_labels and not quiet else None
+    compares = estimator.learns_labels and not quiet
+    tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
     with opened_for_writing(output) as file:
         if header:

@@ -35,6 +35,14 @@ class ExportedModel:
         self._inner: Any = _predictor(weights, names, self.metadata)
 
     @property
+    def learns_labels(self) -> bool:
+        """Whether predictions are to be compared with labels: not those of a ranker."""
+        from yarrow import linear_model
+
+        learner = getattr(linear_model, str(self.metadata.get("estimator")), None)
+        return bool(getattr(learner, "learns_labels", True))
+
+    @property
     def coef_(self) -> Array:
         """Weights of the features that have any, in the order of `feature_names_`."""
         return np.asarray(self._inner.coef_)
