@@ -168,6 +168,8 @@ static nb::object predict_one(PythonModel<W>& self, nb::object x) {
   if (self.is_regression()) return nb::cast(scores.score[0]);
   if (scores.score.empty()) return nb::none();
   const auto best = std::max_element(scores.score.begin(), scores.score.end());
+  // Another thread may be adding a class, which moves the names.
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
   return to_python(self.classes.names()[static_cast<std::size_t>(best - scores.score.begin())]);
 }
 
