@@ -321,9 +321,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     loop_.finish_row(state);
     if constexpr (Loop::calibrated)
       state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
-    state.updates += moved;
-    state.mistakes += wrong;
-    ++state.t;
+    add_to_count(state.updates, moved);
+    add_to_count(state.mistakes, wrong);
+    add_to_count(state.t, 1);
   }
 
   bool rests(double margin, double target) const {

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -18,6 +19,14 @@
 #include "votes.hpp"
 
 namespace yarrow {
+
+/// Counts of rows: one thread learns and counts, others may look without waiting for it.
+inline void add_to_count(double& count, double more) {
+  std::atomic_ref(count).store(count + more, std::memory_order_relaxed);
+}
+inline double read_count(double& count) {
+  return std::atomic_ref(count).load(std::memory_order_relaxed);
+}
 
 /// An upper bound on the size of stored numbers. It lets a loop refuse, before it writes anything,
 /// the update that would make a weight infinite, at the price of one addition a row.
