@@ -117,20 +117,25 @@ class AffineLoop {
 
   void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride) const {
     Blocks<W>& blocks = state.blocks;
-    const auto add = [&](W* first, W* intercept, double amount) {
-      for_pairs(row, [=](auto at) {
-        at.set_cells(first, stride, at.cells(first, stride) + amount * at.values());
-      });
-      increase(*intercept, amount * intercept_);
+    const auto add = [](auto at, W* first, auto stride, double amount) {
+      at.set_cells(first, stride, at.cells(first, stride) + amount * at.values());
     };
     for (const Move& m : moves) {
       if (m.add == 0) continue;
       W* first = blocks.first() + m.column;
       W* intercept = blocks.intercept() + m.column;
-      if (average_)
-        add(first + blocks.capacity(), intercept + blocks.capacity(),
-            m.add * state.scale_sum[m.column]);
-      add(first, intercept, m.add);
+      if (average_) {  // both planes in one walk: a walk's end is what a processor guesses worst
+        const std::size_t capacity = blocks.capacity();
+        const double sums = m.add * state.scale_sum[m.column];
+        for_pairs(row, [=](auto at) {
+          add(at, first + capacity, stride, sums);
+          add(at, first, stride, m.add);
+        });
+        increase(intercept[capacity], sums * intercept_);
+      } else {
+        for_pairs(row, [=](auto at) { add(at, first, stride, m.add); });
+      }
+      increase(*intercept, m.add * intercept_);
     }
   }
 

@@ -240,10 +240,11 @@ struct State : Scalars {
 };
 
 /// What walks over a row find out: per column z.w and, where somebody asked, z'Sigma z, for z = x;
-/// and |x|^2.
+/// and |x|^2. A loop of one column may also note the weight at each place of the row.
 struct Scores {
   std::vector<double> score, variance;
   double xx = 0;
+  Buffer<double> weights;
 
   void resize(std::size_t columns) {
     if (score.size() == columns) return;
