@@ -258,3 +258,16 @@ def test_a_set_is_compared_by_its_name(run: Run) -> None:
     document = compared(run, "synthetic/gaussian", "--learners", "arow,pa")
     assert document["data"]["name"].startswith("synthetic/gaussian")
     assert document["data"]["rows"] == 5000
+
+
+def test_a_third_class_may_come_late(run: Run, tmp_path: Path) -> None:
+    """The first block has two classes, and is believed until a third one comes."""
+    path = tmp_path / "late.svm"
+    few, many = rows_of_text(26_000), rows_of_text(300, classes=("-1", "+1", "2"))
+    path.write_text("".join(few * 2 + many))
+    found = by_setting(compared(run, path, "--learners", "pa"))
+    alone = json.loads(run("evaluate", path, "--learner", "pa", "--C", 0.1, "--json").stdout)
+    outcome = found["PassiveAggressiveClassifier(C=0.1, variant='pa1')"]
+    assert outcome["failure"] is None
+    assert outcome["mistakes"] == round(alone["error"] * alone["rows"])
+    assert sorted(outcome["confusion"]["labels"]) == ["-1", "1", "2"]
