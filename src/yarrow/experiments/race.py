@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import DataError, ParameterError
+from yarrow.experiments.baselines import LastLabel, Majority
 from yarrow.experiments.comparison import Outcome
-from yarrow.experiments.lanes import Classes, Entrant, Heat, Lane, LastLabel, Majority
+from yarrow.experiments.lanes import Classes, Entrant, Heat, Lane
 
 if TYPE_CHECKING:
     from yarrow.datasets import Block
