@@ -224,6 +224,7 @@ class FactoredLoop : public DenseStepLoop<W> {
   /// grid that is coarse enough for that, additions are exact, and so their order does not matter.
   void renew_root(State<W>& state, int k, const std::vector<double>& bounds) const {
     const std::size_t f = bounds.size();
+    if (f == 0) return;  // a column that has learned nothing yet
     const double least = 1e-12 * *std::max_element(bounds.begin(), bounds.end()) + 1e-200;
     std::vector<double> gram(f * f, 0), grid(f * f), u(f);
     for (std::size_t a = 0; a < f; ++a)
