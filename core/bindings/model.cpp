@@ -392,7 +392,9 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
   type.def_prop_ro("column_memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
-    return self.state().column_memory;
+    std::vector<double> memory;
+    for (const Column& column : self.state().columns) memory.push_back(column.memory);
+    return memory;
   });
   type.def_prop_ro("calibration", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
