@@ -22,7 +22,7 @@ bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
 
 docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured, and all sets
-	$(BIN)/python tools/learners.py
+	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
 
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
