@@ -1,0 +1,119 @@
+"""Handwritten digits: USPS and MNIST."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from yarrow.datasets.dataset import Dataset
+from yarrow.datasets.files import File, fetched_by
+from yarrow.datasets.source import Size, Source, classes_option, options, part_option
+from yarrow.lazy import np
+
+
+@options
+class _Digits(Source):
+    brightest: ClassVar[float]
+    """The whole number that stands for 1 in the file."""
+
+    part: str = part_option()
+    classes: Any = classes_option()
+
+    def _read(self) -> Dataset:
+        from scipy.sparse import csr_array
+
+        X, y, X_test, y_test = self._arrays()
+        pixels = csr_array(np.concatenate([X, X_test])).astype(np.float32)  # small integers so far
+        pixels.data /= self.brightest
+        labels = np.concatenate([y, y_test]).astype(np.int64)
+        names = [f"pixel{place}" for place in range(X.shape[1])]
+        both = self._dataset(pixels, labels, feature_names=names)
+        is_test = np.arange(len(both)) >= len(y)
+        return self._shuffled(self._chosen(self._parts(both, is_test, self.part), self.classes))
+
+    def _arrays(self) -> tuple[Any, Any, Any, Any]:
+        """Pixels and digits of the training part, then of the test part."""
+        raise NotImplementedError
+
+
+class USPS(_Digits):
+    """Digits from envelopes, 16 x 16 pixels in [-1, 1].
+
+    The pixels are those of the paper by Le Cun et al., as "The Elements of Statistical Learning"
+    publishes them.
+    """
+
+    name = "usps"
+    origin = (
+        "US Postal Service digits (Le Cun et al., NIPS 1989), from The Elements of Statistical "
+        "Learning (Hastie, Tibshirani, Friedman)"
+    )
+    order = "shuffled with seed 0, since nothing is known of the order of its file"
+    size = Size(7291, 256, 10)
+    brightest = 1000
+    files = (
+        File("usps/usps.npz", "08d9cb8a48a48a48a5612eeddc9ee475946b89f56cd08d01d5157509b2fe2e68"),
+    )
+
+    def _arrays(self) -> tuple[Any, Any, Any, Any]:
+        import io
+
+        with np.load(io.BytesIO(self.files[0].read()), allow_pickle=False) as file:
+            return file["X_train"], file["y_train"], file["X_test"], file["y_test"]
+
+
+class MNIST(_Digits):
+    """Handwritten digits, 28 x 28 pixels in [0, 1].
+
+    Where the files are absent, scikit-learn fetches the same rows from OpenML.
+    """
+
+    name = "mnist"
+    origin = "MNIST (LeCun, Bottou, Bengio, Haffner, Proc. IEEE 86(11), 1998)"
+    order = "shuffled with seed 0, since nothing is known of the order of its file"
+    size = Size(60_000, 784, 10)
+    brightest = 255
+    files = (
+        File(
+            "mnist/train-images-idx3-ubyte.gz",
+            "71524e2cd1ad2968737f7f2f2ff69cbfc32df8ccddff51593f7cb2d4e0eb5b64",
+        ),
+        File(
+            "mnist/train-labels-idx1-ubyte.gz",
+            "fe03b8bd7915f70bf5aa08be480aa413fbd85afcaa58b35d230d335f284fd88e",
+        ),
+        File(
+            "mnist/t10k-images-idx3-ubyte.gz",
+            "5634745efa576a17e7d4cf5cd9d09123c75e6538e5114267c2d156edaf519341",
+        ),
+        File(
+            "mnist/t10k-labels-idx1-ubyte.gz",
+            "ae18e77e031ccde52407f794d123116439864147d33ac992975f85dd4dc42af6",
+        ),
+    )
+
+    def _arrays(self) -> tuple[Any, Any, Any, Any]:
+        if not self.is_here():
+            return self._from_openml()
+        images, labels, test_images, test_labels = (file.read() for file in self.files)
+        return _pixels(images), _digits(labels), _pixels(test_images), _digits(test_labels)
+
+    def _from_openml(self) -> tuple[Any, Any, Any, Any]:
+        def fetch() -> Any:
+            from sklearn.datasets import fetch_openml
+
+            return fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
+
+        X, y = fetched_by(fetch, self.files[0])
+        X, y = X.astype(np.uint8), y.astype(np.int64)
+        return X[:60_000], y[:60_000], X[60_000:], y[60_000:]
+
+
+def _pixels(idx: bytes) -> Any:
+    """The images of an idx file: a head of four big-endian numbers, then a byte a pixel."""
+    count = int.from_bytes(idx[4:8], "big")
+    return np.frombuffer(idx, np.uint8, offset=16).reshape(count, -1)
+
+
+def _digits(idx: bytes) -> Any:
+    """The labels of an idx file, whose head has two numbers."""
+    return np.frombuffer(idx, np.uint8, offset=8)

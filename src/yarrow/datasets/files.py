@@ -1,0 +1,139 @@
+"""Where data are found: in the folder YARROW_DATA, else fetched, else an error says what to do."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from yarrow.errors import DataError, missing_dependency
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Arrays = dict[str, NDArray[Any]]
+
+VARIABLE = "YARROW_DATA"
+CACHE_VERSION = 1
+"""To be raised when what is kept for the next time is made in another way."""
+
+
+@dataclasses.dataclass(frozen=True)
+class File:
+    """A file of a public set: `path` under YARROW_DATA, and the digest that proves it."""
+
+    path: str
+    sha256: str
+    url: str | None = None
+    """Where the same bytes, not compressed, are published for good."""
+    unpacked: str | None = None
+    """The digest of those."""
+
+    def local(self) -> Path | None:
+        """Where the file is on this machine, if it is."""
+        folder = os.environ.get(VARIABLE)
+        path = Path(folder, self.path) if folder else None
+        return path if path is not None and path.is_file() else None
+
+    def read(self) -> bytes:
+        """Return what is in the file, decompressed."""
+        path = self.local()
+        if path is not None:
+            packed = path.read_bytes()
+            if hashlib.sha256(packed).hexdigest() != self.sha256:
+                raise DataError(
+                    f"not the published file: its sha256 should be {self.sha256}", source=str(path)
+                )
+            return _decompressed(path.suffix, packed)
+        if self.url is not None:
+            return _fetched(self)
+        absent(self)
+
+
+def absent(file: File, reason: str = "") -> NoReturn:
+    """Say what to put where."""
+    folder = os.environ.get(VARIABLE)
+    place = f"{folder}/{file.path}" if folder else f"{file.path} in a folder, and name the folder"
+    named = "" if folder else f" in the environment variable {VARIABLE}"
+    raise DataError(
+        f"{Path(file.path).parent} is not on this machine{reason}: put {place}{named} "
+        f"(sha256 {file.sha256}; docs/datasets.md says where it comes from)."
+    )
+
+
+def fetched_by(fetch: Callable[[], Any], file: File) -> Any:
+    """Call another library's fetcher; `file` is what its absence is explained with."""
+    try:
+        return fetch()
+    except ImportError:
+        missing_dependency("scikit-learn", f"Fetching {Path(file.path).parent}", extra="data")
+    except OSError as error:
+        absent(file, f" and could not be fetched ({error})")
+
+
+def _fetched(file: File) -> bytes:
+    """Download the published bytes, or take those of an earlier time."""
+    try:
+        import pooch
+    except ImportError:
+        missing_dependency("pooch", f"Fetching {file.path}", extra="data")
+    place = cache_folder() / "fetched"
+    try:
+        path = pooch.retrieve(file.url, f"sha256:{file.unpacked}", file.unpacked, place)
+    except (OSError, ValueError) as error:  # not reached, or other bytes than those published
+        absent(file, f" and could not be fetched ({error})")
+    return Path(path).read_bytes()
+
+
+def _decompressed(suffix: str, packed: bytes) -> bytes:
+    if suffix == ".gz":
+        import gzip
+
+        return gzip.decompress(packed)
+    if suffix == ".xz":
+        import lzma
+
+        return lzma.decompress(packed)
+    return packed
+
+
+def cache_folder() -> Path:
+    """Where things are kept that can be made again: YARROW_CACHE, else the user's cache folder."""
+    if chosen := os.environ.get("YARROW_CACHE"):
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "yarrow"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "yarrow"
+
+
+def kept(key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+    """Return what `make` returns, from the cache if it was made for the same `key` before.
+
+    A file appears in the cache whole or not at all. A cache that cannot be read or written only
+    costs time.
+    """
+    import zipfile
+
+    from yarrow.model_file import replacing
+
+    text = json.dumps({"version": CACHE_VERSION, **key}, sort_keys=True)
+    path = cache_folder() / "datasets" / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except (OSError, ValueError, zipfile.BadZipFile):
+        pass
+    arrays = make()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as target:
+            np.savez(target, allow_pickle=False, **arrays)
+    except OSError:
+        pass  # a full or read-only disk; the rows are here all the same
+    return arrays

@@ -1,0 +1,209 @@
+"""How a named set declares itself: files, figures, options."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+
+from yarrow.datasets.dataset import Dataset, shuffled, task_of, with_noise
+from yarrow.datasets.files import File
+from yarrow.datasets.text import FEATURES, Features, Table, finished, used_columns
+from yarrow.errors import ParameterError
+from yarrow.lazy import np
+from yarrow.parameters import (
+    Parameter,
+    anything,
+    check_parameters,
+    choice,
+    flag,
+    integer,
+    number,
+    parameters,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+def _are_classes(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, tuple | list) and len(set(value)) == len(value) >= 1
+
+
+def classes_option() -> Any:
+    """Which classes to keep."""
+    return anything(
+        default=None,
+        allowed="None or several different labels",
+        accepts=_are_classes,
+        doc="Keep these only; one alone is told from all others (one versus all).",
+    )
+
+
+def part_option(default: str = "train") -> Any:
+    """Which part of a set with a test part of its own."""
+    return choice(
+        default=default,
+        options=("train", "test", "all"),
+        doc="train has the test part beside it, in `test`; all: both parts, one after the other "
+        "before they are shuffled.",
+    )
+
+
+class Size(NamedTuple):
+    """How large a set is; a regression has no classes."""
+
+    rows: int
+    features: int
+    classes: int
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def options(cls: type[T]) -> type[T]:
+    """Make options of a set's fields: arguments that `load` takes, by name only."""
+    return dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+
+
+@options
+class Source:
+    """A set that can be loaded by its name. A subclass is its declaration."""
+
+    name: ClassVar[str]
+    origin: ClassVar[str]
+    """Who made it, and where it was published; one sentence."""
+    order: ClassVar[str]
+    """Which order the rows are in; a shuffle says why."""
+    size: ClassVar[Size]
+    """With the default options."""
+    files: ClassVar[tuple[File, ...]] = ()
+
+    seed: int = integer(
+        default=0, doc="Of everything that is drawn: shuffles, samples, noise.", at_least=0
+    )
+    noise: float = number(
+        default=0.0,
+        doc="Share of labels replaced by another; the true ones are kept in `clean`.",
+        at_least=0,
+        at_most=1,
+    )
+
+    def load(self) -> Dataset:
+        """Return the rows in their order, with noise if that was asked for."""
+        check_parameters(self)
+        data = self._read()
+        if self.noise:
+            data = with_noise(data, self.noise, self.seed)
+        return dataclasses.replace(data, name=self.title())
+
+    def title(self) -> str:
+        """The name, and the options that are not the default ones."""
+        changed = (
+            f"{field.name}={option_text(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        )
+        return " ".join([self.name, *changed])
+
+    def is_here(self) -> bool:
+        """Whether all files are in the folder YARROW_DATA."""
+        return all(file.local() is not None for file in self.files)
+
+    def _read(self) -> Dataset:
+        raise NotImplementedError
+
+    def _dataset(self, X: Any, y: Any, **more: Any) -> Dataset:
+        """A Dataset with what was declared; `y` in the order of `X`."""
+        labels = np.asarray(y)
+        values: dict[str, Any] = {"order": self.order, "task": task_of(labels), **more}
+        return Dataset(self.name, X.astype(np.float32), labels, source=self.origin, **values)
+
+    def _shuffled(self, data: Dataset) -> Dataset:
+        """`data` in an order drawn from the seed, for the reason that `order` declares."""
+        reason = re.sub(r"^shuffled with seed \d+, since ", "", self.order)
+        return shuffled(data, self.seed, reason)
+
+    def _chosen(self, data: Dataset, classes: Any) -> Dataset:
+        """`data` with the rows of some classes, or one class told from all others."""
+        if classes is None:
+            return data
+        wanted = np.asarray(classes)
+        known = set(data.classes)
+        for label in wanted.tolist():
+            if label not in known:
+                raise ParameterError(
+                    f"{self.name} has no class {label!r}; it has "
+                    f"{', '.join(map(repr, sorted(known)))}."
+                )
+        if len(wanted) == 1:
+            if np.issubdtype(data.y.dtype, np.number):
+                y = np.where(data.y == wanted[0], 1, -1)
+            else:
+                y = np.where(data.y == wanted[0], str(wanted[0]), f"not {wanted[0]}")
+            test = None if data.test is None else self._chosen(data.test, classes)
+            return dataclasses.replace(data, y=y, task="binary", test=test)
+        test = None if data.test is None else self._chosen(data.test, classes)
+        kept = data.take(np.isin(data.y, wanted), test=test)
+        return dataclasses.replace(kept, task=task_of(kept.y))
+
+    def _parts(self, data: Dataset, is_test: NDArray[Any], part: str) -> Dataset:
+        """One of the parts of a set; the training part has the test part beside it."""
+        test = data.take(is_test)
+        if part == "all":
+            return data
+        return test if part == "test" else data.take(~is_test, test=test)
+
+
+@options
+class TextSource(Source):
+    """A set of texts: by default each word that occurs is a feature of value one."""
+
+    features: Features = choice(
+        default="binary",
+        options=FEATURES,
+        doc="binary: 1 for each word that occurs; counts: how often it occurs; bigrams: counts of "
+        "words and of pairs of neighbouring words. No stop list, no stemming.",
+    )
+    unit: bool = flag(default=False, doc="Scale each row to length one.")
+
+    def _texts(self, table: Table, y: Any, rows: Any = None, at_least: int = 1) -> Dataset:
+        """The rows of a table of counts (all, or those of a mask), without unused columns."""
+        counts = table.counts if rows is None else table.counts[rows]
+        X, names = used_columns(counts, table.names, at_least)
+        labels = y if rows is None else y[rows]
+        return self._dataset(finished(X, self.features, self.unit), labels, feature_names=names)
+
+
+def option_text(value: Any) -> str:
+    """An option's value as it is written behind a name.
+
+    >>> option_text((3, 5)), option_text(True), option_text(0.1)
+    ('3,5', 'true', '0.1')
+    """
+    if isinstance(value, tuple | list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def option_value(name: str, parameter: Parameter, text: str) -> Any:
+    """What `option_text` was given."""
+    if parameter.kind is None:
+        return tuple(int(word) if word.isdigit() else word for word in text.split(","))
+    if parameter.kind is bool and text in ("true", "false"):
+        return text == "true"
+    try:
+        return text if parameter.kind is bool else parameter.kind(text)
+    except ValueError:
+        raise ParameterError(
+            f"The {name!r} parameter must be {parameter.allowed}. Got {text!r} instead."
+        ) from None
+
+
+def options_of(source: type[Source]) -> dict[str, Parameter]:
+    """The options of a set, its own first."""
+    found = parameters(source)
+    common = {name: found.pop(name) for name in ("seed", "noise") if name in found}
+    return found | common

@@ -1,0 +1,133 @@
+"""Texts as rows: words, or words and pairs of words, counted or only noted."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from yarrow.datasets.files import File, kept
+from yarrow.lazy import np
+from yarrow.stream.columns import WORD
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Features = Literal["binary", "counts", "bigrams"]
+FEATURES = ("binary", "counts", "bigrams")
+
+
+def counted(texts: Iterable[str], *, bigrams: bool = False) -> tuple[Any, list[str]]:
+    """Count the lowercased words of each text, and with `bigrams` pairs of neighbours too.
+
+    Columns are numbered as they appear.
+
+    >>> X, names = counted(["to be or not to be", "not to be"], bigrams=True)
+    >>> names
+    ['to', 'be', 'or', 'not', 'to be', 'be or', 'or not', 'not to']
+    >>> X.toarray().astype(int).tolist()
+    [[2, 2, 1, 1, 2, 1, 1, 1], [1, 1, 0, 1, 1, 0, 0, 1]]
+    """
+    from scipy.sparse import csr_array
+
+    columns: dict[str, int] = {}
+    indices, ends = array("i"), [0]
+    for text in texts:
+        words = WORD.findall(text.lower())
+        indices.extend([columns.setdefault(word, len(columns)) for word in words])
+        if bigrams:
+            pairs = map(" ".join, itertools.pairwise(words))
+            indices.extend([columns.setdefault(pair, len(columns)) for pair in pairs])
+        ends.append(len(indices))
+    places = np.frombuffer(indices, dtype=np.int32) if indices else np.zeros(0, np.int32)
+    X = csr_array(
+        (np.ones(len(places), np.float32), places.copy(), np.array(ends)),
+        (len(ends) - 1, len(columns)),
+    )
+    X.sum_duplicates()
+    return X, list(columns)
+
+
+class Table:
+    """Documents with their words counted, and what else is known of each of them."""
+
+    def __init__(self, counts: Any, names: list[str], fields: dict[str, NDArray[Any]]) -> None:
+        self.counts, self.names, self.fields = counts, names, fields
+
+    def __getitem__(self, field: str) -> NDArray[Any]:
+        return self.fields[field]
+
+
+def read_texts(
+    file: File, documents: Iterator[dict[str, str]], *, bigrams: bool, variant: str = ""
+) -> Table:
+    """Count the words of `documents`, which have a field 'text'; kept for the next time.
+
+    They must follow from the bytes of `file` and from `variant` alone.
+    """
+    from scipy.sparse import csr_array
+
+    def make() -> dict[str, Any]:
+        fields: dict[str, list[str]] = {}
+
+        def texts() -> Iterator[str]:
+            for document in documents:
+                for name, value in document.items():
+                    if name != "text":
+                        fields.setdefault(name, []).append(value)
+                yield document["text"]
+
+        X, names = counted(texts(), bigrams=bigrams)
+        words = np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "words": words}
+        return parts | {f"field {name}": np.array(values) for name, values in fields.items()}
+
+    key = {"sha256": file.sha256, "bigrams": bigrams, "variant": variant}
+    arrays = kept(key, make)
+    names = arrays["words"].tobytes().decode().split("\n")
+    X = csr_array(
+        (arrays["data"], arrays["indices"], arrays["indptr"]),
+        (len(arrays["indptr"]) - 1, len(names)),
+    )
+    fields = {
+        name.removeprefix("field "): values
+        for name, values in arrays.items()
+        if name.startswith("field ")
+    }
+    return Table(X, names, fields)
+
+
+_ESCAPED = re.compile(r"\\(.)")
+_MEANING = {"n": "\n", "t": "\t", "\\": "\\"}
+
+
+def tsv_documents(content: bytes) -> Iterator[dict[str, str]]:
+    r"""Yield the rows of a table of texts, where \\, \t and \n stand for what they say.
+
+    >>> list(tsv_documents(b"label\ttext\nham\tone\\ntwo\n"))
+    [{'label': 'ham', 'text': 'one\ntwo'}]
+    """
+    head, *lines = content.decode("utf-8").split("\n")
+    names = head.split("\t")
+    for line in lines:
+        if line:
+            cells = [_ESCAPED.sub(lambda m: _MEANING.get(m[1], m[0]), c) for c in line.split("\t")]
+            yield dict(zip(names, cells, strict=True))
+
+
+def finished(counts: Any, features: Features, unit: bool) -> Any:
+    """Counts as they are, or 1 for each; each row scaled to length one if `unit`."""
+    X = counts.copy()
+    if features == "binary":
+        X.data[:] = 1
+    if unit:
+        X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1)), np.diff(X.indptr))
+    return X.astype(np.float32)
+
+
+def used_columns(X: Any, names: list[str], at_least: int = 1) -> tuple[Any, list[str]]:
+    """Leave out columns that occur in fewer than `at_least` rows."""
+    places = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= at_least)
+    return X[:, places], [names[place] for place in places]
