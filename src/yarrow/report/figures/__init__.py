@@ -1,0 +1,36 @@
+"""Figures as SVG: for the page of a comparison, and as files for Markdown.
+
+Every function returns a `Figure`: `inline()` for a page, `save(path)` for a file of its own.
+"""
+
+from yarrow.report.figures.axes import Axis
+from yarrow.report.figures.bars import bars, boxes, histograms
+from yarrow.report.figures.confusion import confusion, worst_confusions
+from yarrow.report.figures.drawing import Figure, escape
+from yarrow.report.figures.images import images
+from yarrow.report.figures.lines import Series, lines
+from yarrow.report.figures.ranks import Difference, differences, rank_diagram
+from yarrow.report.figures.scatter import Spot, paired, pareto_front, scatter
+from yarrow.report.figures.style import css
+
+__all__ = [
+    "Axis",
+    "Difference",
+    "Figure",
+    "Series",
+    "Spot",
+    "bars",
+    "boxes",
+    "confusion",
+    "css",
+    "differences",
+    "escape",
+    "histograms",
+    "images",
+    "lines",
+    "paired",
+    "pareto_front",
+    "rank_diagram",
+    "scatter",
+    "worst_confusions",
+]

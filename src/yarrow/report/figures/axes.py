@@ -1,0 +1,149 @@
+"""Scales, ticks and the frame around a chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from yarrow.errors import ParameterError
+from yarrow.report import numbers
+from yarrow.report.figures.drawing import Box, Drawing, text_width
+
+__all__ = ["Axis", "Scale"]
+
+TICK_SIZE = 11.5
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis shows.
+
+    Parameters
+    ----------
+    label : what is measured, with its unit
+    log : a logarithmic axis; values must be above 0
+    percent : values are shares of 1, shown in percent
+    low, high : the ends; the data's own without them
+    form : how a tick is written, if not as a number
+    """
+
+    label: str
+    log: bool = False
+    percent: bool = False
+    low: float | None = None
+    high: float | None = None
+    form: Callable[[float], str] | None = None
+
+    def text(self, value: float, digits: int | None = None) -> str:
+        """`value` as it is read; `digits` after the point, else as many as say something."""
+        if self.form is not None:
+            return self.form(value)
+        if self.percent:
+            return numbers.percent(value, 2 if digits is None else digits)
+        return numbers.significant(value) if digits is None else numbers.decimal(value, digits)
+
+
+class Scale:
+    """Values of an axis to pixels."""
+
+    def __init__(self, axis: Axis, values: Iterable[float], start: float, end: float) -> None:
+        self.axis, self.start, self.end = axis, start, end
+        finite = [value for value in values if math.isfinite(value)]
+        if axis.log and any(value <= 0 for value in finite):
+            raise ParameterError(f"the logarithmic axis {axis.label!r} has a value that is not > 0")
+        low = axis.low if axis.low is not None else min(finite, default=1.0)
+        high = axis.high if axis.high is not None else max(finite, default=low)
+        if low == high:
+            spare = 0.5 * abs(low) or 0.5
+            low, high = (low / 2, high * 2) if axis.log else (low - spare, high + spare)
+        self.low, self.high = low, high
+
+    def __call__(self, value: float) -> float:
+        """Where `value` is drawn."""
+        return self.start + (self.end - self.start) * self._share(value)
+
+    def _share(self, value: float) -> float:
+        if self.axis.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def widened(self, share: float = 0.05) -> Scale:
+        """Give the data some air at the ends that the axis does not fix."""
+        low, high = self.low, self.high
+        if self.axis.log:
+            factor = (high / low) ** share
+            ends = low / factor, high * factor
+        else:
+            ends = low - share * (high - low), high + share * (high - low)
+        self.low = low if self.axis.low is not None else ends[0]
+        self.high = high if self.axis.high is not None else ends[1]
+        return self
+
+    def ticks(self, most: int = 6) -> list[tuple[float, str]]:
+        """Round values inside the axis, with their texts."""
+        if self.axis.log:
+            values = _log_ticks(self.low, self.high, most)
+            return [(value, self._tick(value)) for value in values]
+        unit = 100.0 if self.axis.percent else 1.0
+        step = _round_step((self.high - self.low) * unit / most)
+        first, last = math.ceil(self.low * unit / step - 1e-9), self.high * unit / step + 1e-9
+        digits = max(0, -math.floor(math.log10(step) + 1e-9))
+        if step * 10**digits % 1 > 1e-9:  # 2.5
+            digits += 1
+        values = [k * step / unit for k in range(first, math.floor(last) + 1)]
+        return [(value, self.axis.text(value, digits)) for value in values]
+
+    def _tick(self, value: float) -> str:
+        """A tick of a logarithmic axis: each has digits of its own."""
+        if self.axis.percent and self.axis.form is None:
+            return f"{numbers.significant(100 * value)} %"
+        return self.axis.text(value)
+
+
+def _round_step(step: float) -> float:
+    """The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `step`."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(k * power for k in (1, 2, 2.5, 5, 10) if k * power >= step * (1 - 1e-9))
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for digits in ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1, 3), (1,)):
+        values = [k * 10.0**e for e in range(first, last + 1) for k in digits]
+        inside = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(inside) <= most:
+            if len(inside) > 1:
+                return inside
+            break
+    if len(inside) > most:
+        return inside[:: math.ceil(len(inside) / most)]
+    # less than a factor of two: round steps, as on a linear axis
+    step = _round_step((high - low) / most)
+    return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
+    """Ticks, rules across the frame and the two labels; leaves out ticks that would touch."""
+    end = -math.inf
+    for value, text in x.ticks(max(2, round((frame.right - frame.left) / 80))):
+        at, half = x(value), 0.5 * text_width(text, TICK_SIZE)
+        drawing.line((at, frame.bottom), (at, frame.bottom + 4), "axis")
+        if at - half > end + 6 and at + half <= drawing.width:
+            drawing.text(
+                (at, frame.bottom + 18), text, size=TICK_SIZE, anchor="middle", look="soft"
+            )
+            end = at + half
+    for value, text in y.ticks(max(2, round((frame.bottom - frame.top) / 48))):
+        at = y(value)
+        drawing.line((frame.left, at), (frame.right, at), "rule")
+        drawing.text((frame.left - 8, at + 4), text, size=TICK_SIZE, anchor="end", look="soft")
+    drawing.line((frame.left, frame.bottom), (frame.right, frame.bottom), "axis")
+    middle = 0.5 * (frame.left + frame.right)
+    drawing.text((middle, frame.bottom + 38), x.axis.label, anchor="middle", size=12.5)
+    drawing.text((frame.left - 8, frame.top - 12), y.axis.label, size=12.5)
+
+
+def left_room(y: Scale) -> float:
+    """The room that the texts of a vertical axis need."""
+    return 12 + max((text_width(text, TICK_SIZE) for _, text in y.ticks(10)), default=0)

@@ -1,0 +1,204 @@
+"""Grouped bars, boxes and histograms by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from yarrow.errors import ParameterError
+from yarrow.lazy import np
+from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
+from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
+from yarrow.report.figures.style import COLOURS
+
+__all__ = ["bars", "boxes", "histograms"]
+
+
+def bars(
+    groups: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    y: Axis,
+    intervals: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    description: str = "",
+    width: float = 760,
+    height: float = 360,
+) -> Figure:
+    """A bar for each group and series: `values` has for each series a value a group.
+
+    `intervals` are (low, high) of some or all series, drawn as whiskers. Bars start at 0.
+
+    >>> figure = bars(["0 %", "10 %"], {"paper": [0.9, 0.8], "ours": [0.91, 0.82]},
+    ...     title="Accuracy under noise", y=Axis("accuracy", percent=True))
+    >>> figure.description
+    'accuracy. paper: 0 % 90.00 %, 10 % 80.00 %. ours: 0 % 91.00 %, 10 % 82.00 %.'
+    """
+    for name, row in values.items():
+        if len(row) != len(groups):
+            raise ParameterError(f"{name!r} has {len(row)} values for {len(groups)} groups")
+    intervals = intervals or {}
+    drawing = Drawing(width, height)
+    bottom = _legend(drawing, list(values))
+    heights = [0.0, *(value for row in values.values() for value in row)]
+    heights += [end for row in intervals.values() for pair in row for end in pair]
+    heights = [value for value in heights if math.isfinite(value)]
+    from_zero = replace(y, low=0.0) if min(heights) >= 0 and y.low is None else y
+    vertical = Scale(from_zero, heights, height - 40, bottom + 30).widened()
+    frame = Box(left_room(vertical), bottom + 30, width - 12, height - 40)
+    horizontal = Scale(Axis("", form=lambda _: ""), [0, len(groups)], frame.left, frame.right)
+    draw_axes(drawing, frame, horizontal, vertical)
+    room = (frame.right - frame.left) / max(1, len(groups))
+    thick = 0.78 * room / max(1, len(values))
+    form = y.text
+    for g, group in enumerate(groups):
+        middle = frame.left + room * (g + 0.5)
+        drawing.text(
+            (middle, frame.bottom + 18),
+            fitted(group, room - 6, 11.5),
+            size=11.5,
+            anchor="middle",
+            tip=group,
+        )
+        for s, (name, row) in enumerate(values.items()):
+            value = row[g]
+            if not math.isfinite(value):
+                continue
+            x = middle - 0.39 * room + thick * s
+            upper, lower = sorted((vertical(value), vertical(0.0)))
+            tip = f"{group}, {name}: {form(value)}"
+            drawing.rect(Box(x + 1, upper, x + thick - 1, lower), f"bar s{s % COLOURS}", tip=tip)
+            top = upper
+            if name in intervals:
+                low, high = (vertical(end) for end in intervals[name][g])
+                drawing.line((x + 0.5 * thick, low), (x + 0.5 * thick, high), "mark")
+                top = min(top, high)
+            text = form(value)
+            if value >= 0 and text_width(text, 10) < thick - 2:
+                at = (x + 0.5 * thick, top - 4)
+                drawing.text(at, text, size=10, anchor="middle", look="soft")
+    said = ". ".join(
+        f"{name}: " + ", ".join(f"{g} {form(v)}" for g, v in zip(groups, row, strict=True))
+        for name, row in values.items()
+    )
+    return drawing.figure(title, description or f"{y.label}. {said}.")
+
+
+def boxes(
+    groups: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    x: Axis,
+    description: str = "",
+    width: float = 760,
+) -> Figure:
+    """Quartiles of each group, whiskers to the last value within 1.5 boxes, others as dots.
+
+    >>> figure = boxes({"AROW": [1, 2, 3, 4, 5]}, title="Mistakes", x=Axis("mistakes"))
+    >>> figure.description
+    'mistakes; median and quartiles: AROW 3 (2 to 4).'
+    """
+    row, kept = 34.0, _finite(groups)
+    side = min(0.3 * width, 14 + max((text_width(name) for name in groups), default=0))
+    drawing = Drawing(width, 60 + row * len(groups))
+    frame = Box(side, 8, width - 24, 12 + row * len(groups))
+    everything = [value for values in kept.values() for value in values]
+    scale = Scale(x, everything, frame.left, frame.right).widened()
+    _vertical_rules(drawing, frame, scale)
+    form, said = x.text, []
+    for i, (name, values) in enumerate(kept.items()):
+        y = frame.top + row * (i + 0.5)
+        label = fitted(name, side - 12)
+        drawing.text((side - 8, y + 4), label, anchor="end", tip=name)
+        if not values:
+            continue
+        first, middle, third = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+        reach = 1.5 * (third - first)
+        inside = [value for value in values if first - reach <= value <= third + reach]
+        look, tip = f"s{i % COLOURS}", f"{name} {form(middle)} ({form(first)} to {form(third)})"
+        said.append(tip)
+        for start, end in ((min(inside), first), (third, max(inside))):
+            drawing.line((scale(start), y), (scale(end), y), "mark")
+        drawing.rect(Box(scale(first), y - 9, scale(third), y + 9), f"box {look}", tip=tip)
+        drawing.polyline([(scale(middle), y - 9), (scale(middle), y + 9)], f"curve {look}")
+        for value in values:
+            if value < min(inside) or value > max(inside):
+                drawing.circle((scale(value), y), 3, f"dot {look}", f"{name}: {form(value)}")
+    words = f"{x.label}; median and quartiles: {', '.join(said)}."
+    return drawing.figure(title, description or words)
+
+
+def histograms(
+    groups: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    x: Axis,
+    bins: int = 40,
+    description: str = "",
+    width: float = 760,
+) -> Figure:
+    """One histogram a group, one above the other, over the same values and bins.
+
+    >>> figure = histograms({"AROW": [1, 2, 2, 3]}, title="Margins", x=Axis("margin"), bins=3)
+    >>> figure.description
+    'margin: AROW 4 values, mean 2.'
+    """
+    row, kept = 70.0, _finite(groups)
+    side = min(0.3 * width, 14 + max((text_width(name) for name in groups), default=0))
+    drawing = Drawing(width, 60 + row * len(groups))
+    frame = Box(side, 8, width - 24, 12 + row * len(groups))
+    everything = [value for values in kept.values() for value in values]
+    scale = Scale(x, everything, frame.left, frame.right)
+    _vertical_rules(drawing, frame, scale)
+    spaced = np.geomspace if x.log else np.linspace
+    edges = [float(edge) for edge in spaced(scale.low, scale.high, bins + 1)]
+    form, said = x.text, []
+    for i, (name, values) in enumerate(kept.items()):
+        floor = frame.top + row * (i + 1) - 4
+        label = fitted(name, side - 12)
+        drawing.text((side - 8, floor - 4), label, anchor="end", tip=name)
+        drawing.line((frame.left, floor), (frame.right, floor), "axis")
+        if not values:
+            continue
+        counts = np.histogram(values, bins=edges)[0]
+        tall = (row - 14) / max(1, counts.max())
+        for low, high, count in zip(edges, edges[1:], counts.tolist(), strict=False):
+            if count:
+                box = Box(scale(low) + 0.5, floor - tall * count, scale(high) - 0.5, floor)
+                tip = f"{name}: {count:,} from {form(low)} to {form(high)}"
+                drawing.rect(box, f"bar s{i % COLOURS}", tip=tip)
+        said.append(f"{name} {len(values):,} values, mean {form(float(np.mean(values)))}")
+    return drawing.figure(title, description or f"{x.label}: {'; '.join(said)}.")
+
+
+def _finite(groups: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    return {
+        name: [float(value) for value in values if math.isfinite(value)]
+        for name, values in groups.items()
+    }
+
+
+def _vertical_rules(drawing: Drawing, frame: Box, scale: Scale) -> None:
+    end = 0.0
+    for value, text in scale.ticks():
+        at, half = scale(value), 0.5 * text_width(text, 11.5)
+        drawing.line((at, frame.top), (at, frame.bottom), "rule")
+        if at - half > end:
+            drawing.text((at, frame.bottom + 16), text, size=11.5, anchor="middle", look="soft")
+            end = at + half + 6
+    middle = 0.5 * (frame.left + frame.right)
+    drawing.text((middle, frame.bottom + 38), scale.axis.label, size=12.5, anchor="middle")
+
+
+def _legend(drawing: Drawing, names: Sequence[str]) -> float:
+    """Names with their colours, in lines above the chart; returns where they end."""
+    x, y = 12.0, 16.0
+    for i, name in enumerate(names):
+        shown = fitted(name, 220, 11.5)
+        if x > 12 and x + 20 + text_width(shown, 11.5) > drawing.width:
+            x, y = 12.0, y + 18
+        drawing.rect(Box(x, y - 9, x + 10, y + 1), f"bar s{i % COLOURS}")
+        drawing.text((x + 15, y), shown, size=11.5, tip=name)
+        x += 33 + text_width(shown, 11.5)
+    return y

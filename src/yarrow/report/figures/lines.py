@@ -1,0 +1,156 @@
+"""Line charts: several series, each named at its end."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
+from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
+from yarrow.report.figures.labels import spread
+from yarrow.report.figures.style import COLOURS
+
+__all__ = ["Series", "lines"]
+
+_DASHES = ("", "7 3", "2 3")
+_LABEL_GAP = 15.5
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line.
+
+    Parameters
+    ----------
+    name : its label; also what the pointer shows
+    points : (x, y), x growing
+    band : (x, low, high) of an interval around it
+    quiet : thin, grey and without a label: context for the others
+    strong : thicker, its label bold
+    plain : dashed, in the colour of the text: a baseline
+    colour : which colour of the palette; the next one without it
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    band: Sequence[tuple[float, float, float]] = ()
+    quiet: bool = False
+    strong: bool = False
+    plain: bool = False
+    colour: int | None = None
+
+
+def lines(
+    series: Sequence[Series],
+    *,
+    title: str,
+    x: Axis,
+    y: Axis,
+    description: str = "",
+    width: float = 760,
+    height: float = 400,
+    marks: bool = False,
+) -> Figure:
+    """Several lines with their names at their ends; `marks` draws the points too.
+
+    Values that are not finite, or not above 0 on a logarithmic axis, are left out.
+
+    >>> figure = lines(
+    ...     [Series("AROW", [(1, 0.5), (100, 0.1)]), Series("PA", [(1, 0.5), (100, 0.2)])],
+    ...     title="Error", x=Axis("rows", log=True), y=Axis("error so far", percent=True))
+    >>> figure.standalone().startswith("<svg")
+    True
+    """
+    series = _coloured([_drawable(line, x, y) for line in series])
+    named = [line for line in series if line.points and not line.quiet]
+    most = max(1, int((height - 80) / _LABEL_GAP))
+    named = named[:most]  # the first ones matter most; the others keep their lines
+    room = max(60.0, min(0.34 * width, max(map(_label_width, named), default=0)))
+    names = [fitted(line.name, room, strong=line.strong) for line in named]
+
+    drawing = Drawing(width, height)
+    heights = [value for line in series for _, value in line.points]
+    heights += [value for line in series for _, *ends in line.band for value in ends]
+    vertical = Scale(y, heights, height - 50, 34).widened()
+    left = left_room(vertical)
+    frame = Box(left, 34, width - (room + 32 if named else 16), height - 50)
+    across = [at for line in series for at, _ in line.points]
+    horizontal = Scale(x, across, frame.left, frame.right)
+
+    draw_axes(drawing, frame, horizontal, vertical)
+    with drawing.clipped(frame):
+        for line in sorted(series, key=lambda line: (not line.quiet, line.strong)):
+            _draw_line(drawing, line, horizontal, vertical, marks)
+    ends = [_end(line, horizontal, vertical, frame) for line in named]
+    heights = spread([at for _, at in ends], _LABEL_GAP, frame.top, frame.bottom)
+    for line, name, end, at in zip(named, names, ends, heights, strict=True):
+        start = frame.right + 22
+        drawing.polyline(
+            [end, (frame.right + 6, end[1]), (start - 6, at), (start - 2, at)],
+            f"leader {_look(line)}",
+        )
+        look = "strong" if line.strong else ""
+        tip = line.name if name != line.name else ""
+        drawing.text((start + 1, at + 4), name, look=look, tip=tip)
+    return drawing.figure(title, description or _described(named, x, y))
+
+
+def _drawable(line: Series, x: Axis, y: Axis) -> Series:
+    def fine(across: float, *values: float) -> bool:
+        if not all(map(math.isfinite, (across, *values))):
+            return False
+        return not (x.log and across <= 0) and not (y.log and min(values) <= 0)
+
+    points = [point for point in line.points if fine(*point)]
+    return replace(line, points=points, band=[point for point in line.band if fine(*point)])
+
+
+def _coloured(series: Sequence[Series]) -> list[Series]:
+    """Give the next colour to each that has none of its own."""
+    free = itertools.count()
+    return [
+        line
+        if line.quiet or line.plain or line.colour is not None
+        else replace(line, colour=next(free))
+        for line in series
+    ]
+
+
+def _look(line: Series) -> str:
+    if line.quiet:
+        return "sq"
+    return "si" if line.plain or line.colour is None else f"s{line.colour % COLOURS}"
+
+
+def _label_width(line: Series) -> float:
+    return text_width(line.name, strong=line.strong)
+
+
+def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) -> None:
+    look = _look(line)
+    if line.band:
+        over = [(x(at), y(high)) for at, _, high in line.band]
+        under = [(x(at), y(low)) for at, low, _ in reversed(line.band)]
+        drawing.polygon(over + under, f"band {look}")
+    points = [(x(at), y(value)) for at, value in line.points]
+    weight = "thin" if line.quiet or line.plain else "thick" if line.strong else ""
+    dashes = "5 4" if line.plain else ""
+    if line.colour is not None and not line.quiet:
+        dashes = _DASHES[line.colour // COLOURS % len(_DASHES)]
+    drawing.polyline(points, f"curve {weight} {look}", dashes=dashes, tip=line.name)
+    if marks or len(points) == 1:
+        for point in points:
+            drawing.circle(point, 3.5, f"dot {look}")
+
+
+def _end(line: Series, x: Scale, y: Scale, frame: Box) -> Point:
+    at, value = line.points[-1]
+    return x(at), min(max(y(value), frame.top), frame.bottom)
+
+
+def _described(named: Sequence[Series], x: Axis, y: Axis) -> str:
+    """Each line's last value, in words."""
+    ends = [f"{line.name} {y.text(line.points[-1][1])}" for line in named]
+    return f"{y.label} against {x.label}; at the end: {', '.join(ends)}." if ends else y.label

@@ -1,0 +1,170 @@
+"""Mean ranks with their critical difference (Demsar 2006), and differences with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from yarrow.errors import ParameterError
+from yarrow.report import numbers
+from yarrow.report.figures.axes import Axis, Scale
+from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
+
+__all__ = ["Difference", "differences", "rank_diagram", "tied_groups"]
+
+_ROW = 18.0
+
+
+def tied_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
+    """First and last of each largest run of sorted ranks that lie within the difference.
+
+    >>> tied_groups([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(0, 1), (1, 2)]
+    """
+    groups: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(i for i, other in enumerate(ranks) if other - rank <= critical_difference)
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
+
+
+def rank_diagram(
+    names: Sequence[str],
+    mean_ranks: Sequence[float],
+    critical_difference: float,
+    *,
+    title: str = "Mean ranks",
+    description: str = "",
+    strong: str = "",
+    width: float = 760,
+) -> Figure:
+    """Mean ranks on a line, 1 is best; a bar joins those that the data do not tell apart.
+
+    >>> figure = rank_diagram(["AROW", "PA", "SGD"], [1.2, 2.1, 2.7], 1.0)
+    >>> figure.description
+    'Mean ranks, 1 is best, critical difference 1.00: AROW 1.20, PA 2.10, SGD 2.70.'
+    """
+    if len(names) != len(mean_ranks):
+        raise ParameterError(f"there are {len(names)} names and {len(mean_ranks)} mean ranks")
+    order = sorted(range(len(names)), key=lambda i: mean_ranks[i])
+    ranks = [mean_ranks[i] for i in order]
+    levels = _levels(tied_groups(ranks, critical_difference))
+    half = (len(order) + 1) // 2
+    bars = 12 + 7 * (1 + max((level for *_, level in levels), default=-1))
+    top = 74.0
+    drawing = Drawing(width, top + bars + _ROW * half + 12)
+    side = min(0.3 * width, 48 + max((text_width(name, 12, True) for name in names), default=0))
+    axis = Axis("mean rank", low=1.0, high=float(max(2, len(names))))
+    scale = Scale(axis, [], side + 14, width - side - 14)
+
+    drawing.line((scale.start, top), (scale.end, top), "axis")
+    step = max(1, round(len(names) / 12))
+    for rank in range(1, max(2, len(names)) + 1):
+        drawing.line((scale(rank), top), (scale(rank), top - 6), "axis")
+        if (rank - 1) % step == 0:
+            at = (scale(rank), top - 11)
+            drawing.text(at, str(rank), size=11.5, anchor="middle", look="soft")
+    _draw_critical_difference(drawing, scale, critical_difference)
+    for first, last, level in levels:
+        y = top + 10 + 7 * level
+        ends = (scale(ranks[first]) - 4, y), (scale(ranks[last]) + 4, y)
+        drawing.polyline(ends, "curve thick si", tip="not told apart")
+    for place, i in enumerate(order):
+        left = place < half
+        row = place if left else len(order) - 1 - place
+        y = top + bars + _ROW * row + 6
+        x, end = scale(ranks[place]), side if left else width - side
+        drawing.polyline([(x, top), (x, y), (end, y)], "axis")
+        bold = names[i] == strong
+        name = fitted(names[i], side - 48, strong=bold)
+        look = "strong" if bold else ""
+        value = numbers.decimal(ranks[place], 2)
+        if left:
+            drawing.text((end - 6, y + 4), value, size=11, anchor="end", look="soft")
+            drawing.text((end - 42, y + 4), name, anchor="end", look=look, tip=names[i])
+        else:
+            drawing.text((end + 6, y + 4), value, size=11, look="soft")
+            drawing.text((end + 42, y + 4), name, look=look, tip=names[i])
+    said = ", ".join(f"{names[i]} {mean_ranks[i]:.2f}" for i in order)
+    words = f"Mean ranks, 1 is best, critical difference {critical_difference:.2f}: {said}."
+    return drawing.figure(title, description or words)
+
+
+def _levels(groups: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Stack bars that share a rank."""
+    ends: list[int] = []
+    answer = []
+    for first, last in groups:
+        level = next((k for k, end in enumerate(ends) if end < first), len(ends))
+        ends[level : level + 1] = [last]
+        answer.append((first, last, level))
+    return answer
+
+
+def _draw_critical_difference(drawing: Drawing, scale: Scale, difference: float) -> None:
+    text = f"critical difference {numbers.decimal(difference, 2)}"
+    end = scale(min(1 + difference, scale.high))
+    for x in (scale.start, end):
+        drawing.line((x, 26), (x, 34), "mark")
+    drawing.line((scale.start, 30), (end, 30), "mark")
+    drawing.text((scale.start, 18), text, size=11.5)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference with its interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    note: str = ""
+
+
+def differences(
+    items: Sequence[Difference],
+    *,
+    title: str,
+    axis: Axis,
+    description: str = "",
+    width: float = 760,
+) -> Figure:
+    """Differences with their intervals, one a line, around zero.
+
+    >>> figure = differences([Difference("PA", 0.01, 0.002, 0.018)], title="Rivals",
+    ...     axis=Axis("more errors than AROW", percent=True))
+    >>> figure.description
+    'more errors than AROW: PA 1.00 % (0.20 % to 1.80 %).'
+    """
+    row = 24.0
+    drawing = Drawing(width, row * len(items) + 66)
+    ends = [0.0, *(value for item in items for value in (item.low, item.high))]
+    side = min(0.34 * width, max((text_width(item.name) for item in items), default=0) + 16)
+    right = 16 + max((text_width(item.note, 11) for item in items), default=0)
+    frame = Box(side, 10, width - right - 8, row * len(items) + 16)
+    scale = Scale(axis, ends, frame.left, frame.right).widened(0.06)
+    end = 0.0
+    for value, text in scale.ticks(5):
+        at = scale(value)
+        drawing.line((at, frame.top), (at, frame.bottom), "rule")
+        if at - 0.5 * text_width(text, 11.5) > end:
+            drawing.text((at, frame.bottom + 16), text, size=11.5, anchor="middle", look="soft")
+            end = at + 0.5 * text_width(text, 11.5) + 6
+    drawing.line((scale(0), frame.top), (scale(0), frame.bottom), "mark")
+    said = []
+    for i, item in enumerate(items):
+        y = frame.top + row * (i + 0.5) + 3
+        clear = item.low > 0 or item.high < 0
+        look = "s0" if clear else "sq"
+        words = f"{item.name} {axis.text(item.value)}"
+        words += f" ({axis.text(item.low)} to {axis.text(item.high)})"
+        said.append(words)
+        drawing.polyline([(scale(item.low), y), (scale(item.high), y)], f"curve {look}", tip=words)
+        drawing.circle((scale(item.value), y), 5, f"dot {look}", words)
+        name = fitted(item.name, side - 14)
+        drawing.text((side - 10, y + 4), name, anchor="end", tip=item.name)
+        drawing.text((frame.right + 12, y + 4), item.note, size=11, look="soft")
+    middle = 0.5 * (frame.left + frame.right)
+    drawing.text((middle, frame.bottom + 38), axis.label, size=12.5, anchor="middle")
+    return drawing.figure(title, description or f"{axis.label}: {'; '.join(said)}.")

@@ -1,0 +1,193 @@
+"""Scatter plots: one value against another, the best trade-offs marked; pairs against y = x."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
+from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
+from yarrow.report.figures.labels import placed
+from yarrow.report.figures.style import COLOURS
+
+__all__ = ["Spot", "paired", "pareto_front", "scatter"]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A point with a name.
+
+    Parameters
+    ----------
+    name : its label, where there is room; the pointer shows it always
+    x, y : where it stands
+    group : its shape and colour, named in the legend
+    strong : ringed, its label bold and placed first
+    """
+
+    name: str
+    x: float
+    y: float
+    group: str = ""
+    strong: bool = False
+
+
+def pareto_front(points: Sequence[tuple[float, float]], higher_y: bool = True) -> list[int]:
+    """Those that no other beats in both: no smaller x has a y as good; by growing x.
+
+    >>> pareto_front([(1, 0.5), (2, 0.9), (3, 0.8), (2, 0.7)])
+    [0, 1]
+    """
+    sign = -1 if higher_y else 1
+    front: list[int] = []
+    for i in sorted(range(len(points)), key=lambda i: (points[i][0], sign * points[i][1])):
+        if not front or sign * points[i][1] < sign * points[front[-1]][1]:
+            front.append(i)
+    return front
+
+
+def scatter(
+    spots: Sequence[Spot],
+    *,
+    title: str,
+    x: Axis,
+    y: Axis,
+    description: str = "",
+    front: bool = True,
+    higher_y: bool = True,
+    width: float = 760,
+    height: float = 420,
+) -> Figure:
+    """Points with names; `front` joins those that no other beats in both (small x, good y).
+
+    >>> figure = scatter([Spot("AROW", 900, 0.98), Spot("RDA", 30, 0.95)], title="Size",
+    ...     x=Axis("nonzeros", log=True), y=Axis("accuracy", percent=True))
+    >>> [text for text, _ in figure.texts][-2:]
+    ['AROW', 'RDA']
+    """
+    spots = [spot for spot in spots if _drawable(spot, x, y)]
+    groups = sorted({spot.group for spot in spots})
+    drawing = Drawing(width, height)
+    legend = 24 if len(groups) > 1 else 0
+    top = 34 + legend
+    vertical = Scale(y, [spot.y for spot in spots], height - 50, top).widened(0.08)
+    frame = Box(left_room(vertical), top, width - 16, height - 50)
+    horizontal = Scale(x, [spot.x for spot in spots], frame.left, frame.right).widened(0.08)
+    draw_axes(drawing, frame, horizontal, vertical)
+    if legend:
+        _draw_legend(drawing, groups)
+
+    best = pareto_front([(spot.x, spot.y) for spot in spots], higher_y) if front else []
+    if len(best) > 1:
+        steps = _staircase([(horizontal(spots[i].x), vertical(spots[i].y)) for i in best])
+        drawing.polyline(steps, "mark", dashes="3 3", tip="no other is better in both")
+    # those that matter most are drawn last and choose the places of their labels first
+    order = sorted(range(len(spots)), key=lambda i: (not spots[i].strong, i not in best))
+    centres = [(horizontal(spots[i].x), vertical(spots[i].y)) for i in order]
+    for i, centre in reversed(list(zip(order, centres, strict=True))):
+        spot = spots[i]
+        tip = _said(spot, x, y)
+        _draw_spot(drawing, centre, groups.index(spot.group), tip, 5.5)
+        if spot.strong:
+            drawing.circle(centre, 9, "ring")
+    names = [fitted(spots[i].name, 0.32 * width, 11.5, spots[i].strong) for i in order]
+    bold = [spots[i].strong for i in order]
+    places = placed(centres, names, frame, size=11.5, radius=6.5, strong=bold)
+    for i, name, place in zip(order, names, places, strict=True):
+        if place is not None:
+            look = "strong" if spots[i].strong else "" if i in best else "soft"
+            drawing.text(place[0], name, look=look, size=11.5)
+    front_names = ", ".join(spots[i].name for i in best)
+    words = f"{y.label} against {x.label}." + (f" Best trade-offs: {front_names}." if best else "")
+    return drawing.figure(title, description or words)
+
+
+def paired(
+    pairs: Sequence[tuple[str, float, float]],
+    *,
+    title: str,
+    x: Axis,
+    y: Axis,
+    description: str = "",
+    size: float = 440,
+) -> Figure:
+    """Two values of the same thing against each other, with the line where both are equal.
+
+    `pairs` are (name, x, y): the error of two learners on one set each, say.
+
+    >>> figure = paired([("usps", 0.05, 0.04)], title="CW and AROW", x=Axis("CW"), y=Axis("AROW"))
+    >>> "1 below the line, 0 above" in figure.description
+    True
+    """
+    spots = [Spot(name, across, up) for name, across, up in pairs]
+    spots = [spot for spot in spots if _drawable(spot, x, y)]
+    values = [value for spot in spots for value in (spot.x, spot.y)]
+    drawing = Drawing(size, size)
+    vertical = Scale(y, values, size - 50, 34).widened(0.06)
+    left = left_room(vertical)
+    frame = Box(left, 34, size - 16, size - 50)
+    horizontal = Scale(x, values, frame.left, frame.right).widened(0.06)
+    draw_axes(drawing, frame, horizontal, vertical)
+    low, high = max(horizontal.low, vertical.low), min(horizontal.high, vertical.high)
+    ends = [(horizontal(value), vertical(value)) for value in (low, high)]
+    drawing.polyline(ends, "mark", dashes="4 4", tip="both equal")
+    centres = [(horizontal(spot.x), vertical(spot.y)) for spot in spots]
+    for spot, centre in zip(spots, centres, strict=True):
+        tip = _said(spot, x, y)
+        drawing.circle(centre, 5, "dot s0", tip)
+    names = [fitted(spot.name, 0.4 * size, 11.5) for spot in spots]
+    for name, place in zip(names, placed(centres, names, frame, size=11.5), strict=True):
+        if place is not None:
+            drawing.text(place[0], name, size=11.5, look="soft")
+    below, above = (sum(sign * (s.y - s.x) > 0 for s in spots) for sign in (-1, 1))
+    words = f"{y.label} against {x.label}: {below} below the line, {above} above."
+    return drawing.figure(title, description or words)
+
+
+def _drawable(spot: Spot, x: Axis, y: Axis) -> bool:
+    if not (math.isfinite(spot.x) and math.isfinite(spot.y)):
+        return False
+    return not (x.log and spot.x <= 0) and not (y.log and spot.y <= 0)
+
+
+def _said(spot: Spot, x: Axis, y: Axis) -> str:
+    return f"{spot.name}: {x.label} {x.text(spot.x)}, {y.label} {y.text(spot.y)}"
+
+
+def _staircase(points: Sequence[Point]) -> list[Point]:
+    steps = [points[0]]
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        steps += [(x1, y0), (x1, y1)] if x1 != x0 else [(x1, y1)]
+    return steps
+
+
+def _draw_legend(drawing: Drawing, groups: Sequence[str]) -> None:
+    x = 12.0
+    for i, group in enumerate(groups):
+        name = fitted(group or "other", 160, 11.5)
+        if x + 14 + text_width(name, 11.5) > drawing.width:
+            break
+        _draw_spot(drawing, (x, 18), i, group, 4.5)
+        drawing.text((x + 9, 22), name, size=11.5, look="soft")
+        x += 28 + text_width(name, 11.5)
+
+
+def _draw_spot(drawing: Drawing, centre: Point, group: int, tip: str, radius: float) -> None:
+    """A disc, a square, a triangle or a diamond: groups differ by more than colour."""
+    x, y = centre
+    look = f"dot s{group % COLOURS}"
+    shape, r = group % 4, radius
+    if shape == 0:
+        drawing.circle(centre, r, look, tip)
+    elif shape == 1:
+        drawing.rect(Box(x - 0.9 * r, y - 0.9 * r, x + 0.9 * r, y + 0.9 * r), look, tip=tip)
+    elif shape == 2:
+        drawing.polygon(
+            [(x, y - 1.2 * r), (x + 1.1 * r, y + 0.8 * r), (x - 1.1 * r, y + 0.8 * r)], look, tip
+        )
+    else:
+        drawing.polygon(
+            [(x, y - 1.3 * r), (x + 1.3 * r, y), (x, y + 1.3 * r), (x - 1.3 * r, y)], look, tip
+        )
