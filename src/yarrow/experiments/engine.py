@@ -71,9 +71,7 @@ def _tell(on_progress: OnProgress | None, done: int, total: int, measured: Measu
         on_progress(done, total, measured)
 
 
-def _inline(
-    folder: Path, cells: dict[int, Cell], workers: int
-) -> Iterator[tuple[int, Measured]]:
+def _inline(folder: Path, cells: dict[int, Cell], workers: int) -> Iterator[tuple[int, Measured]]:
     for place, cell in cells.items():
         yield place, measure_cell(folder, cell)
 

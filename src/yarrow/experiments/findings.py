@@ -1,4 +1,4 @@
-"""What a page shows of a reproduction, as plain data that the report turns into text and figures."""
+"""What a page shows of a reproduction: plain data, which the report turns into text and figures."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Table:
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
-    """A curve, with the deviation of each of its points where that is known."""
+class Curve:
+    """One line of a figure."""
 
     label: str
     x: tuple[float, ...]
@@ -26,62 +26,78 @@ class Line:
 
 
 @dataclasses.dataclass(frozen=True)
-class Panel:
-    """One set of axes: curves, or points beside a diagonal, or both."""
+class Curves:
+    """Lines in one set of axes; the file is called `<name>.svg`."""
 
+    name: str
     title: str
     x: str
     y: str
-    lines: tuple[Line, ...] = ()
-    points: tuple[Line, ...] = ()
-    diagonal: bool = False
+    curves: tuple[Curve, ...]
+    percent: bool = False
     log_x: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class Figure:
-    """Some panels, one file each: `<name>-<number>.svg` beside the page."""
-
-    name: str
-    title: str
-    panels: tuple[Panel, ...]
+    marks: bool = False
     note: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
-class Bars:
-    """A bar a learner, with its deviation."""
+class Boxes:
+    """How the values of each group are spread."""
 
     name: str
     title: str
-    unit: str
-    labels: tuple[str, ...]
-    values: tuple[float, ...]
-    deviations: tuple[float, ...]
+    x: str
+    groups: tuple[tuple[str, tuple[float, ...]], ...]
+    percent: bool = False
     note: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
-class Images:
-    """Small grey images of numbers: dark for zero, light for the largest."""
+class Pairs:
+    """Two values of the same task against each other: (task, x, y)."""
 
     name: str
     title: str
-    labels: tuple[str, ...]
-    images: tuple[tuple[tuple[float, ...], ...], ...]
+    x: str
+    y: str
+    pairs: tuple[tuple[str, float, float], ...]
+    percent: bool = True
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Points:
+    """Points in groups: (label, x, y, group)."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    points: tuple[tuple[str, float, float, str], ...]
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pictures:
+    """Grey pictures, dark for the smallest number and bright for the largest."""
+
+    name: str
+    title: str
+    pictures: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...]
     note: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper (or of its outlook) and whether it holds here."""
+    """A sentence of the paper (or a question it leaves) and whether it holds here."""
 
     sentence: str
     holds: bool
     measured: str
     """The numbers that decide it."""
     stable: bool = False
-    """It also holds at the reduced size, so that tests may assert it."""
+    """It held with room to spare, so that tests may assert it at the reduced size."""
 
 
-Finding = Table | Figure | Bars | Images | Claim
+Drawn = Curves | Boxes | Pairs | Points | Pictures
+Finding = Table | Drawn | Claim

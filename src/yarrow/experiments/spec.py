@@ -91,7 +91,9 @@ class Cell:
 
     def __str__(self) -> str:
         noise = f", noise {self.noise:g}" if self.noise else ""
-        return f"{self.protocol}: {self.learner.label} on {self.data.label}{noise}, seed {self.seed}"
+        return (
+            f"{self.protocol}: {self.learner.label} on {self.data.label}{noise}, seed {self.seed}"
+        )
 
 
 def _plain(value: Any) -> Any:

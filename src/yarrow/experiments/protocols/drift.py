@@ -46,7 +46,7 @@ def mistakes(model: Any, rows: Dataset, classes: list[Any]) -> Any:
 
 
 def tuned(learner: Learner, rows: Dataset, classes: list[Any]) -> tuple[dict[str, Any], Any]:
-    """Return the setting with the fewest mistakes on these rows, and the model that learned them."""
+    """Return the setting with the fewest mistakes on these rows, and its model."""
     best: tuple[int, dict[str, Any], Any] | None = None
     for setting in learner.settings():
         model = learner.make(setting)

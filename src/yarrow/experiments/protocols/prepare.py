@@ -10,6 +10,7 @@ from typing import Any
 
 from yarrow import datasets
 from yarrow.datasets import Dataset
+from yarrow.errors import DataError
 from yarrow.experiments.spec import Data
 from yarrow.lazy import np
 
@@ -43,6 +44,18 @@ def rows_of(data: Data, *, noise: float, seed: int) -> Dataset:
     return dataclasses.replace(part, clean=part.y)
 
 
+def true_labels(rows: Dataset) -> Any:
+    """Return the labels without noise."""
+    return rows.y if rows.clean is None else rows.clean
+
+
+def test_part(rows: Dataset) -> Dataset:
+    """Return the set's own test part."""
+    if rows.test is None:
+        raise DataError(f"{rows.name} has no test part of its own.")
+    return rows.test
+
+
 def _part(whole: Dataset, data: Data, random: np.random.Generator) -> Dataset:
     test = None if whole.test is None else _chosen_classes(whole.test, data)
     part = dataclasses.replace(_chosen_classes(whole, data), test=test)
@@ -54,7 +67,14 @@ def _part(whole: Dataset, data: Data, random: np.random.Generator) -> Dataset:
         part = part.take(np.sort(np.concatenate(places)))
     if data.rows is not None and data.rows < len(part):
         part = part.take(np.sort(random.permutation(len(part))[: data.rows]))
-    return part
+    return part if len(part) == len(whole) else _without_unused_columns(part)
+
+
+def _without_unused_columns(part: Dataset) -> Dataset:
+    """Columns that no row has change nothing, but learners would keep room for them."""
+    used = np.diff(part.X.tocsc().indptr) > 0
+    test = part.test and dataclasses.replace(part.test, X=part.test.X[:, used])
+    return dataclasses.replace(part, X=part.X[:, used], test=test, feature_names=None)
 
 
 def _chosen_classes(rows: Dataset, data: Data) -> Dataset:

@@ -1,11 +1,11 @@
 """How well a stream that drifts is predicted with few features: 000's Figures 3 and 4.
 
-`select` says how features are chosen. "weights": at each row of the second half the smallest weights
-are left out of the prediction as long as their absolute values sum to at most sigma, but go on
-learning; sigma takes shares of that sum as it is after the first half. "information" and "game": the
-k features of the largest information gain, or of the game's strategy, counted on the rows so far, are
-all that the learner sees; chosen anew every `refresh` rows. The setting is tuned on the first half
-with all features.
+`select` says how features are chosen. "weights": at each row of the second half the smallest
+weights are left out of the prediction as long as their absolute values sum to at most sigma, but go
+on learning; sigma takes shares of that sum as it is after the first half. "information" and "game":
+the k features of the largest information gain, or of the game's strategy, counted on the rows so
+far, are all that the learner sees; they are chosen anew every `refresh` rows. The setting is tuned
+on the first half with all features.
 """
 
 from __future__ import annotations

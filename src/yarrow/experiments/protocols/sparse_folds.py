@@ -1,10 +1,10 @@
 """Accuracy and sparseness after many passes, by folds: 004's protocol.
 
-For each fold and each setting (lambda), `passes` passes over the other folds. The fold's own setting
-is chosen by a model of those other folds but one, which it predicts: the rows of the fold play no
-part. `by_setting` has the folds' results of every setting, so that the best in hindsight, which
-the paper may mean, can be told, too. The sparseness is the share of zeros among the weights of all
-features that occur in the rows learned, times the classes.
+For each fold and each setting (lambda), `passes` passes over the other folds. The fold's own
+setting is chosen by a model of those other folds but one, which it predicts: the rows of the fold
+play no part. `by_setting` has the folds' results of every setting, so that the best in hindsight,
+which the paper may mean, can be told, too. The sparseness is the share of zeros among the weights
+of all features that occur in the rows learned, times the classes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from yarrow.datasets import Dataset
-from yarrow.experiments.protocols.prepare import FOLDS, random, rows_of
+from yarrow.experiments.protocols.prepare import FOLDS, random, rows_of, true_labels
 from yarrow.experiments.spec import Cell, Learner
 from yarrow.lazy import np
 
@@ -48,9 +48,7 @@ def run(cell: Cell) -> dict[str, Any]:
         "sparseness": float(np.mean([zeros for _, zeros in picked])),
         "chosen": [settings[place] for place in chosen],
         "settings": settings,
-        "by_setting": [
-            [float(value) for value in np.mean(folds, axis=0)] for folds in by_setting
-        ],
+        "by_setting": [[float(value) for value in np.mean(folds, axis=0)] for folds in by_setting],
         "rows": len(rows),
         "features": int(np.count_nonzero(rows.X.sum(axis=0))),
     }
@@ -66,7 +64,7 @@ def _learned(
 
 
 def _accuracy(model: Any, rows: Dataset, places: Any) -> float:
-    return float(np.mean(model.predict(rows.X[places]) == rows.clean[places]))
+    return float(np.mean(model.predict(rows.X[places]) == true_labels(rows)[places]))
 
 
 def sparseness(model: Any, X: Any) -> float:

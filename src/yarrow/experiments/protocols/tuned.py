@@ -13,7 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from yarrow.datasets import Dataset
-from yarrow.experiments.protocols.prepare import FOLDS, ORDER, TUNING, random, rows_of
+from yarrow.experiments.protocols.prepare import (
+    FOLDS,
+    ORDER,
+    TUNING,
+    random,
+    rows_of,
+    test_part,
+    true_labels,
+)
 from yarrow.experiments.spec import Cell, Learner
 from yarrow.lazy import np
 
@@ -34,10 +42,11 @@ def run(cell: Cell) -> dict[str, Any]:
         wrong = []
         for part in parts:
             model = learn(rows.take(order[~np.isin(order, part)]), rows.classes)
-            wrong.append(_error(model, rows.X[part], rows.clean[part]))
+            wrong.append(_error(model, rows.X[part], true_labels(rows)[part]))
     else:
         model = learn(rows.take(order), rows.classes)
-        wrong = [_error(model, rows.test.X, rows.test.y)]
+        test = test_part(rows)
+        wrong = [_error(model, test.X, test.y)]
     return {
         "error": float(np.mean(wrong)),
         "errors": wrong,
