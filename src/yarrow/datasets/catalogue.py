@@ -7,12 +7,40 @@ from typing import Any
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.digits import MNIST, USPS
 from yarrow.datasets.gaussian import Gaussian
+from yarrow.datasets.intrusion import NSLKDD, KDDCup99
+from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
+from yarrow.datasets.raw import MovieLens
+from yarrow.datasets.reviews import AmazonReviews, AmazonVectors, MovieReviews, MovieSentences
 from yarrow.datasets.source import Source, option_text, option_value, options_of
-from yarrow.datasets.streams import Electricity
+from yarrow.datasets.spam import DriftingSpam, EnronSpam, SmsSpam
+from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
+from yarrow.datasets.svmlight import CLASSICS
 from yarrow.errors import ParameterError
 
 SETS: dict[str, type[Source]] = {
-    source.name: source for source in (USPS, MNIST, Electricity, Gaussian)
+    source.name: source
+    for source in (
+        Newsgroups,
+        *SUBSETS,
+        Reuters,
+        AmazonReviews,
+        AmazonVectors,
+        MovieReviews,
+        MovieSentences,
+        EnronSpam,
+        SmsSpam,
+        DriftingSpam,
+        Usenet1,
+        Usenet2,
+        Electricity,
+        KDDCup99,
+        NSLKDD,
+        USPS,
+        MNIST,
+        *CLASSICS,
+        MovieLens,
+        Gaussian,
+    )
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.errors import ParameterError
@@ -126,6 +126,14 @@ def shuffled(dataset: Dataset, seed: int, why: str) -> Dataset:
     """Return the rows in an order drawn from `seed`; `why` says what is wrong with their own."""
     order = np.random.default_rng(seed).permutation(len(dataset))
     return dataset.take(order, order=f"shuffled with seed {seed}, since {why}")
+
+
+def joined(parts: Sequence[Dataset]) -> Dataset:
+    """Return the rows of all `parts`, which have the same columns, one after the other."""
+    from scipy.sparse import vstack
+
+    X = vstack([part.X for part in parts], format="csr")
+    return dataclasses.replace(parts[0], X=X, y=np.concatenate([part.y for part in parts]))
 
 
 def task_of(y: Any) -> Task:

@@ -19,16 +19,17 @@ class _Digits(Source):
     classes: Any = classes_option()
 
     def _read(self) -> Dataset:
+        X, y, X_test, y_test = self._arrays()
+        data = self._parts(self._images(X, y), self._images(X_test, y_test), self.part)
+        return self._shuffled(self._chosen(data, self.classes))
+
+    def _images(self, X: Any, y: Any) -> Dataset:
         from scipy.sparse import csr_array
 
-        X, y, X_test, y_test = self._arrays()
-        pixels = csr_array(np.concatenate([X, X_test])).astype(np.float32)  # small integers so far
+        pixels = csr_array(X).astype(np.float32)  # small integers so far
         pixels.data /= self.brightest
-        labels = np.concatenate([y, y_test]).astype(np.int64)
         names = [f"pixel{place}" for place in range(X.shape[1])]
-        both = self._dataset(pixels, labels, feature_names=names)
-        is_test = np.arange(len(both)) >= len(y)
-        return self._shuffled(self._chosen(self._parts(both, is_test, self.part), self.classes))
+        return self._dataset(pixels, y.astype(np.int64), feature_names=names)
 
     def _arrays(self) -> tuple[Any, Any, Any, Any]:
         """Pixels and digits of the training part, then of the test part."""

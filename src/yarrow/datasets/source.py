@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+from collections.abc import Collection, Iterable
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
-from yarrow.datasets.dataset import Dataset, shuffled, task_of, with_noise
+from yarrow.datasets.dataset import Dataset, joined, shuffled, task_of, with_noise
 from yarrow.datasets.files import File
 from yarrow.datasets.text import FEATURES, Features, Table, finished, used_columns
 from yarrow.errors import ParameterError
@@ -21,9 +22,6 @@ from yarrow.parameters import (
     number,
     parameters,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -95,7 +93,7 @@ class Source:
         """Return the rows in their order, with noise if that was asked for."""
         check_parameters(self)
         data = self._read()
-        if self.noise:
+        if self.noise and data.clean is None:
             data = with_noise(data, self.noise, self.seed)
         return dataclasses.replace(data, name=self.title())
 
@@ -118,8 +116,10 @@ class Source:
     def _dataset(self, X: Any, y: Any, **more: Any) -> Dataset:
         """A Dataset with what was declared; `y` in the order of `X`."""
         labels = np.asarray(y)
+        X = X.astype(np.float32)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         values: dict[str, Any] = {"order": self.order, "task": task_of(labels), **more}
-        return Dataset(self.name, X.astype(np.float32), labels, source=self.origin, **values)
+        return Dataset(self.name, X, labels, source=self.origin, **values)
 
     def _shuffled(self, data: Dataset) -> Dataset:
         """`data` in an order drawn from the seed, for the reason that `order` declares."""
@@ -130,14 +130,8 @@ class Source:
         """`data` with the rows of some classes, or one class told from all others."""
         if classes is None:
             return data
+        self._check_known(classes, data.classes)
         wanted = np.asarray(classes)
-        known = set(data.classes)
-        for label in wanted.tolist():
-            if label not in known:
-                raise ParameterError(
-                    f"{self.name} has no class {label!r}; it has "
-                    f"{', '.join(map(repr, sorted(known)))}."
-                )
         if len(wanted) == 1:
             if np.issubdtype(data.y.dtype, np.number):
                 y = np.where(data.y == wanted[0], 1, -1)
@@ -149,12 +143,19 @@ class Source:
         kept = data.take(np.isin(data.y, wanted), test=test)
         return dataclasses.replace(kept, task=task_of(kept.y))
 
-    def _parts(self, data: Dataset, is_test: NDArray[Any], part: str) -> Dataset:
+    def _check_known(self, classes: Iterable[Any], known: Collection[Any]) -> None:
+        for label in classes:
+            if label not in known:
+                raise ParameterError(
+                    f"{self.name} has no class {label!r}; it has "
+                    f"{', '.join(map(repr, sorted(known)))}."
+                )
+
+    def _parts(self, train: Dataset, test: Dataset, part: str) -> Dataset:
         """One of the parts of a set; the training part has the test part beside it."""
-        test = data.take(is_test)
-        if part == "all":
-            return data
-        return test if part == "test" else data.take(~is_test, test=test)
+        if part != "all":
+            return test if part == "test" else dataclasses.replace(train, test=test)
+        return joined([train, test])
 
 
 @options

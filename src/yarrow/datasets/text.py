@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.datasets.files import File, kept
@@ -61,60 +60,62 @@ class Table:
 
 
 def read_texts(
-    file: File, documents: Iterator[dict[str, str]], *, bigrams: bool, variant: str = ""
+    file: File,
+    documents: Iterator[dict[str, str]],
+    *,
+    fields: Sequence[str] = ("label",),
+    bigrams: bool,
+    variant: str = "",
 ) -> Table:
-    """Count the words of `documents`, which have a field 'text'; kept for the next time.
+    """Count the words of `documents`, which have a field 'text'; keep `fields` as they are.
 
-    They must follow from the bytes of `file` and from `variant` alone.
+    The result is kept for the next time. It must follow from the bytes of `file` and from
+    `variant` alone.
     """
     from scipy.sparse import csr_array
 
     def make() -> dict[str, Any]:
-        fields: dict[str, list[str]] = {}
+        columns: dict[str, list[str]] = {field: [] for field in fields}
 
         def texts() -> Iterator[str]:
             for document in documents:
-                for name, value in document.items():
-                    if name != "text":
-                        fields.setdefault(name, []).append(value)
+                for name, column in columns.items():
+                    column.append(document[name])
                 yield document["text"]
 
         X, names = counted(texts(), bigrams=bigrams)
         words = np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "words": words}
-        return parts | {f"field {name}": np.array(values) for name, values in fields.items()}
+        return parts | {f"field {name}": np.array(column) for name, column in columns.items()}
 
-    key = {"sha256": file.sha256, "bigrams": bigrams, "variant": variant}
+    key = {"sha256": file.sha256, "bigrams": bigrams, "variant": variant, "fields": [*fields]}
     arrays = kept(key, make)
     names = arrays["words"].tobytes().decode().split("\n")
     X = csr_array(
         (arrays["data"], arrays["indices"], arrays["indptr"]),
         (len(arrays["indptr"]) - 1, len(names)),
     )
-    fields = {
-        name.removeprefix("field "): values
-        for name, values in arrays.items()
-        if name.startswith("field ")
-    }
-    return Table(X, names, fields)
+    return Table(X, names, {name: arrays[f"field {name}"] for name in fields})
 
 
-_ESCAPED = re.compile(r"\\(.)")
-_MEANING = {"n": "\n", "t": "\t", "\\": "\\"}
-
-
-def tsv_documents(content: bytes) -> Iterator[dict[str, str]]:
+def tsv_documents(read: Callable[[], bytes]) -> Iterator[dict[str, str]]:
     r"""Yield the rows of a table of texts, where \\, \t and \n stand for what they say.
 
-    >>> list(tsv_documents(b"label\ttext\nham\tone\\ntwo\n"))
+    >>> list(tsv_documents(lambda: b"label\ttext\nham\tone\\ntwo\n"))
     [{'label': 'ham', 'text': 'one\ntwo'}]
     """
-    head, *lines = content.decode("utf-8").split("\n")
+    head, *lines = read().decode("utf-8").split("\n")
     names = head.split("\t")
     for line in lines:
         if line:
-            cells = [_ESCAPED.sub(lambda m: _MEANING.get(m[1], m[0]), c) for c in line.split("\t")]
-            yield dict(zip(names, cells, strict=True))
+            yield dict(zip(names, map(_unescaped, line.split("\t")), strict=True))
+
+
+def _unescaped(cell: str) -> str:
+    if "\\" not in cell:
+        return cell
+    parts = cell.split("\\\\")  # at backslashes that stand for themselves
+    return "\\".join(part.replace("\\n", "\n").replace("\\t", "\t") for part in parts)
 
 
 def finished(counts: Any, features: Features, unit: bool) -> Any:

@@ -1,0 +1,147 @@
+"""Connections of a network, and attacks among them: KDD Cup 1999 and NSL-KDD."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from yarrow.datasets.dataset import Dataset
+from yarrow.datasets.files import File, fetched_by, kept
+from yarrow.datasets.source import Size, Source, options, part_option
+from yarrow.lazy import np
+from yarrow.parameters import choice
+
+COLUMNS = re.findall(
+    r"\w+",
+    """
+    duration protocol_type service flag src_bytes dst_bytes land wrong_fragment urgent hot
+    num_failed_logins logged_in num_compromised root_shell su_attempted num_root
+    num_file_creations num_shells num_access_files num_outbound_cmds is_host_login is_guest_login
+    count srv_count serror_rate srv_serror_rate rerror_rate srv_rerror_rate same_srv_rate
+    diff_srv_rate srv_diff_host_rate dst_host_count dst_host_srv_count dst_host_same_srv_rate
+    dst_host_diff_srv_rate dst_host_same_src_port_rate dst_host_srv_diff_host_rate
+    dst_host_serror_rate dst_host_srv_serror_rate dst_host_rerror_rate dst_host_srv_rerror_rate
+    """,
+)
+_WORDS = ("protocol_type", "service", "flag")
+
+
+@options
+class KDDCup99(Source):
+    """Connections of a simulated network: normal ones, and 22 attacks that appear one by one.
+
+    38 columns of numbers as they are (some reach a billion), and one for each value of protocol,
+    service and flag. The test part has attacks that the training part has not. Most rows occur
+    many times.
+    """
+
+    name = "kddcup99"
+    origin = "KDD Cup 1999, 10 % sample and corrected test set (Hettich, Bay, UCI KDD archive)"
+    order = "file order: roughly in time"
+    size = Size(494_021, 119, 23)
+    files = (
+        File(
+            "kddcup99/kddcup.data_10_percent.csv.xz",
+            "bdd9483f8f66286e2a453d3e3fd4ad53960f212c5dab277037f5f5cf2b149f69",
+        ),
+        File(
+            "kddcup99/corrected.csv.xz",
+            "8459f25d2adc43c586f31b0ecab44dd6912bd5d1dd34f85796b21eac40332145",
+        ),
+    )
+    is_shuffled: ClassVar[bool] = False
+
+    part: str = part_option()
+    task: str = choice(
+        default="attack",
+        options=("attack", "binary"),
+        doc="attack: normal, or the kind of attack; binary: normal or attack.",
+    )
+
+    def _read(self) -> Dataset:
+        arrays = kept({"sha256": [file.sha256 for file in self.files]}, self._parsed)
+        X, names = _matrix(arrays)
+        y = arrays["labels"][arrays["which"]]
+        if self.task == "binary":
+            y = np.where(y == "normal", "normal", "attack")
+        both = self._dataset(X, y, feature_names=names)
+        split = int(arrays["split"])
+        data = self._parts(both.take(slice(split)), both.take(slice(split, None)), self.part)
+        return self._shuffled(data) if self.is_shuffled else data
+
+    def _parsed(self) -> dict[str, Any]:
+        """Both parts, one after the other: numbers, words and labels of the distinct lines."""
+        if self.files[0].local() is None and self.name == "kddcup99":
+            train, test = self._from_sklearn(), []
+        else:
+            train, test = (file.read().decode("ascii").splitlines() for file in self.files)
+        lines = [*train, *test]
+        distinct = dict.fromkeys(lines)  # a third of the lines, in the order of their appearance
+        place = {line: number for number, line in enumerate(distinct)}
+        columns = list(zip(*(line.split(",") for line in distinct), strict=True))
+        numbers = [i for i, name in enumerate(COLUMNS) if name not in _WORDS]
+        words = {name: np.array(columns[COLUMNS.index(name)]) for name in _WORDS}
+        which = np.array([place[line] for line in lines], dtype=np.int32)
+        return {
+            "numbers": np.loadtxt(distinct, np.float32, delimiter=",", usecols=numbers),
+            "labels": np.char.rstrip(np.array(columns[len(COLUMNS)]), "."),
+            "which": which,
+            "split": np.array(len(train)),
+            **words,
+        }
+
+    def _from_sklearn(self) -> list[str]:
+        def fetch() -> Any:
+            from sklearn.datasets import fetch_kddcup99
+
+            return fetch_kddcup99(percent10=True)
+
+        found = fetched_by(fetch, self.files[0])
+        return [
+            ",".join(cell.decode() if isinstance(cell, bytes) else str(cell) for cell in row)
+            for row in np.column_stack([found.data, found.target]).tolist()
+        ]
+
+
+def _matrix(arrays: dict[str, Any]) -> tuple[Any, list[str]]:
+    """Numbers as they are and a column for each word, of all lines; and the columns' names."""
+    from scipy.sparse import csr_array, hstack
+
+    blocks = [csr_array(arrays["numbers"])]
+    names = [name for name in COLUMNS if name not in _WORDS]
+    for name in _WORDS:
+        values, which = np.unique(arrays[name], return_inverse=True)
+        rows = np.arange(len(which) + 1)
+        ones = np.ones(len(which), np.float32)
+        blocks.append(csr_array((ones, which, rows), (len(which), len(values))))
+        names += [f"{name}={value}" for value in values.tolist()]
+    return hstack(blocks, format="csr")[arrays["which"]], names
+
+
+class NSLKDD(KDDCup99):
+    """KDD Cup 1999 without its repeated rows: the sample of 20 % and the test set.
+
+    Columns as in kddcup99.
+    """
+
+    name = "nsl-kdd"
+    origin = "NSL-KDD (Tavallaee, Bagheri, Lu, Ghorbani, CISDA 2009)"
+    order = "shuffled with seed 0, since nothing is known of the order of its file"
+    size = Size(25_192, 119, 22)
+    is_shuffled = True
+    files = (
+        File(
+            "kddcup99/nsl-kdd-train-20percent.csv.gz",
+            "16c303946daa4d937745cc16d2c64f1ca811f5652abe15b54a51c1d1208db0cd",
+            "https://raw.githubusercontent.com/defcom17/NSL_KDD/"
+            "27bbbdf5c5cccf9970b8b6037a0f19dc09c5a0a9/KDDTrain+_20Percent.txt",
+            "7ea86479faab5ca2190b7f18b4982fb058ce5bf2b46e0e1017d0d9ef90f9c16e",
+        ),
+        File(
+            "kddcup99/nsl-kdd-test.csv.gz",
+            "dc6cc9e78468f137fdb683451366a01e1823e94f79515893202a0f54f0cf7ed5",
+            "https://raw.githubusercontent.com/defcom17/NSL_KDD/"
+            "27bbbdf5c5cccf9970b8b6037a0f19dc09c5a0a9/KDDTest+.txt",
+            "fa46b0935342616aa83b7c2578db355b6a7aaabbc492248172c7a1e8b7ab8f84",
+        ),
+    )
