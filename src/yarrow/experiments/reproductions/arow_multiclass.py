@@ -247,11 +247,7 @@ the lowest error on a held-out fifth of one random order of at most 5,000 rows. 
 name for PA with one constraint: PA-I against the best rival. CW: variance form, one constraint.
 AdaGrad: dual averaging with L1.
 """,
-    full=(
-        Study(
-            "tuned", _data(None), LEARNERS, {"folds": 10, "passes": 5, "tuning_rows": 5_000}, NOISE
-        ),
-    ),
+    full=(Study("tuned", _data(None), LEARNERS, _OPTIONS, NOISE),),
     reduced=(Study("tuned", _data(1_000)[1:], LEARNERS, {"folds": 2, "passes": 2}, (0.0, 0.5)),),
     budget="4 sets x 6 noise levels x 8 learners x 10 folds x up to 5 passes x up to 17,000 rows x "
     "150 values x up to 20 classes, and 47 settings to tune: 25 minutes of processor time.",
