@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import yarrow
-from yarrow.datasets import Stream, drifting_text, noisy_text
+from yarrow.datasets import Dataset, drifting_text, noisy_text
 
 LEARNERS = {
     "Perceptron": yarrow.Perceptron(),
@@ -34,7 +34,7 @@ LEARNERS = {
 CHUNK = 1_000
 
 
-def run(learner: yarrow.AROWClassifier, stream: Stream, tick: Callable[[], None]) -> list[str]:
+def run(learner: yarrow.AROWClassifier, stream: Dataset, tick: Callable[[], None]) -> list[str]:
     """Learn a stream in chunks, each predicted first; the cells of one row of the table."""
     model = learner.clone({"classes": [-1, 1]})
     right = learning = 0.0

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import yarrow
-from yarrow.datasets import Stream, drifting_text, noisy_text
+from yarrow.datasets import Dataset, drifting_text, noisy_text
 from yarrow.linear_model import combinations
 
 TARGET = Path(__file__).parent.parent / "docs" / "learners.md"
@@ -64,7 +64,7 @@ def declared(name: str, cls: Any) -> list[str]:
     return [cell.replace("|", "\\|") for cell in cells]
 
 
-def measure(cls: Any, streams: dict[str, Stream], baseline: float) -> list[str]:
+def measure(cls: Any, streams: dict[str, Dataset], baseline: float) -> list[str]:
     """Online error on each stream against the clean labels, zeros, and time beside PA-I."""
     cells = []
     for name, stream in streams.items():
@@ -75,7 +75,7 @@ def measure(cls: Any, streams: dict[str, Stream], baseline: float) -> list[str]:
     return [*cells, zeros, f"{clean_seconds / baseline:.1f}"]
 
 
-def learned(cls: Any, stream: Stream) -> tuple[Any, float]:
+def learned(cls: Any, stream: Dataset) -> tuple[Any, float]:
     best, model = np.inf, None
     for _ in range(3):
         model = cls(classes=[-1, 1])
@@ -85,7 +85,7 @@ def learned(cls: Any, stream: Stream) -> tuple[Any, float]:
     return model, best
 
 
-def online_error(cls: Any, stream: Stream) -> float:
+def online_error(cls: Any, stream: Dataset) -> float:
     """The share of rows predicted wrongly before they were learned, in chunks of a hundred."""
     model, wrong = cls(classes=[-1, 1]), 0
     for start in range(0, len(stream), 100):

@@ -80,6 +80,11 @@ def choice(default: str, options: Sequence[str], doc: str) -> Any:
     )
 
 
+def text(default: str, doc: str) -> Any:
+    """Any text."""
+    return _field(default, Parameter(doc, "a text", lambda v: isinstance(v, str), str))
+
+
 def anything(default: Any, allowed: str, accepts: Callable[[Any], bool], doc: str) -> Any:
     """A parameter of its own kind, with its own test."""
     return _field(default, Parameter(doc, allowed, accepts))

@@ -14,7 +14,7 @@ from yarrow import __version__
 from yarrow.cli.options import Page
 from yarrow.errors import YarrowError
 
-COMMANDS = ("train", "predict", "evaluate", "inspect", "convert", "reproduce")
+COMMANDS = ("train", "predict", "evaluate", "inspect", "convert", "datasets", "reproduce")
 
 
 class Yarrow(Page, click.Group):

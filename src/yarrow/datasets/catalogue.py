@@ -2,26 +2,66 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import shlex
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.digits import MNIST, USPS
+from yarrow.datasets.drift import KINDS, NewsPhases, USPSPhases, drifting
 from yarrow.datasets.gaussian import Gaussian
 from yarrow.datasets.intrusion import NSLKDD, KDDCup99
 from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
 from yarrow.datasets.raw import MovieLens
 from yarrow.datasets.reviews import AmazonReviews, AmazonVectors, MovieReviews, MovieSentences
-from yarrow.datasets.source import Source, option_text, option_value, options_of
+from yarrow.datasets.source import Size, Source, option_text, option_value, options, options_of
 from yarrow.datasets.spam import DriftingSpam, EnronSpam, SmsSpam
 from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
 from yarrow.datasets.svmlight import CLASSICS
+from yarrow.datasets.synthetic import Text
 from yarrow.errors import ParameterError
+from yarrow.parameters import Parameter, choice, integer, number, text
+
+
+@options
+class Drifting(Source):
+    """Any other set, with classes that change their names: abruptly, gradually, or again and again.
+
+    In the second concept each class has the name of the next one; two classes change places.
+    """
+
+    name = "synthetic/drift"
+    origin = "generated from another set"
+    order = "that of the other set; the labels drift"
+    size = Size(5000, 20, 2)
+
+    of: str = text(default="synthetic/gaussian", doc="The set that drifts, with its options.")
+    kind: str = choice(
+        default="abrupt",
+        options=KINDS,
+        doc="abrupt: in the middle; gradual: over a share `width` of the rows round the middle; "
+        "recurring: there and back, `periods` stretches.",
+    )
+    width: float = number(default=0.2, doc="Of a gradual drift.", above=0, at_most=1)
+    periods: int = integer(default=4, doc="Of a recurring drift.", at_least=2)
+
+    def is_here(self) -> bool:
+        """Whether the other set is."""
+        return declared(self.of).is_here()
+
+    def _read(self) -> Dataset:
+        return drifting(
+            load(self.of), kind=self.kind, width=self.width, periods=self.periods, seed=self.seed
+        )
+
 
 SETS: dict[str, type[Source]] = {
     source.name: source
     for source in (
         Newsgroups,
         *SUBSETS,
+        NewsPhases,
         Reuters,
         AmazonReviews,
         AmazonVectors,
@@ -36,10 +76,13 @@ SETS: dict[str, type[Source]] = {
         KDDCup99,
         NSLKDD,
         USPS,
+        USPSPhases,
         MNIST,
         *CLASSICS,
         MovieLens,
         Gaussian,
+        Text,
+        Drifting,
     )
 }
 
@@ -47,6 +90,11 @@ SETS: dict[str, type[Source]] = {
 def names() -> list[str]:
     """Return the names of all sets, whether they are on this machine or not."""
     return list(SETS)
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` is the name of a set, perhaps with options behind it."""
+    return bool(text.split()) and text.split()[0] in SETS
 
 
 def load(name: str, **options: Any) -> Dataset:
@@ -64,45 +112,53 @@ def load(name: str, **options: Any) -> Dataset:
 
 def declared(name: str, **options: Any) -> Source:
     """Return the declaration of a set with its options, without loading anything."""
-    word, *given = name.split()
+    word, *given = _words(name)
     if word not in SETS:
         raise ParameterError(f"There is no set named {word!r}; there are {', '.join(SETS)}.")
     source = SETS[word]
     known = options_of(source)
-    for text in given:
-        option, _, value = text.partition("=")
-        if option in known:
-            options[option] = option_value(option, known[option], value)
-        else:
-            options[option] = value
-    for option in options:
+    texts = [text.partition("=") for text in given]
+    for option in [*(option for option, _, _ in texts), *options]:
         if option not in known:
             raise ParameterError(
                 f"{word} has no option {option!r}; it has {', '.join(map(repr, known))}."
             )
-    return source(**options)
+    said = {option: option_value(option, known[option], value) for option, _, value in texts}
+    return source(**said, **options)
 
 
-def is_name(text: str) -> bool:
-    """Whether `text` is the name of a set, perhaps with options behind it."""
-    return bool(text.split()) and text.split()[0] in SETS
+def _words(name: str) -> list[str]:
+    try:
+        return shlex.split(name) or [""]
+    except ValueError as error:
+        raise ParameterError(f"{name!r} is not the name of a set ({error}).") from None
+
+
+def option_lines(source: type[Source]) -> list[tuple[str, str, Parameter]]:
+    """Each option of a set: its name, its default as text, what it may be."""
+    defaults = {field.name: field.default for field in dataclasses.fields(source)}
+    return [
+        (option, option_text(defaults[option]), parameter)
+        for option, parameter in options_of(source).items()
+    ]
 
 
 def describe(name: str) -> str:
-    """Return a paragraph about a set: its size, its order, its source, its options."""
-    import dataclasses
-    import inspect
+    """Return what is known about a set: its size, its order, its source, its options.
 
+    >>> print(describe("electricity"))
+    electricity: Whether the price of electricity in New South Wales went up, each half-hour.
+    ...
+    """
     source = declared(name)
     rows, features, classes = source.size
-    defaults = {field.name: field.default for field in dataclasses.fields(source)}
     options = "\n".join(
-        f"  {option}={option_text(defaults[option])}: {parameter.doc} ({parameter.allowed})"
-        for option, parameter in options_of(type(source)).items()
+        f"  {option}={default}: {parameter.doc} ({parameter.allowed})"
+        for option, default, parameter in option_lines(type(source))
     )
     return (
         f"{source.name}: {inspect.cleandoc(type(source).__doc__ or '')}\n\n"
         f"{rows:,} rows, {features:,} features, "
-        f"{f'{classes} classes' if classes else 'a regression'}. Order: {source.order}. "
-        f"Source: {source.origin}.\n\nOptions:\n{options}"
+        f"{f'{classes} classes' if classes else 'a regression'}.\n"
+        f"Order: {source.order}.\nSource: {source.origin}.\n\nOptions:\n{options}"
     )

@@ -73,6 +73,7 @@ class MNIST(_Digits):
     order = "shuffled with seed 0, since nothing is known of the order of its file"
     size = Size(60_000, 784, 10)
     brightest = 255
+    has_fetcher = True
     files = (
         File(
             "mnist/train-images-idx3-ubyte.gz",

@@ -49,6 +49,7 @@ class KDDCup99(Source):
             "8459f25d2adc43c586f31b0ecab44dd6912bd5d1dd34f85796b21eac40332145",
         ),
     )
+    has_fetcher = True
     is_shuffled: ClassVar[bool] = False
 
     part: str = part_option()
@@ -71,7 +72,7 @@ class KDDCup99(Source):
 
     def _parsed(self) -> dict[str, Any]:
         """Both parts, one after the other: numbers, words and labels of the distinct lines."""
-        if self.files[0].local() is None and self.name == "kddcup99":
+        if self.has_fetcher and not self.is_here():
             train, test = self._from_sklearn(), []
         else:
             train, test = (file.read().decode("ascii").splitlines() for file in self.files)
@@ -128,6 +129,7 @@ class NSLKDD(KDDCup99):
     origin = "NSL-KDD (Tavallaee, Bagheri, Lu, Ghorbani, CISDA 2009)"
     order = "shuffled with seed 0, since nothing is known of the order of its file"
     size = Size(25_192, 119, 22)
+    has_fetcher = False
     is_shuffled = True
     files = (
         File(

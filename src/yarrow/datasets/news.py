@@ -56,6 +56,7 @@ class _News(TextSource):
     )
     order = "shuffled with seed 0, since the file is sorted by group"
     files = (_NEWS,)
+    has_fetcher = True
 
 
 @options
@@ -97,6 +98,10 @@ class _Subset(_News):
         "words and of pairs of neighbouring words.",
     )
 
+    min_documents: int = integer(
+        default=3, doc="Leave out what occurs in fewer texts than that.", at_least=1
+    )
+
     def _read(self) -> Dataset:
         table = _messages(bigrams=self.features == "bigrams", headers=True)
         random = np.random.default_rng((self.seed, 2))
@@ -104,7 +109,7 @@ class _Subset(_News):
             random.choice(np.flatnonzero(table["label"] == group), 500, replace=False)
             for group in self.groups
         ]
-        return self._shuffled(self._texts(table, table["label"], np.concatenate(rows), at_least=3))
+        return self._shuffled(self._texts(table, table["label"], np.concatenate(rows)))
 
 
 _SUBSET = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 from collections.abc import Collection, Iterable
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
@@ -78,6 +79,8 @@ class Source:
     size: ClassVar[Size]
     """With the default options."""
     files: ClassVar[tuple[File, ...]] = ()
+    has_fetcher: ClassVar[bool] = False
+    """Whether scikit-learn fetches the same rows."""
 
     seed: int = integer(
         default=0, doc="Of everything that is drawn: shuffles, samples, noise.", at_least=0
@@ -110,13 +113,17 @@ class Source:
         """Whether all files are in the folder YARROW_DATA."""
         return all(file.local() is not None for file in self.files)
 
+    def can_be_fetched(self) -> bool:
+        """Whether files that are absent are fetched."""
+        return self.has_fetcher or all(file.url is not None for file in self.files)
+
     def _read(self) -> Dataset:
         raise NotImplementedError
 
     def _dataset(self, X: Any, y: Any, **more: Any) -> Dataset:
         """A Dataset with what was declared; `y` in the order of `X`."""
         labels = np.asarray(y)
-        X = X.astype(np.float32)
+        X = X.astype(np.float32, copy=False)
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         values: dict[str, Any] = {"order": self.order, "task": task_of(labels), **more}
         return Dataset(self.name, X, labels, source=self.origin, **values)
@@ -169,11 +176,14 @@ class TextSource(Source):
         "words and of pairs of neighbouring words. No stop list, no stemming.",
     )
     unit: bool = flag(default=False, doc="Scale each row to length one.")
+    min_documents: int = integer(
+        default=1, doc="Leave out what occurs in fewer texts than that.", at_least=1
+    )
 
-    def _texts(self, table: Table, y: Any, rows: Any = None, at_least: int = 1) -> Dataset:
+    def _texts(self, table: Table, y: Any, rows: Any = None) -> Dataset:
         """The rows of a table of counts (all, or those of a mask), without unused columns."""
         counts = table.counts if rows is None else table.counts[rows]
-        X, names = used_columns(counts, table.names, at_least)
+        X, names = used_columns(counts, table.names, self.min_documents)
         labels = y if rows is None else y[rows]
         return self._dataset(finished(X, self.features, self.unit), labels, feature_names=names)
 
@@ -185,8 +195,8 @@ def option_text(value: Any) -> str:
     ('3,5', 'true', '0.1')
     """
     if isinstance(value, tuple | list):
-        return ",".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return shlex.quote(",".join(map(str, value)))
+    return str(value).lower() if isinstance(value, bool) else shlex.quote(str(value))
 
 
 def option_value(name: str, parameter: Parameter, text: str) -> Any:

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
-import numpy as np
-
+from yarrow.datasets.dataset import Dataset
+from yarrow.datasets.source import Size, Source, options
 from yarrow.errors import ParameterError
-
-Array = np.ndarray[Any, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Stream:
-    """Rows in their order: CSR features, labels as a learner sees them, labels without noise."""
-
-    X: Any
-    y: Array
-    clean: Array
-
-    def __len__(self) -> int:
-        return len(self.y)
+from yarrow.lazy import np
+from yarrow.parameters import integer
 
 
 def noisy_text(
@@ -31,7 +16,7 @@ def noisy_text(
     words: int = 40,
     noise: float = 0.1,
     seed: int = 0,
-) -> Stream:
+) -> Dataset:
     """Documents of about `words` Zipfian words, two classes, a share `noise` of labels flipped.
 
     >>> stream = noisy_text(1_000, noise=0.2)
@@ -49,7 +34,7 @@ def drifting_text(
     words: int = 40,
     noise: float = 0.0,
     seed: int = 0,
-) -> Stream:
+) -> Dataset:
     """The same in phases: in each, other words tell the class.
 
     >>> stream = drifting_text(1_000, phases=2)
@@ -84,4 +69,41 @@ def drifting_text(
     begins = np.concatenate(([0], np.cumsum(sizes)))
     X = csr_array((values, column.astype(np.int32), begins.astype(np.int32)), (rows, features))
     flipped = random.random(rows) < noise
-    return Stream(X, np.where(flipped, -clean, clean), clean)
+    return Dataset(
+        Text.name,
+        X,
+        np.where(flipped, -clean, clean),
+        "binary",
+        order=Text.order if phases == 1 else f"{phases} phases, in each of which other words tell",
+        source=Text.origin,
+        clean=clean,
+    )
+
+
+@options
+class Text(Source):
+    """Documents of Zipfian words, each noted once and rows scaled to length one.
+
+    One word in five is likelier in one of the two classes. With several `phases` other words are
+    in each.
+    """
+
+    name = "synthetic/text"
+    origin = "generated: words by Zipf's law"
+    order = "drawn one by one, in no particular order"
+    size = Size(10_000, 5000, 2)
+
+    rows: int = integer(default=10_000, doc="How many documents.", at_least=1)
+    features: int = integer(default=5000, doc="How many words there are.", at_least=1)
+    words: int = integer(default=40, doc="Words in a document, on average.", at_least=1)
+    phases: int = integer(default=1, doc="How often other words tell the class.", at_least=1)
+
+    def _read(self) -> Dataset:
+        return drifting_text(
+            self.rows,
+            phases=self.phases,
+            features=self.features,
+            words=self.words,
+            noise=self.noise,
+            seed=self.seed,
+        )

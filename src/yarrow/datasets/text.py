@@ -125,10 +125,12 @@ def finished(counts: Any, features: Features, unit: bool) -> Any:
         X.data[:] = 1
     if unit:
         X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1)), np.diff(X.indptr))
-    return X.astype(np.float32)
+    return X.astype(np.float32, copy=False)
 
 
 def used_columns(X: Any, names: list[str], at_least: int = 1) -> tuple[Any, list[str]]:
     """Leave out columns that occur in fewer than `at_least` rows."""
     places = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= at_least)
+    if len(places) == X.shape[1]:
+        return X, names
     return X[:, places], [names[place] for place in places]

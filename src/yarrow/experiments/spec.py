@@ -45,7 +45,7 @@ class Learner:
     label: str
     """What the pages call it."""
     estimator: str
-    """The name of a class in `yarrow`."""
+    """The name of a class in `yarrow`, or of a function in `yarrow.experiments.candidates`."""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
 
@@ -61,10 +61,12 @@ class Learner:
     def make(self, setting: Mapping[str, Any]) -> Any:
         """Return a fresh model."""
         import yarrow
+        from yarrow.experiments import candidates
 
-        if not hasattr(yarrow, self.estimator):
-            raise ParameterError(f"There is no learner {self.estimator!r} in yarrow.")
-        return getattr(yarrow, self.estimator)(**{**self.parameters, **setting})
+        for place in (yarrow, candidates):
+            if hasattr(place, self.estimator):
+                return getattr(place, self.estimator)(**{**self.parameters, **setting})
+        raise ParameterError(f"There is no learner {self.estimator!r}.")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,134 @@
+"""`yarrow datasets`: the sets that have a name, and their rows as a file."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from yarrow.cli.options import FILE, OUTPUT, Command, check_output, opened_for_writing, option
+from yarrow.cli.progress import counted
+from yarrow.errors import ParameterError
+
+
+@click.command(
+    cls=Command, name="datasets", short_help="List, describe or write the sets that have a name."
+)
+@click.argument("name", required=False)
+@click.argument("settings", metavar="[OPTION=VALUE]...", nargs=-1)
+@option(OUTPUT, "--output", type=FILE, metavar="FILE",
+        help="Write the rows: svmlight, or VW text if FILE ends in .vw ('-' is standard output). "
+        "FILE is compressed if it ends in .gz, .zst, .xz or .bz2.")  # fmt: skip
+@option(OUTPUT, "--to", type=click.Choice(["svmlight", "vw"]), help="By default FILE's name tells.")
+@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+def command(
+    name: str | None, settings: tuple[str, ...], output: str | None, to: str | None, quiet: bool
+) -> None:
+    """List all sets, describe the set NAME, or write its rows in their stated order.
+
+    Sets are read from the folder that the environment variable YARROW_DATA names; some are
+    fetched if they are not there. Wherever a command takes a file, NAME works too, with options
+    behind it in the same quotes: 'mnist classes=3,5'.
+
+    For other programs labels must be numbers: classes that are words are written as 1, 2, ... in
+    their alphabetical order, two classes as -1 and 1.
+
+      yarrow datasets
+      yarrow datasets mnist
+      yarrow datasets mnist classes=3,5 noise=0.1 --output noisy.svm.gz
+    """
+    from yarrow.datasets import describe
+    from yarrow.datasets.catalogue import SETS, declared
+
+    if name is None:
+        if output is not None:
+            raise click.UsageError("Say which set to write")
+        click.echo(_table(SETS))
+        return
+    source = declared(" ".join([name, *settings]))
+    if output is not None:
+        check_output(output)
+        said = _write(source, output, to)
+        if not quiet:
+            click.echo(said, err=True)
+        return
+    width = min(100, click.HelpFormatter(max_width=100).width)
+    for line in describe(source.title()).splitlines():
+        indent = "    " if line.startswith("  ") else ""
+        wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+        click.echo("\n".join(wrapped))
+    click.echo(f"\nOn this machine: {_whether_here(source)}.")
+
+
+def _table(sets: dict[str, Any]) -> str:
+    """A line a set."""
+    lines = [("name", "rows", "features", "classes", "order", "here")]
+    for source in sets.values():
+        rows, features, classes = source.size
+        order = source.order.split(",")[0].split(":")[0].removesuffix(" with seed 0")
+        sizes = f"{rows:,}", f"{features:,}", f"{classes or 'numbers'}"
+        lines.append((source.name, *sizes, order, _whether_here(source())))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place in (1, 2, 3) else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _whether_here(source: Any) -> str:
+    if not source.files:
+        return "made" if source.is_here() else "no"
+    if source.is_here():
+        return "yes"
+    return "fetched" if source.can_be_fetched() else "no"
+
+
+def _write(source: Any, path: str, to: str | None) -> str:
+    """Write all rows, and return what there is to say about it."""
+    from yarrow.cli.writers import SvmlightWriter, VwWriter, compressing
+    from yarrow.stream.format import format_of_name
+
+    to = to or (None if path == "-" else format_of_name(path)) or "svmlight"
+    if to not in ("svmlight", "vw"):
+        raise ParameterError(f"{path}: rows are written as svmlight or vw, not {to}; see --to.")
+    data = source.load()
+    labels, numbers = _numbered(data)
+    with opened_for_writing(path) as file, compressing(file, path) as packed:
+        writer: Any = VwWriter(packed) if to == "vw" else SvmlightWriter(packed, [])
+        for row in _rows(data, labels, data.feature_names if to == "vw" else None):
+            writer.write(row)
+    classes = ", ".join(f"{number} {label}" for label, number in numbers.items())
+    return f"{counted(len(data), 'row')} of {data.name} written to {path}; {data.order}" + (
+        f"; classes: {classes}" if classes else ""
+    )
+
+
+def _numbered(data: Any) -> tuple[list[Any], dict[str, int]]:
+    """The labels as numbers, and which number a word became."""
+    if data.y.dtype.kind != "U":
+        return data.y.tolist(), {}
+    if data.task == "binary":
+        numbers = dict(zip(data.classes, (-1, 1), strict=False))
+    else:
+        numbers = {label: number for number, label in enumerate(data.classes, 1)}
+    return [numbers[label] for label in data.y.tolist()], numbers
+
+
+def _rows(data: Any, labels: list[Any], names: list[str] | None) -> Iterator[Any]:
+    from yarrow.cli.writers import Row
+
+    start = 0
+    for block in data.blocks():
+        begins = block.X.indptr.tolist()
+        columns, values = block.X.indices.tolist(), block.X.data.astype(float).tolist()
+        words: list[Any] = [column + 1 for column in columns]
+        if names is not None:
+            words = [names[column] for column in columns]
+        for i, (begin, end) in enumerate(zip(begins, begins[1:], strict=False)):
+            yield Row(labels[start + i], 1.0, words[begin:end], values[begin:end])
+        start += len(block)
