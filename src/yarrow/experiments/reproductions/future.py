@@ -16,7 +16,7 @@ from yarrow.experiments.reproductions.drift_learners import (
     usps,
 )
 from yarrow.experiments.results import Results, mean_ranks
-from yarrow.experiments.spec import Data, Learner, Reproduction, Study
+from yarrow.experiments.spec import Learner, Reproduction, Study
 from yarrow.lazy import np
 
 _P = (1.0, 2.0, 3.0, math.inf)
@@ -54,15 +54,18 @@ _NETS = (
 )
 
 
-def _margin_tasks(kinds: tuple[str, ...]) -> tuple[Data, ...]:
-    study = arow_ranks.REPRODUCTION.full[0]
-    wanted = {f"{kind} {pair}" for kind in kinds for pair in _PAIRS}
-    return tuple(data for data in study.data if data.label in wanted)
+_USPS, _MNIST, _TEXT = arow_ranks.REPRODUCTION.full
 
 
-def _text_tasks() -> tuple[Data, ...]:
-    study = arow_ranks.REPRODUCTION.full[1]
-    return tuple(d for d in study.data if d.label.startswith(("20 News", "Sentiment")))
+def _margins(study: Study) -> Study:
+    """The hard pairs of digits, or some of the texts, of a study of arow-ranks."""
+    wanted = {f"{kind} {pair}" for kind in ("USPS", "MNIST") for pair in _PAIRS}
+    data = tuple(
+        one
+        for one in study.data
+        if one.label in wanted or one.label.startswith(("20 News", "Sentiment"))
+    )
+    return Study("tuned", data, _MARGINS, study.options, (0.0, 0.1, 0.3))
 
 
 def findings(results: Results) -> list[Finding]:
@@ -217,9 +220,6 @@ def _adaptive_margin(results: Results) -> list[Finding]:
     ]
 
 
-_LEVELS = (0.0, 0.1, 0.3)
-_TUNING = arow_ranks.REPRODUCTION.full[0].options
-
 REPRODUCTION = Reproduction(
     name="future",
     title="Open questions of the papers",
@@ -246,8 +246,9 @@ phi*sqrt(v) (`yarrow.experiments.candidates`), and with SCW.
             (*_NETS, l1_constrained(), l2_constrained()),
             seeds=20,
         ),
-        Study("tuned", _margin_tasks(("USPS", "MNIST")), _MARGINS, _TUNING, _LEVELS),
-        Study("tuned", _text_tasks(), _MARGINS, {"folds": 10}, _LEVELS),
+        _margins(_USPS),
+        _margins(_MNIST),
+        _margins(_TEXT),
     ),
     reduced=(
         Study(
@@ -258,7 +259,7 @@ phi*sqrt(v) (`yarrow.experiments.candidates`), and with SCW.
         ),
         Study("choosing_p", sparse_learners.data(1_000)[2:4], (_CHOOSING,)),
         Study("drift", (usps(100), news(100)), (*_NETS, l1_constrained(), l2_constrained())),
-        Study("tuned", _margin_tasks(("USPS",))[:3], _MARGINS, {"passes": 2}, (0.0, 0.3)),
+        Study("tuned", _USPS.data[::15], _MARGINS, {"passes": 2}, (0.0, 0.3)),
     ),
     budget="21 cells of sgft's size, 35 x 12 single passes, 200 trials of drift's with up to 64 "
     "settings, 81 tasks x 51 settings x 10 passes: 25 minutes of processor time.",
