@@ -228,7 +228,7 @@ def _table(
     return Table(title, ("set", *LABELS), rows, note)
 
 
-_OPTIONS = {"folds": 10, "passes": 5, "tuning_rows": 5_000}
+_OPTIONS = {"folds": 10, "passes": 5, "tuning_rows": 2_000}
 
 REPRODUCTION = Reproduction(
     name="arow-multiclass",
@@ -243,7 +243,7 @@ top categories). Enron folders and the New York Times are not to be had.
 
 A label is replaced by another one, drawn at random, with the given probability. Ten folds; tests
 are counted against labels without noise. Setting and passes (up to 5; the paper: 10) are those with
-the lowest error on a held-out fifth of one random order of at most 5,000 rows. MIRA is the paper's
+the lowest error on a held-out fifth of 2,000 rows, drawn at random. MIRA is the paper's
 name for PA with one constraint: PA-I against the best rival. CW: variance form, one constraint.
 AdaGrad: dual averaging with L1.
 """,
