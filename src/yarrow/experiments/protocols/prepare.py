@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from yarrow import datasets
@@ -28,14 +27,19 @@ def _loaded(name: str, options: str) -> Dataset:
     return datasets.load(name, **json.loads(options))
 
 
-def _load(name: str, options: Mapping[str, Any]) -> Dataset:
-    return _loaded(name, json.dumps(dict(options), sort_keys=True))
-
-
 def rows_of(data: Data, *, noise: float, seed: int) -> Dataset:
-    """Return the rows to learn, `y` with noise and `clean` without; the test part without noise."""
+    """Return the rows to learn, `y` with noise and `clean` without; the test part without noise.
+
+    Nobody may change them: cells that differ in the learner share them.
+    """
+    return _prepared(json.dumps(dataclasses.asdict(data), sort_keys=True), noise, seed)
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(recipe: str, noise: float, seed: int) -> Dataset:
+    data = Data(**json.loads(recipe))
     options = {**data.options, "seed": seed} if data.drawn else data.options
-    whole = _load(data.name, options)
+    whole = _loaded(data.name, json.dumps(options, sort_keys=True))
     part = _part(whole, data, random(seed, PART))
     if part.clean is not None:  # the generator has made its own noise
         return part
