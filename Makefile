@@ -24,8 +24,9 @@ bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 reproduce: .venv/dev ## the experiments of the papers at full size, pages in docs/reproduction (an hour)
 	$(BIN)/yarrow reproduce --all --output docs/reproduction $(ARGS)
 
-docs: .venv/run ## docs/learners.md: all learners in one table, measured
+docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured, and all sets
 	$(BIN)/python tools/learners.py
+	$(BIN)/python tools/datasets.py
 
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/ruff check

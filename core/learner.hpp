@@ -92,6 +92,12 @@ class Learner {
   /// predicts.
   virtual void score(const Row<W>& row, Scores& out) const = 0;
 
+  /// Whether learning a row begins with what `predict` would say of it; not so where an average or
+  /// votes predict. Then `last_prediction` and `last_scores` spare a prediction of its own.
+  virtual bool predicts_as_it_learns() const = 0;
+  /// The scores of the last row, a class each, before it was learned. It brought no new class.
+  virtual void last_scores(std::vector<double>& out) const = 0;
+
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
 
@@ -216,6 +222,17 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
+
+  bool predicts_as_it_learns() const override {
+    if constexpr (requires { loop_.predicts_otherwise(); })
+      if (loop_.predicts_otherwise()) return false;
+    return !recipe_.average;
+  }
+
+  void last_scores(std::vector<double>& out) const override {
+    out = scores_.score;
+    if (!this->columns().is_real()) this->columns().to_classes(out, -1);
+  }
 
  private:
   static std::vector<Plane> planes(const Recipe& r) {

@@ -191,6 +191,8 @@ class MirrorLoop {
     score_columns<true>(state, row, out);
   }
 
+  static bool predicts_otherwise() { return Link::features_enter; }  // but for a prediction
+
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     score(state, row, out);
     measure(state, row, std::array{0}, out);

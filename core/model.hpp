@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -24,6 +25,25 @@ struct Naming {
 struct Labels {
   std::vector<double> numbers;
   std::vector<ClassName> names;
+};
+
+/// What a model said of rows before it learned them.
+struct Foretold {
+  std::int64_t delay = 0;  ///< a row is learned when so many rows after it have been predicted
+  bool wants_scores = true;
+  std::vector<double> predictions;  ///< class numbers (-1: none was known), or values
+  std::vector<double> scores;       ///< `width` numbers a row; NaN: the class was not known yet
+  std::size_t width = 1;
+
+  void start(std::size_t rows, std::size_t classes) {
+    width = classes;
+    predictions.assign(rows, -1);
+    if (wants_scores) scores.assign(rows * width, std::numeric_limits<double>::quiet_NaN());
+  }
+  void note(std::int64_t row, double prediction, const std::vector<double>& found) {
+    predictions[row] = prediction;
+    if (wants_scores) std::copy(found.begin(), found.end(), &scores[row * width]);
+  }
 };
 
 /// A learner that knows its users: names of features and classes, class weights, calls that either
@@ -84,25 +104,28 @@ class Model {
 
   /// Learns rows in the order given (in their own if `order` is null), all or nothing; without
   /// `undo` a failure leaves the model unusable, and the caller throws it away. Columns are the
-  /// features of these names, or, without names, the features 0, 1, 2...
+  /// features of these names, or, without names, the features 0, 1, 2... With `told`, each row is
+  /// predicted before it is learned; then rows come in their own order.
   void learn_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                   const Labels& labels, const double* weights, const std::int64_t* order,
-                  std::int64_t count, bool undo) {
+                  std::int64_t count, bool undo, Foretold* told = nullptr) {
+    if (told) told->delay = std::min(told->delay, count);
     if (!hash_mask && vocabulary.when_full() != WhenFull::Refuse &&
         vocabulary.limit() != Vocabulary::kNoLimit)
-      return learn_by_names(rows, columns, names, labels, weights, order, count);
+      return learn_by_names(rows, columns, names, labels, weights, order, count, told);
     const int classes_before = classes.size();
     const Index names_before = vocabulary.size();
     std::optional<Undo<W>> before;
     try {
       const std::vector<double> numbers = number_labels(labels, weights, order, count);
+      if (told) told->start(count, is_regression() ? 1 : classes.size());
       if (undo) before.emplace(state(), rows.values(), classes.size() > classes_before);
       learner->reserve_classes(classes.size());
       if (const auto places = place_columns(columns, names, true)) {
         MappedRows<W> mapped(rows, *places, hash_mask != 0);
-        learn_in_order(mapped, numbers, weights, order, count, before);
+        learn_in_order(mapped, numbers, weights, order, count, before, told);
       } else {
-        learn_in_order(rows, numbers, weights, order, count, before);
+        learn_in_order(rows, numbers, weights, order, count, before, told);
       }
     } catch (...) {
       if (before) before->roll_back();
@@ -163,12 +186,25 @@ class Model {
     }
   }
 
+  /// What scores speak for: a class number (-1: none is known), or a value.
+  double answer(const Scores& found) const {
+    if (is_regression()) return found.score[0];
+    const auto best = std::max_element(found.score.begin(), found.score.end());
+    return found.score.empty() ? -1 : static_cast<double>(best - found.score.begin());
+  }
+
  private:
+  void predict_row(const Row<W>& row, std::int64_t at, Foretold& told) {
+    if (!is_regression() && state().classes == 0) return;  // -1 and NaN
+    learner->predict(row, found_);
+    told.note(at, answer(found_), found_.score);
+  }
+
   /// Where features may be dropped or forgotten, each row brings its own, as if it were a dict: so
   /// the result depends on the rows alone. Forgetting changes everything, so all of it is copied.
   void learn_by_names(RowSource<W>& rows, std::size_t columns, std::vector<Name> names,
                       const Labels& labels, const double* weights, const std::int64_t* order,
-                      std::int64_t count) {
+                      std::int64_t count, Foretold* told) {
     if (names.empty())
       for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
     const State<W> before = state();
@@ -176,24 +212,33 @@ class Model {
     const int classes_before = classes.size();
     try {
       const std::vector<double> numbers = number_labels(labels, weights, order, count);
+      if (told) told->start(count, is_regression() ? 1 : classes.size());
       std::vector<Index> index;
       std::vector<W> value;
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t at = order ? order[i] : i;
-        double weight = weights ? weights[at] : 1;
-        if (weight == 0) continue;
-        if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[i]));
+      const auto placed = [&](std::int64_t at, bool add) -> Row<W> {
         const Row<W> row = rows.row(at);
         index.clear();
         value.clear();
         for (std::size_t j = 0; j < row.size; ++j) {
-          const Index place = vocabulary.find_or_add(names[row.index[j]]);
+          const Name& name = names[row.index[j]];
+          const Index place = add ? vocabulary.find_or_add(name) : vocabulary.find(name);
           if (place < 0) continue;
           index.push_back(place);
           value.push_back(row.value[j]);
         }
+        return {index.data(), value.data(), index.size()};
+      };
+      const std::int64_t delay = told ? told->delay : 0;
+      for (std::int64_t i = 0; i < count + delay; ++i) {
+        if (told && i < count) predict_row(placed(i, false), i, *told);
+        if (i < delay) continue;
+        const std::int64_t next = i - delay, at = order ? order[next] : next;
+        double weight = weights ? weights[at] : 1;
+        if (weight == 0) continue;
+        if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[next]));
+        const Row<W> row = placed(at, true);
         grow(0);
-        learner->learn({index.data(), value.data(), index.size()}, numbers[i], weight);
+        learner->learn(row, numbers[next], weight);
         if (vocabulary.crowded()) prune();
       }
     } catch (...) {
@@ -205,23 +250,33 @@ class Model {
   }
 
   void learn_in_order(RowSource<W>& rows, const std::vector<double>& numbers, const double* weights,
-                      const std::int64_t* order, std::int64_t count,
-                      std::optional<Undo<W>>& before) {
+                      const std::int64_t* order, std::int64_t count, std::optional<Undo<W>>& before,
+                      Foretold* told) {
     const bool regression = is_regression();
     const bool is_large = state().blocks.bytes() > std::size_t{2} << 20;  // than a core's own cache
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = order ? order[i] : i;
-      double weight = weights ? weights[at] : 1;
-      if (weight == 0) continue;
-      if (!regression) weight *= classes.weight(static_cast<int>(numbers[i]));
+    const std::int64_t delay = told ? told->delay : 0;
+    const bool by_learning = told && delay == 0 && learner->predicts_as_it_learns();
+    for (std::int64_t i = 0; i < count + delay; ++i) {
+      const std::int64_t next = i - delay;
+      const std::int64_t at = order && next >= 0 ? order[next] : next;
+      double weight = weights && next >= 0 ? weights[at] : 1;
+      const bool is_told =
+          by_learning && weight != 0 && (regression || numbers[i] < state().classes);
+      if (told && !is_told && i < count) predict_row(rows.row(i), i, *told);
+      if (next < 0 || weight == 0) continue;
+      if (!regression) weight *= classes.weight(static_cast<int>(numbers[next]));
       const Row<W> row = rows.row(at);
-      if (is_large && i + 1 < count) learner->prefetch(rows.peek(order ? order[i + 1] : i + 1));
+      if (is_large && next + 1 < count)
+        learner->prefetch(rows.peek(order ? order[next + 1] : next + 1));
       if (before) before->remember(row);
       try {
-        learner->learn(row, numbers[i], weight);
+        learner->learn(row, numbers[next], weight);
       } catch (const Error& error) {
         throw Error("Row " + std::to_string(at) + ": " + error.what());
       }
+      if (!is_told) continue;
+      if (told->wants_scores) learner->last_scores(last_scores_);
+      told->note(i, learner->last_prediction, last_scores_);
     }
   }
 
@@ -287,6 +342,9 @@ class Model {
     learner->after_forgetting();
     if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }
+
+  Scores found_;
+  std::vector<double> last_scores_;
 };
 
 }  // namespace yarrow

@@ -150,6 +150,8 @@ class LargestLoop {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
+  bool predicts_otherwise() const { return epsilon_ > 0; }  // by all that is selected
+
   /// As far as the learner may look.
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     if (!explores(state)) return predict(state, row, out);  // what is not selected has weight 0

@@ -141,19 +141,17 @@ class StreamLearner {
     const Index names_before = model_.vocabulary.size();
     const Row<W> row = rows.learn(i);
     double prediction = 0;
-    if (averages()) prediction = predict(row, names_before);
+    const bool is_told = model_.learner->predicts_as_it_learns();
+    if (!is_told) prediction = predict(row, names_before);
     if (is_text) {
       const ClassName name = ClassName::of(std::string(block.label_text[i]));
       model_.learn_row(row, &name, 0, weight, names_before);
     } else {
       model_.learn_row(row, nullptr, block.label[i], weight, names_before);
     }
-    if (!averages()) prediction = model_.learner->last_prediction;
+    if (is_told) prediction = model_.learner->last_prediction;
     count(block, i, row, prediction, account);
   }
-
-  /// Averaged weights predict, while the rule sees the last ones.
-  bool averages() const { return model_.learner->recipe().average; }
 
   double predict(const Row<W>& row, Index names_before) {
     try {
@@ -163,9 +161,7 @@ class StreamLearner {
       throw;
     }
     model_.learner->predict(row, scores_);
-    if (model_.is_regression()) return scores_.score[0];
-    const auto best = std::max_element(scores_.score.begin(), scores_.score.end());
-    return scores_.score.empty() ? -1 : static_cast<double>(best - scores_.score.begin());
+    return model_.answer(scores_);
   }
 
   void count(const RowBlock<W>& block, std::size_t i, const Row<W>& row, double prediction,

@@ -28,6 +28,8 @@ class VotedLoop : public PlainWeights<W> {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
+  static bool predicts_otherwise() { return true; }  // by votes, and not by the current vector
+
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     score(state, row, out);
     measure(state, row, {}, out);

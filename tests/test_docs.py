@@ -1,4 +1,4 @@
-"""docs/learners.md lists every learner as its class declares it."""
+"""docs/learners.md and docs/datasets.md say what the classes declare."""
 
 import subprocess
 import sys
@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from conftest import CLASSES
 
-TOOL = Path(__file__).parent.parent / "tools" / "learners.py"
+TOOLS = Path(__file__).parent.parent / "tools"
 
 
-def test_the_table_of_learners_is_up_to_date():
-    checked = subprocess.run([sys.executable, TOOL, "--check"], capture_output=True, text=True)
+@pytest.mark.parametrize("tool", ["learners.py", "datasets.py"])
+def test_the_tables_are_up_to_date(tool):
+    checked = subprocess.run(
+        [sys.executable, TOOLS / tool, "--check"], capture_output=True, text=True
+    )
     assert checked.returncode == 0, checked.stderr
 
 

@@ -84,7 +84,8 @@ static nb::object to_python(const Name& name) {
 template <class W>
 static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
                        const nb::list& label_names, std::optional<Doubles> weights,
-                       const nb::list& names, std::optional<Integers> order, bool undo) {
+                       const nb::list& names, std::optional<Integers> order, bool undo,
+                       Foretold* told = nullptr) {
   Labels given;
   given.numbers.assign(labels.data(), labels.data() + labels.shape(0));
   for (nb::handle name : label_names) given.names.push_back(to_class_name(name));
@@ -94,7 +95,23 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
   const auto count = order ? static_cast<std::int64_t>(order->shape(0)) : x.rows->rows();
   nb::gil_scoped_release release;
   std::unique_lock lock(self.mutex);
-  self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo);
+  self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
+}
+
+/// Predicts each row before it is learned: predictions, and scores if they are wanted.
+template <class W>
+static nb::tuple foretell_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
+                               const nb::list& label_names, std::optional<Doubles> weights,
+                               const nb::list& names, std::int64_t delay, bool wants_scores,
+                               bool undo) {
+  Foretold told;
+  told.delay = delay;
+  told.wants_scores = wants_scores;
+  const auto rows = static_cast<std::size_t>(x.rows->rows());
+  learn_rows<W>(self, std::move(x), labels, label_names, weights, names, {}, undo, &told);
+  nb::object scores = nb::none();
+  if (wants_scores) scores = nb::cast(to_array(std::move(told.scores), {rows, told.width}));
+  return nb::make_tuple(to_array(std::move(told.predictions), {rows}), scores);
 }
 
 template <class W>
@@ -276,6 +293,31 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
       nb::arg("order").none(), nb::arg("undo"));
+  type.def(
+      "foretell_dense",
+      [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
+         std::optional<Doubles> weights, const nb::list& names, std::int64_t delay,
+         bool wants_scores, bool undo) {
+        const std::size_t n = x.shape(1);
+        return foretell_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names,
+                                weights, names, delay, wants_scores, undo);
+      },
+      nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
+      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("undo"),
+      "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
+      "known) or values, and scores, a column a class in the order of appearance.");
+  type.def(
+      "foretell_sparse",
+      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+         const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
+         const nb::list& names, std::int64_t delay, bool wants_scores, bool undo) {
+        return foretell_rows<W>(
+            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+            labels, label_names, weights, names, delay, wants_scores, undo);
+      },
+      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
+      nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
+      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("undo"));
   type.def("learn_one", &learn_one<W>, nb::arg("x").none(), nb::arg("label").none(),
            nb::arg("weight").none());
 

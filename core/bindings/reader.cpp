@@ -130,6 +130,54 @@ static nb::object next_arrays(PythonReader<W>& self) {
   return out;
 }
 
+/// Names in the order of their appearance, shared by all who read the same streams.
+struct SharedNames {
+  Vocabulary vocabulary;
+};
+
+/// The next block with its features numbered, or None at the end: rows that any number of models
+/// can learn. `labels` are numbers, NaN where there is none; with a text among them a list.
+template <class W>
+static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
+  RowBlock<W>* block;
+  std::vector<Index> index;
+  {
+    nb::gil_scoped_release release;
+    block = self.blocks->next();
+    if (block && block->named()) {
+      std::vector<Name> borrowed;
+      for (const FeatureName& name : block->name) borrowed.push_back(Name(name.text, name.hash));
+      index.resize(borrowed.size());
+      names.vocabulary.resolve(borrowed.data(), borrowed.size(), index.data());
+    } else if (block) {
+      index.assign(block->index.begin(), block->index.end());
+    }
+  }
+  if (!block) return nb::none();
+  const std::size_t rows = block->rows(), values = index.size();
+  bool has_texts = false;
+  std::vector<std::int64_t> lines;
+  for (std::size_t i = 0; i < rows; ++i) {
+    has_texts |= block->has_text_label(i);
+    lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
+  }
+  nb::dict out;
+  if (has_texts) {
+    nb::list labels;
+    for (std::size_t i = 0; i < rows; ++i) labels.append(label_of(*block, i));
+    out["labels"] = labels;
+  } else {
+    out["labels"] = to_array(std::vector<double>(block->label), {rows});
+  }
+  out["begins"] =
+      to_array(std::vector<std::int64_t>(block->begin.begin(), block->begin.end()), {rows + 1});
+  out["indices"] = to_array(std::move(index), {values});
+  out["values"] = to_array(std::vector<W>(block->value.begin(), block->value.end()), {values});
+  out["weights"] = to_array(std::vector<double>(block->weight), {rows});
+  out["lines"] = to_array(std::move(lines), {rows});
+  return out;
+}
+
 /// Learns blocks for about `seconds`; true when the stream has ended.
 template <class W>
 static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLearner<W>& learner,
@@ -231,6 +279,7 @@ static void bind_reader(nb::module_& m, const char* reader_name, const char* lea
            nb::arg("labels_optional"), nb::arg("skip_errors"), nb::arg("hash_bits"),
            nb::arg("interactions"), nb::arg("block_bytes"))
       .def("next_arrays", &next_arrays<W>)
+      .def("next_rows", &next_rows<W>, nb::arg("names"))
       .def_ro("bytes", &R::bytes)
       .def_prop_ro("lines", [](R& self) { return self.blocks->lines(); })
       .def_prop_ro("skipped", [](R& self) { return self.blocks->skipped(); })
@@ -266,6 +315,31 @@ template void bind_streams(nb::class_<PythonModel<float>>&);
 template void bind_streams(nb::class_<PythonModel<double>>&);
 
 void bind_readers(nb::module_& m) {
+  nb::class_<SharedNames>(m, "Names", "Names of features, numbered in the order of appearance.")
+      .def(nb::init<>())
+      .def("__len__", [](SharedNames& self) { return self.vocabulary.size(); })
+      .def(
+          "resolve",
+          [](SharedNames& self, const nb::list& names) {
+            std::vector<Name> borrowed;
+            for (nb::handle name : names) borrowed.push_back(Name(text_of(name)));
+            std::vector<Index> places(borrowed.size());
+            self.vocabulary.resolve(borrowed.data(), borrowed.size(), places.data());
+            const std::size_t n = places.size();
+            return to_array(std::move(places), {n});
+          },
+          nb::arg("names"), "The numbers of these names, new ones where they are new.")
+      .def(
+          "since",
+          [](SharedNames& self, Index first) {
+            nb::list names;
+            for (Index i = first; i < self.vocabulary.size(); ++i) {
+              const std::string_view text = self.vocabulary.name(i).view();
+              names.append(nb::str(text.data(), text.size()));
+            }
+            return names;
+          },
+          nb::arg("first"), "All names from this number on.");
   nb::class_<Account>(m, "Account", "What has happened to a stream so far.")
       .def(nb::init<>())
       .def_ro("rows", &Account::rows)

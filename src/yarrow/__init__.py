@@ -20,6 +20,7 @@ _MODULES = (
     "feature_selection",
     "features",
     "linear_model",
+    "metrics",
     "report",
     "stream",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -29,8 +31,7 @@ def command(
     """List all sets, describe the set NAME, or write its rows in their stated order.
 
     Sets are read from the folder that the environment variable YARROW_DATA names; some are
-    fetched if they are not there. Wherever a command takes a file, NAME works too, with options
-    behind it in the same quotes: 'mnist classes=3,5'.
+    fetched if they are not there. In Python: yarrow.datasets.load("mnist classes=3,5").
 
     For other programs labels must be numbers: classes that are words are written as 1, 2, ... in
     their alphabetical order, two classes as -1 and 1.
@@ -38,6 +39,7 @@ def command(
       yarrow datasets
       yarrow datasets mnist
       yarrow datasets mnist classes=3,5 noise=0.1 --output noisy.svm.gz
+      yarrow datasets usenet1 --output - | yarrow evaluate - --learner arow
     """
     from yarrow.datasets import describe
     from yarrow.datasets.catalogue import SETS, declared
@@ -59,7 +61,8 @@ def command(
         indent = "    " if line.startswith("  ") else ""
         wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
         click.echo("\n".join(wrapped))
-    click.echo(f"\nOn this machine: {_whether_here(source)}.")
+    here = _whether_here(source)
+    click.echo(f"\nOn this machine: {'when it is loaded' if here == 'fetched' else here}.")
 
 
 def _table(sets: dict[str, Any]) -> str:
@@ -67,7 +70,7 @@ def _table(sets: dict[str, Any]) -> str:
     lines = [("name", "rows", "features", "classes", "order", "here")]
     for source in sets.values():
         rows, features, classes = source.size
-        order = source.order.split(",")[0].split(":")[0].removesuffix(" with seed 0")
+        order = re.sub(r"( with seed|[,:;]).*", "", source.order)
         sizes = f"{rows:,}", f"{features:,}", f"{classes or 'numbers'}"
         lines.append((source.name, *sizes, order, _whether_here(source())))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -81,10 +84,8 @@ def _table(sets: dict[str, Any]) -> str:
 
 
 def _whether_here(source: Any) -> str:
-    if not source.files:
-        return "made" if source.is_here() else "no"
     if source.is_here():
-        return "yes"
+        return "yes" if source.files else "generated"
     return "fetched" if source.can_be_fetched() else "no"
 
 
@@ -129,6 +130,6 @@ def _rows(data: Any, labels: list[Any], names: list[str] | None) -> Iterator[Any
         words: list[Any] = [column + 1 for column in columns]
         if names is not None:
             words = [names[column] for column in columns]
-        for i, (begin, end) in enumerate(zip(begins, begins[1:], strict=False)):
+        for i, (begin, end) in enumerate(itertools.pairwise(begins)):
             yield Row(labels[start + i], 1.0, words[begin:end], values[begin:end])
         start += len(block)

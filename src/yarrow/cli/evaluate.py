@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,11 +16,16 @@ from yarrow.cli.options import (
     check_inputs,
     check_output,
     option,
+    parse_label,
     reading_options,
 )
 from yarrow.cli.progress import Display, counted, rate
 from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
+from yarrow.errors import ParameterError
+
+SCORING = "Scoring"
+_MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
 
 
 @click.command(
@@ -27,6 +33,17 @@ from yarrow.cli.train import report_skipped
 )
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @learning_options
+@option(SCORING, "--metrics", metavar="NAMES",
+        help="More metrics, with commas between: accuracy, balanced_accuracy, f1, f1_macro, "
+        "f1_micro, roc_auc, log_loss; of a regression mse, mae, r2.")  # fmt: skip
+@option(SCORING, "--window", type=click.IntRange(min=1), metavar="N",
+        help="The metrics (if none is named, the error) of the last N rows.")  # fmt: skip
+@option(SCORING, "--fading", type=click.FloatRange(min=1e-9, max=1, max_open=True), metavar="M",
+        help="The metrics with rows that count M times as much as the row after them.")  # fmt: skip
+@option(SCORING, "--positive", metavar="CLASS",
+        help="The class that f1, roc_auc and log_loss are of.")  # fmt: skip
+@option(SCORING, "--delay", type=click.IntRange(min=0), default=0, metavar="N",
+        help="A label arrives when N more rows have been predicted.")  # fmt: skip
 @option(OUTPUT, "--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 @option(OUTPUT, "--model", type=FILE, metavar="FILE", help="Also save what was learned.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Only the summary, not the table of the way there.")
@@ -35,6 +52,11 @@ def command(
     data: tuple[str, ...],
     estimator: Any,
     how: Any,
+    metrics: str | None,
+    window: int | None,
+    fading: float | None,
+    positive: str | None,
+    delay: int,
     as_json: bool,
     model: str | None,
     quiet: bool,
@@ -42,30 +64,45 @@ def command(
     """Progressive validation: each row is predicted before it is learned.
 
     So every row counts, and no prediction has seen its label. A line is printed at rows 1, 2, 4,
-    8... with the error so far and since the line before.
+    8... with the error so far and since the line before, and with further metrics if they are
+    asked for. Late labels, roc_auc and log_loss take another way through the rows, about ten times
+    as slow.
 
       yarrow evaluate spam.svm.gz --learner cw
+      yarrow evaluate spam.svm.gz --metrics f1,roc_auc --window 1000 --delay 50
       yarrow evaluate electricity.csv --label class --learner pa --json
     """
+    from yarrow.cli.one_by_one import OneByOne
     from yarrow.linear_model.streaming import learn_stream
 
     check_inputs(data)
     check_output(model, data)
     is_regression = not hasattr(type(estimator), "classes_")
     results: Confusion | Residuals = Residuals() if is_regression else Confusion()
-    table = _Table(is_regression, shown=not (as_json or quiet))
+    keeper = _Keeper(is_regression, metrics, window, fading, positive)
+    table = _Table(is_regression, list(keeper.metrics), shown=not (as_json or quiet))
     display = Display(data, is_regression=is_regression, quiet=True)
-    for progress in learn_stream(estimator, data, how, keep_results=True):
+    slowly: OneByOne | None = None
+    if delay or keeper.wanted != "predictions":
+        slowly = OneByOne(estimator, how, delay=delay, wanted=keeper.wanted)
+        keeper.check(estimator)
+        stream = slowly.run(data)
+    else:
+        stream = learn_stream(estimator, data, how, keep_results=True)
+    names: list[Any] = []
+    for progress in stream:
         if progress.results is not None:
             results.add(*progress.results)
+            names = progress.classes
+            keeper.take(progress, slowly)
         for checkpoint in progress.checkpoints:
-            table.add(checkpoint)
+            table.add(checkpoint, keeper.at(checkpoint.rows))
+    keeper.at(progress.rows)
     seconds = display.seconds
     if model is not None:
         estimator.save(model)
     if not progress.rows:
         raise click.UsageError("there is no row to learn from")
-    names = [] if is_regression else estimator._fitted.classes
     summary = results.summary(names)
     if as_json:
         document = {
@@ -74,6 +111,8 @@ def command(
             "rows": progress.rows,
             "skipped": progress.skipped,
             **summary,
+            **({"delay": delay} if delay else {}),
+            **({"metrics": keeper.values()} if keeper.metrics else {}),
             "updates": estimator.n_updates_,
             "nonzero_weights": estimator.n_nonzero_,
             "seconds": round(seconds, 3),
@@ -89,20 +128,104 @@ def command(
             f"({rate(progress.rows, seconds)} rows/s), {counted(estimator.n_updates_, 'update')}, "
             f"{counted(estimator.n_nonzero_, 'nonzero')}"
         )
-        for line in summary_lines(summary):
+        for line in [*summary_lines(summary), *keeper.lines(delay)]:
             click.echo(line)
     report_skipped(progress)
 
 
-class _Table:
-    """The error so far at rows 1, 2, 4, 8..., as Vowpal Wabbit shows it."""
+class _Keeper:
+    """The metrics that were asked for, read at any row."""
 
-    def __init__(self, is_regression: bool, shown: bool) -> None:
+    def __init__(
+        self,
+        is_regression: bool,
+        asked: str | None,
+        window: int | None,
+        fading: float | None,
+        positive: str | None,
+    ) -> None:
+        from yarrow.metrics import Fading, Metric, Windowed, chosen
+
+        names = None if asked is None else [name.strip() for name in asked.split(",")]
+        label = None if positive is None else parse_label(positive)
+        plain = chosen(names, is_regression, label)
+        found: list[Metric] = [] if asked is None else list(plain)
+        found += [Windowed(metric, window) for metric in plain if window is not None]
+        found += [Fading(metric, fading) for metric in plain if fading is not None]
+        self.metrics = {metric.name: metric for metric in found}
+        self._waiting: list[tuple[Any, Any, Any]] = []
+        self._rows = 0
+
+    @property
+    def wanted(self) -> str:
+        """What the metrics need of each row."""
+        uses = {metric.uses for metric in self.metrics.values()}
+        return next((kind for kind in ("probabilities", "scores") if kind in uses), "predictions")
+
+    def check(self, estimator: Any) -> None:
+        """Refuse a metric that the learner cannot have."""
+        if self.wanted == "probabilities" and not hasattr(estimator, "predict_proba"):
+            raise ParameterError(
+                f"{type(estimator).__name__} has no probabilities, which log_loss needs."
+            )
+
+    def take(self, progress: Any, slowly: Any) -> None:
+        """Some more rows, to be counted when their turn comes."""
+        if not self.metrics:
+            return
+        from yarrow.lazy import np
+
+        labels, predictions = progress.results
+        if progress.classes:
+            named = np.empty(len(progress.classes) + 1, dtype=object)
+            named[:-1] = progress.classes  # and at place -1 None
+            labels = named[np.asarray(labels, dtype=np.int64)]
+            predictions = named[np.asarray(predictions, dtype=np.int64)]
+        scores = [None] * len(labels)
+        if slowly is not None and slowly.scores:
+            scores, slowly.scores = slowly.scores, []
+        self._waiting.append((labels, predictions, scores))
+
+    def at(self, rows: int) -> dict[str, float]:
+        """The metrics when so many rows have been counted."""
+        while self._rows < rows and self._waiting:
+            labels, predictions, scores = self._waiting.pop(0)
+            n = min(rows - self._rows, len(labels))
+            for metric in self.metrics.values():
+                if metric.uses == "predictions":
+                    metric.update_many(labels[:n], predictions[:n])
+                else:
+                    for label, score in zip(labels[:n], scores[:n], strict=True):
+                        metric.update(label, score=score)
+            self._rows += n
+            if n < len(labels):
+                self._waiting.insert(0, (labels[n:], predictions[n:], scores[n:]))
+        return {name: metric.value for name, metric in self.metrics.items()}
+
+    def values(self) -> dict[str, float | None]:
+        """The metrics at the end; None where the rows do not say."""
+        return {n: None if m.value != m.value else m.value for n, m in self.metrics.items()}
+
+    def lines(self, delay: int) -> list[str]:
+        """The metrics in words."""
+        lines = [f"{name} {metric.value:.6g}" for name, metric in self.metrics.items()]
+        late = [f"each label arrived {counted(delay, 'row')} late"] if delay else []
+        return ["", *lines, *late] if lines or late else []
+
+
+class _Table:
+    """The error so far at rows 1, 2, 4, 8..., as Vowpal Wabbit shows it.
+
+    Metrics take the place of the current row.
+    """
+
+    def __init__(self, is_regression: bool, metrics: list[str], shown: bool) -> None:
         self.is_regression, self.shown = is_regression, shown
+        self.metrics = metrics[:_MOST_COLUMNS]
         self.rows: list[dict[str, Any]] = []
         self._last = (0, 0.0)
 
-    def add(self, checkpoint: Any) -> None:
+    def add(self, checkpoint: Any, values: dict[str, float]) -> None:
         """Keep the line of a row, and print it."""
         c = checkpoint
         loss = c.squared_error if self.is_regression else c.mistakes
@@ -113,23 +236,54 @@ class _Table:
             so_far, since = so_far**0.5, since**0.5
         what = "RMSE" if self.is_regression else "error"
         if self.shown:
+            widths = (
+                10,
+                12,
+                15,
+                *(
+                    [max(14, *(len(line) + 2 for line in _two_lines(n))) for n in self.metrics]
+                    or (14, 14, 11)
+                ),
+            )
+            heads = [_two_lines(name) for name in self.metrics] or [
+                ("current", "label"),
+                ("current", "prediction"),
+                ("current", "features"),
+            ]
             if not self.rows:
-                _print(what, what, "", "current", "current", "current")
-                _print("so far", "since last", "rows", "label", "prediction", "features")
-            _print(so_far, since, f"{c.rows:,}", c.label, c.prediction, f"{c.features:,}")
+                _print(what, what, "", *(head for head, _ in heads), widths=widths)
+                _print("so far", "since last", "rows", *(foot for _, foot in heads), widths=widths)
+            cells: list[Any] = [values[name] for name in self.metrics] or [
+                c.label,
+                c.prediction,
+                f"{c.features:,}",
+            ]
+            _print(so_far, since, f"{c.rows:,}", *cells, widths=widths)
         self.rows.append(
             {"rows": c.rows, what.lower(): so_far, "since_last": since}
             | {"label": c.label, "prediction": c.prediction, "features": c.features}
+            | ({"metrics": {n: None if v != v else v for n, v in values.items()}} if values else {})
         )
 
 
-def _print(*cells: Any) -> None:
-    widths = (10, 12, 15, 14, 14, 11)
+def _two_lines(name: str) -> tuple[str, str]:
+    """`macro F1` over `last 1,000`, so that columns are narrow."""
+    for inside, short in ((" of the last ", "last "), (", fading by ", "fading ")):
+        if inside in name:
+            head, _, rest = name.partition(inside)
+            return head, short + rest.removesuffix(" rows")
+    return name, "so far"
+
+
+def _print(*cells: Any, widths: Sequence[int]) -> None:
     click.echo("".join(_cell(cell, width) for cell, width in zip(cells, widths, strict=True)))
 
 
 def _cell(value: Any, width: int) -> str:
-    text = "-" if value is None else f"{value:.6f}" if isinstance(value, float) else str(value)
-    if isinstance(value, float) and len(text) > width - 2:
-        text = f"{value:.4g}"
+    if value is None or value != value:
+        text = "-"
+    elif isinstance(value, float):
+        text = f"{value:.6f}" if len(f"{value:.6f}") <= width - 2 else f"{value:.4g}"
+    else:
+        text = str(value)
     return f"{text if len(text) <= width - 2 else text[: width - 3] + '…':>{width}}"

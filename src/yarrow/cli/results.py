@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow.lazy import np
+from yarrow.metrics import MAE, R2, RMSE, BalancedAccuracy
 
 _MOST_CLASSES = 12  # with a line each
 
@@ -16,7 +17,7 @@ class Confusion:
     """How often each class was predicted as which, and two predictors that need no model."""
 
     def __init__(self) -> None:
-        self.counts: Counter[tuple[int, int]] = Counter()  # (label, prediction) as class numbers
+        self.metric = BalancedAccuracy()  # of class numbers; -1: nothing was predicted
         self.changes = 0  # rows whose label is not that of the row before
         self._last: float | None = None
 
@@ -25,24 +26,23 @@ class Confusion:
         labels, predictions = np.asarray(labels, np.int64), np.asarray(predictions, np.int64)
         if not len(labels):
             return
-        pairs, counts = np.unique(np.stack([labels, predictions]), axis=1, return_counts=True)
-        for label, prediction, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
-            self.counts[label, prediction] += count
+        self.metric.update_many(labels, predictions)
         before = labels[0] - 1 if self._last is None else self._last
         self.changes += int(np.sum(np.diff(labels, prepend=before) != 0))
         self._last = int(labels[-1])
 
     def summary(self, names: Sequence[Any]) -> dict[str, Any]:
         """All that can be said, with the names of the classes."""
-        rows = sum(self.counts.values())
+        cells = {key: round(count) for key, count in sorted(self.metric.cells.items())}
+        rows = sum(cells.values())
         of_label: Counter[int] = Counter()
         of_prediction: Counter[int] = Counter()
-        for (label, prediction), count in self.counts.items():
+        for (label, prediction), count in cells.items():
             of_label[label] += count
             of_prediction[prediction] += count
         classes = []
         for number in sorted(of_label, key=lambda n: (isinstance(names[n], str), names[n])):
-            right, predicted = self.counts[number, number], of_prediction[number]
+            right, predicted = cells.get((number, number), 0), of_prediction[number]
             classes.append(
                 {
                     "class": names[number],
@@ -51,17 +51,17 @@ class Confusion:
                     "precision": right / predicted if predicted else None,
                 }
             )
-        right = sum(count for (label, guess), count in self.counts.items() if label == guess)
+        right = sum(count for (label, guess), count in cells.items() if label == guess)
         return {
-            "error": 1 - right / rows,
+            "error": (rows - right) / rows,
             "accuracy": right / rows,
-            "balanced_accuracy": sum(c["recall"] for c in classes) / len(classes),
+            "balanced_accuracy": self.metric.value,
             "error_of_most_frequent_class": 1 - max(of_label.values()) / rows,
             "error_of_last_label_repeated": self.changes / rows,
             "classes": classes,
             "confusion": [
                 [names[label], names[guess] if guess >= 0 else None, count]
-                for (label, guess), count in sorted(self.counts.items())
+                for (label, guess), count in cells.items()
             ],
         }
 
@@ -70,26 +70,21 @@ class Residuals:
     """The errors of a regression, and that of a predictor who knows the mean."""
 
     def __init__(self) -> None:
-        self.rows, self.absolute, self.squared, self.total, self.squares = 0, 0.0, 0.0, 0.0, 0.0
+        self.rmse, self.mae, self.r2 = RMSE(), MAE(), R2()
 
     def add(self, labels: Any, predictions: Any) -> None:
         """Count some more rows."""
-        labels, predictions = np.asarray(labels, np.float64), np.asarray(predictions, np.float64)
-        self.rows += len(labels)
-        self.absolute += float(np.sum(np.abs(labels - predictions)))
-        self.squared += float(np.sum((labels - predictions) ** 2))
-        self.total += float(np.sum(labels))
-        self.squares += float(np.sum(labels**2))
+        for metric in (self.rmse, self.mae, self.r2):
+            metric.update_many(labels, predictions)
 
     def summary(self, names: Sequence[Any] = ()) -> dict[str, Any]:
         """All that can be said."""
-        spread = max(0.0, self.squares / self.rows - (self.total / self.rows) ** 2)
-        mean_squared = self.squared / self.rows
+        r2 = self.r2.value
         return {
-            "rmse": math.sqrt(mean_squared),
-            "mae": self.absolute / self.rows,
-            "r2": 1 - mean_squared / spread if spread > 0 else None,
-            "rmse_of_mean": math.sqrt(spread),
+            "rmse": self.rmse.value,
+            "mae": self.mae.value,
+            "r2": None if math.isnan(r2) else r2,
+            "rmse_of_mean": self.r2.spread,
         }
 
 

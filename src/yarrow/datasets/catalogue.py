@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
+import re
 import shlex
 from typing import Any
 
@@ -21,7 +23,7 @@ from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
 from yarrow.datasets.svmlight import CLASSICS
 from yarrow.datasets.synthetic import Text
 from yarrow.errors import ParameterError
-from yarrow.parameters import Parameter, choice, integer, number, text
+from yarrow.parameters import Parameter, check_parameters, choice, integer, number, text
 
 
 @options
@@ -33,7 +35,7 @@ class Drifting(Source):
 
     name = "synthetic/drift"
     origin = "generated from another set"
-    order = "that of the other set; the labels drift"
+    order = "as given: that of the other set, whose labels drift"
     size = Size(5000, 20, 2)
 
     of: str = text(default="synthetic/gaussian", doc="The set that drifts, with its options.")
@@ -114,17 +116,24 @@ def declared(name: str, **options: Any) -> Source:
     """Return the declaration of a set with its options, without loading anything."""
     word, *given = _words(name)
     if word not in SETS:
-        raise ParameterError(f"There is no set named {word!r}; there are {', '.join(SETS)}.")
+        alike = difflib.get_close_matches(word, SETS, n=3, cutoff=0.5)
+        hint = f" (do you mean {' or '.join(alike)}?)" if alike else ""
+        raise ParameterError(f"There is no set named {word!r}{hint}; 'yarrow datasets' lists all.")
     source = SETS[word]
     known = options_of(source)
     texts = [text.partition("=") for text in given]
+    for option, sign, _ in texts:
+        if not sign:
+            raise ParameterError(f"{option!r} behind {word} is not of the form OPTION=VALUE.")
     for option in [*(option for option, _, _ in texts), *options]:
         if option not in known:
             raise ParameterError(
                 f"{word} has no option {option!r}; it has {', '.join(map(repr, known))}."
             )
     said = {option: option_value(option, known[option], value) for option, _, value in texts}
-    return source(**said, **options)
+    chosen = source(**{**said, **options})
+    check_parameters(chosen)
+    return chosen
 
 
 def _words(name: str) -> list[str]:
@@ -156,8 +165,10 @@ def describe(name: str) -> str:
         f"  {option}={default}: {parameter.doc} ({parameter.allowed})"
         for option, default, parameter in option_lines(type(source))
     )
+    about = inspect.cleandoc(type(source).__doc__ or "")
+    about = re.sub(r"(?<!\n)\n(?!\n)", " ", about)  # a paragraph a line
     return (
-        f"{source.name}: {inspect.cleandoc(type(source).__doc__ or '')}\n\n"
+        f"{source.name}: {about}\n\n"
         f"{rows:,} rows, {features:,} features, "
         f"{f'{classes} classes' if classes else 'a regression'}.\n"
         f"Order: {source.order}.\nSource: {source.origin}.\n\nOptions:\n{options}"

@@ -59,11 +59,13 @@ class File:
 def absent(file: File, reason: str = "") -> NoReturn:
     """Say what to put where."""
     folder = os.environ.get(VARIABLE)
-    place = f"{folder}/{file.path}" if folder else f"{file.path} in a folder, and name the folder"
-    named = "" if folder else f" in the environment variable {VARIABLE}"
+    if folder:
+        place = f"put the file {Path(folder, file.path)} there"
+    else:
+        place = f"name a folder in the environment variable {VARIABLE} and put {file.path} into it"
     raise DataError(
-        f"{Path(file.path).parent} is not on this machine{reason}: put {place}{named} "
-        f"(sha256 {file.sha256}; docs/datasets.md says where it comes from)."
+        f"{Path(file.path).parent} is not on this machine{reason}: {place} (sha256 {file.sha256}; "
+        "docs/datasets.md says where it comes from)."
     )
 
 
@@ -73,7 +75,7 @@ def fetched_by(fetch: Callable[[], Any], file: File) -> Any:
         return fetch()
     except ImportError:
         missing_dependency("scikit-learn", f"Fetching {Path(file.path).parent}", extra="data")
-    except OSError as error:
+    except (OSError, ValueError) as error:  # not reached, or the other side refused
         absent(file, f" and could not be fetched ({error})")
 
 
@@ -125,8 +127,8 @@ def kept(key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
     text = json.dumps({"version": CACHE_VERSION, **key}, sort_keys=True)
     path = cache_folder() / "datasets" / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return dict(file)
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
+            return dict(found)
     except (OSError, ValueError, zipfile.BadZipFile):
         pass
     arrays = make()

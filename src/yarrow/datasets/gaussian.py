@@ -23,12 +23,14 @@ class Gaussian(Source):
 
     name = "synthetic/gaussian"
     origin = "generated after Crammer, Kulesza, Dredze (Machine Learning 91, 2013), section 5.2"
-    order = "drawn one by one, in no particular order"
+    order = "random: rows are drawn one by one"
     size = Size(5000, 20, 2)
 
     rows: int = integer(default=5000, doc="How many rows.", at_least=1)
     test_rows: int = integer(default=10_000, doc="How many rows of the test part.", at_least=1)
+    deviation: float = number(default=1.0, doc="Standard deviation along the short axis.", above=0)
     elongation: float = number(default=10.0, doc="Length of the ellipse by its width.", at_least=1)
+    variance: float = number(default=2.0, doc="Of each of the other coordinates.", at_least=0)
 
     def _read(self) -> Dataset:
         return dataclasses.replace(self._drawn(self.rows, 2), test=self._drawn(self.test_rows, 3))
@@ -37,8 +39,9 @@ class Gaussian(Source):
         from scipy.sparse import csr_array
 
         random = np.random.default_rng((self.seed, stream))
-        along, across = random.normal(size=(2, rows)) * [[self.elongation], [1.0]]
-        X = random.normal(scale=np.sqrt(2), size=(rows, 20))
+        along, across = random.normal(size=(2, rows)) * self.deviation
+        along *= self.elongation
+        X = random.normal(scale=np.sqrt(self.variance), size=(rows, 20))
         X[:, 0] = (along - across) / np.sqrt(2)
         X[:, 1] = (along + across) / np.sqrt(2)
         return self._dataset(csr_array(X), np.where(across > 0, 1, -1), task="binary")

@@ -80,6 +80,7 @@ class Newsgroups(_News):
         groups, is_test = table["label"], table["split"] == "test"
         rows = np.ones(len(groups), dtype=bool)
         if self.classes is not None and len(self.classes) > 1:
+            self._check_known(self.classes, set(groups.tolist()))
             rows = np.isin(groups, self.classes)
         both = self._texts(table, groups, rows)
         is_test = is_test[rows]

@@ -99,7 +99,7 @@ class MovieLens(Source):
 
     name = "movielens-100k"
     origin = "MovieLens 100K (Harper, Konstan, ACM TiiS 5(4), 2015; GroupLens); for research only"
-    order = "by time of the rating"
+    order = "by time: ratings as they were given"
     size = Size(100_000, 943 + 1682, 0)
     files = (_RATINGS,)
 

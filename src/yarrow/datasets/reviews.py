@@ -87,6 +87,7 @@ class AmazonReviews(_Reviews, TextSource):
         if self.domain != "all":
             rows = table["domain"] == self.domain
         if self.classes is not None and len(self.classes) > 1:
+            self._check_known(self.classes, set(y.tolist()))
             rows &= np.isin(y, self.classes)
         return self._shuffled(self._chosen(self._texts(table, y, rows), self.classes))
 

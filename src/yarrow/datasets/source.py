@@ -37,7 +37,7 @@ def classes_option() -> Any:
     """Which classes to keep."""
     return anything(
         default=None,
-        allowed="None or several different labels",
+        allowed="None or different labels",
         accepts=_are_classes,
         doc="Keep these only; one alone is told from all others (one versus all).",
     )
@@ -202,7 +202,8 @@ def option_text(value: Any) -> str:
 def option_value(name: str, parameter: Parameter, text: str) -> Any:
     """What `option_text` was given."""
     if parameter.kind is None:
-        return tuple(int(word) if word.isdigit() else word for word in text.split(","))
+        words = text.split(",")
+        return None if text == "None" else tuple(int(w) if w.isdigit() else w for w in words)
     if parameter.kind is bool and text in ("true", "false"):
         return text == "true"
     try:

@@ -90,7 +90,7 @@ class Text(Source):
 
     name = "synthetic/text"
     origin = "generated: words by Zipf's law"
-    order = "drawn one by one, in no particular order"
+    order = "random: rows are drawn one by one"
     size = Size(10_000, 5000, 2)
 
     rows: int = integer(default=10_000, doc="How many documents.", at_least=1)

@@ -1,4 +1,8 @@
-"""Judging learners: what happened in a run, what a theorem promised, and the proof that it held.
+"""Judging learners: how good their predictions were, how sure that is, and what theorems promised.
+
+`progressive` runs any learner over a stream, `cross_validate` and `tune` choose among settings,
+`paired_comparison` and `mean_ranks` say whether differences mean anything, `regret` compares with
+the best in hindsight, and `certificate` with what a theorem allows.
 
 >>> import numpy as np
 >>> from yarrow import Perceptron
@@ -22,6 +26,56 @@ Perceptron on 20 rows of 2 features
 from yarrow.evaluate import bounds
 from yarrow.evaluate.bounds.base import Assumption, Bound
 from yarrow.evaluate.certificate import Certificate, certificate
+from yarrow.evaluate.curves import learning_curve, online_curve, precision_recall
+from yarrow.evaluate.models import nonzeros, sparseness
+from yarrow.evaluate.paired import (
+    PairedComparison,
+    block_length,
+    bootstrap,
+    mcnemar,
+    paired_comparison,
+    paired_scatter,
+)
+from yarrow.evaluate.progressive import Progressive, progressive
+from yarrow.evaluate.properties import Properties, properties, properties_table
+from yarrow.evaluate.ranks import Ranks, critical_difference, mean_ranks
+from yarrow.evaluate.regret import Regret, regret, regret_to_best
 from yarrow.evaluate.run import Run, record
+from yarrow.evaluate.tuning import CrossValidation, Tuning, cross_validate, grid, tune
 
-__all__ = ["Assumption", "Bound", "Certificate", "Run", "bounds", "certificate", "record"]
+__all__ = [
+    "Assumption",
+    "Bound",
+    "Certificate",
+    "CrossValidation",
+    "PairedComparison",
+    "Progressive",
+    "Properties",
+    "Ranks",
+    "Regret",
+    "Run",
+    "Tuning",
+    "block_length",
+    "bootstrap",
+    "bounds",
+    "certificate",
+    "critical_difference",
+    "cross_validate",
+    "grid",
+    "learning_curve",
+    "mcnemar",
+    "mean_ranks",
+    "nonzeros",
+    "online_curve",
+    "paired_comparison",
+    "paired_scatter",
+    "precision_recall",
+    "progressive",
+    "properties",
+    "properties_table",
+    "record",
+    "regret",
+    "regret_to_best",
+    "sparseness",
+    "tune",
+]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from yarrow import _core
@@ -14,6 +15,8 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.owner import CoreModel
+from yarrow.linear_model.progressive import Foretelling, Scores
 from yarrow.parameters import anything, choice
 from yarrow.stream.arrays import Array, Rows, feature_names, read_labels, read_rows
 
@@ -52,7 +55,7 @@ def strategies(*options: str) -> Any:
 
 
 @estimator
-class LinearClassifier(LinearModel):
+class LinearClassifier(Foretelling, LinearModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
@@ -137,12 +140,7 @@ class LinearClassifier(LinearModel):
 
         Another thread may add classes meanwhile; whoever holds scores of n classes says so.
         """
-        seen = self._fitted.classes[:n]
-        order = sorted(range(len(seen)), key=lambda i: _sort_key(seen[i]))
-        names = [seen[i] for i in order]
-        kinds = {type(name) for name in names}
-        array = np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
-        return array, np.array(order, dtype=np.int64)
+        return _class_table(self._fitted.classes[:n])
 
     @property
     def n_mistakes_(self) -> int:
@@ -167,18 +165,44 @@ class LinearClassifier(LinearModel):
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
         rows, names = self._read(X, reset=False)
         labels = read_labels(y, rows.n_rows)
-        declared = self._declared(classes)
-        with self._learning(declared) as model:
-            if classes is not None and not set(model.classes) | set(model.declared) <= set(
-                declared
-            ):
-                raise ParameterError(
-                    f"classes={classes!r} contradict the classes known: "
-                    f"{sorted(set(model.classes) | set(model.declared), key=_sort_key)}."
-                )
+        with self._learning_of(classes) as model:
             self._learn(model, rows, names, labels, sample_weight)
         self._remember_columns(rows)
         return self
+
+    @contextlib.contextmanager
+    def _learning_of(self, classes: Any) -> Iterator[CoreModel]:
+        """The model to learn with, where no other than these classes may come."""
+        declared = self._declared(classes)
+        with self._learning(declared) as model:
+            known = set(model.classes) | set(model.declared)
+            if classes is not None and not known <= set(declared):
+                raise ParameterError(
+                    f"classes={classes!r} contradict the classes known: "
+                    f"{sorted(known, key=_sort_key)}."
+                )
+            yield model
+
+    def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+        return read_labels(y, n_rows)
+
+    def _foretold(self, model: CoreModel, predictions: Array, scores: Array) -> Scores:
+        classes, order = _class_table(model.classes)
+        if not len(classes):  # no row counted
+            return Scores(np.full(len(predictions), None), scores, classes)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        unknown = predictions < 0
+        labels = classes[places[predictions.astype(np.int64)]]
+        if unknown.any():
+            labels = labels.astype(object)
+            labels[unknown] = None
+        scores = scores[:, order]
+        if len(model.declared) == 2:
+            both = scores.shape[1] == 2
+            decided = self._two_class_decision(scores) if both else np.full(len(scores), np.nan)
+            scores = np.where(np.isnan(scores).any(axis=1), np.nan, decided)[:, None]
+        return Scores(labels, scores, classes)
 
     def _in_class_order(self, scores: Array) -> Array:
         return scores[:, self._class_table(scores.shape[1])[1]]
@@ -310,6 +334,14 @@ class LinearClassifier(LinearModel):
 
 def _plain(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
+
+
+def _class_table(seen: list[Any]) -> tuple[Array, Array]:
+    order = sorted(range(len(seen)), key=lambda i: _sort_key(seen[i]))
+    names = [seen[i] for i in order]
+    kinds = {type(name) for name in names}
+    array = np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
+    return array, np.array(order, dtype=np.int64)
 
 
 def _sort_key(name: Any) -> tuple[int, Any]:

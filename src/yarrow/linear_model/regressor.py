@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self
 
 from yarrow import _core
+from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.owner import CoreModel
+from yarrow.linear_model.progressive import Foretelling, Scores
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
 
 
 @estimator
-class LinearRegressor(LinearModel):
+class LinearRegressor(Foretelling, LinearModel):
     """Base of the linear regressors."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
@@ -65,6 +69,17 @@ class LinearRegressor(LinearModel):
             self._learn(model, rows, names, (values, []), sample_weight)
         self._remember_columns(rows)
         return self
+
+    def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+        return read_values(y, n_rows), []
+
+    def _learning_of(self, classes: Any) -> AbstractContextManager[CoreModel]:
+        if classes is not None:
+            raise ParameterError("A regression has no classes.")
+        return self._learning([])
+
+    def _foretold(self, model: CoreModel, predictions: Array, scores: Array) -> Scores:
+        return Scores(predictions, scores)
 
     def predict(self, X: Any) -> Array:
         """The predicted values."""

@@ -61,6 +61,8 @@ class Progress:
     #: labels and predictions since last time, as class numbers in the order of their appearance
     #: (-1: none) or values, if they were asked for
     results: tuple[Array, Array] | None = None
+    #: the names of those class numbers
+    classes: list[Any] = dataclasses.field(default_factory=list)
 
 
 def learn_stream(
@@ -78,7 +80,7 @@ def learn_stream(
     as if it had learned nothing; one that had learned before keeps the rows up to the error.
     """
     listed: list[Source] = list(sources) if isinstance(sources, (list, tuple)) else [sources]  # type: ignore[list-item]
-    _check_passes(listed, passes)
+    check_passes(listed, passes)
     learning = _Learning(model, how or StreamFormat(), seconds, keep_results)
     for number in range(1, passes + 1):
         for source in listed:
@@ -96,7 +98,8 @@ def _all_names(sources: Sequence[Source]) -> str:
     return ", ".join([*shown, "..."] if len(sources) > 3 else shown)
 
 
-def _check_passes(sources: Sequence[Any], passes: int) -> None:
+def check_passes(sources: Sequence[Any], passes: int) -> None:
+    """Refuse several passes over what can be read only once."""
     for source in sources if passes > 1 else ():
         is_path = isinstance(source, (str, os.PathLike)) and source != "-"
         if not is_path or (os.path.exists(source) and stat.S_ISFIFO(os.stat(source).st_mode)):
@@ -194,7 +197,8 @@ class _Learning:
         named = [with_name(progress.source, complaint) for complaint in new]
         progress.complaints = (before.complaints + named)[:_COMPLAINTS_KEPT]
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
-        progress.results = account.take_results() if self.keep_results else None
+        if self.keep_results:
+            progress.results, progress.classes = account.take_results(), self.core.classes
 
     def _checkpoint(
         self, rows: float, mistakes: float, squared: float, label: Any, prediction: Any, n: int

@@ -149,6 +149,7 @@ def text_reader(
     max_index: int = LAST_INDEX,
     hash_bits: int = 0,
     labels_optional: bool = False,
+    block_bytes: int = 1 << 18,
 ) -> Any:
     """A parallel parser of svmlight or VW text, in order."""
     place = position(file)
@@ -168,7 +169,7 @@ def text_reader(
         skip_errors=how.on_error == "skip",
         hash_bits=hash_bits,
         interactions=list(how.interactions),
-        block_bytes=1 << 18,
+        block_bytes=block_bytes,
     )
 
 

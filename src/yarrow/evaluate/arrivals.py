@@ -1,0 +1,97 @@
+"""When labels arrive: which rows can be learned before which row is predicted."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from typing import Any
+
+from yarrow.errors import DataError, ParameterError
+from yarrow.lazy import np
+from yarrow.stream.arrays import Array
+
+
+def steps(
+    n: int, *, delay: Any = 0, times: Any = None, arrives: Any = None, block: int = 1
+) -> Iterator[tuple[int, int, Array]]:
+    """What to do in order: predict the rows from begin up to end, then learn some rows.
+
+    Labels that arrive after the last row are learned at the end, in the order of their arrival;
+    one that never arrives (NaN, NaT) is not learned.
+
+    >>> [(begin, end, rows.tolist()) for begin, end, rows in steps(4, delay=2)]
+    [(0, 3, [0]), (3, 4, [1, 2, 3])]
+    >>> days = [1, 1, 2, 5]
+    >>> [(begin, end, rows.tolist()) for begin, end, rows in steps(4, delay=1, times=days)]
+    [(0, 2, [0, 1]), (2, 3, [2]), (3, 4, [3])]
+    """
+    if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 1:
+        raise ParameterError(f"The 'block' parameter must be at least 1. Got {block!r} instead.")
+    if times is None:
+        after, arrival = _by_count(n, delay, arrives)
+    else:
+        after, arrival = _by_time(n, delay, times, arrives)
+    rows = np.flatnonzero(after >= 0)
+    after, arrival = after[rows], arrival[rows]
+    after = np.minimum((after // block + 1) * block, n) - 1
+    order = np.lexsort((rows, arrival, after))
+    rows, after = rows[order], after[order]
+    begin = 0
+    starts = np.flatnonzero(np.diff(after, prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=False):
+        end = int(after[start]) + 1
+        yield begin, end, rows[start:stop]
+        begin = end
+    if begin < n:
+        yield begin, n, rows[:0]
+
+
+def _by_count(n: int, delay: Any, arrives: Any) -> tuple[Array, Array]:
+    """The row after whose prediction each row is learned; and a number that orders arrivals."""
+    if arrives is not None:
+        raise ParameterError("arrives=... needs times=..., when each row itself came.")
+    if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
+        raise ParameterError(
+            f"The delay must be a number of rows, at least 0. Got {delay!r} instead; a delay in "
+            "time needs times=..."
+        )
+    rows = np.arange(n)
+    return np.minimum(rows + int(delay), n - 1), rows
+
+
+def _by_time(n: int, delay: Any, times: Any, arrives: Any) -> tuple[Array, Array]:
+    clock = _times(times, n, "times")
+    back = clock[1:] < clock[:-1]
+    if back.any():
+        row = int(np.argmax(back)) + 2
+        raise DataError("The time is earlier than that of the row before", row=row)
+    if arrives is None:
+        wait = np.timedelta64(delay) if isinstance(delay, datetime.timedelta) else delay
+        is_time = np.asarray(wait).dtype.kind == "m"
+        if is_time and clock.dtype.kind != "M":
+            raise ParameterError(f"A delay of {delay!r} cannot be added to times that are numbers.")
+        arrival = clock + wait
+    else:
+        if not (isinstance(delay, (int, np.integer)) and delay == 0):
+            raise ParameterError("delay=... and arrives=... exclude each other.")
+        arrival = _times(arrives, n, "arrives")
+    never = np.isnat(arrival) if arrival.dtype.kind == "M" else np.isnan(arrival)
+    early = ~never & (arrival < clock)
+    if early.any():
+        row = int(np.argmax(early)) + 1
+        raise DataError("The label arrives before the row itself", row=row)
+    # A label that arrives at the time of a row is known when that row is predicted.
+    after = np.maximum(np.searchsorted(clock, arrival, side="left") - 1, np.arange(n))
+    return np.where(never, -1, after), arrival
+
+
+def _times(values: Any, n: int, what: str) -> Array:
+    array = np.asarray(values)
+    if array.dtype == object:
+        array = array.astype("datetime64[us]")  # of Python's datetime
+    if array.dtype.kind not in "Miuf" or array.shape != (n,):
+        raise DataError(f"{what} must be {n} numbers or dates, one a row.")
+    missing = np.isnat(array) if array.dtype.kind == "M" else np.isnan(array)
+    if what == "times" and missing.any():
+        raise DataError("There is no time", row=int(np.argmax(missing)) + 1)
+    return array

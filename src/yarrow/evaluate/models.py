@@ -1,0 +1,240 @@
+"""One way to use any learner: Yarrow's, scikit-learn's with partial_fit, river's with learn_one."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from yarrow.errors import DataError, ParameterError
+from yarrow.lazy import np
+from yarrow.linear_model.base import LinearModel
+from yarrow.stream.arrays import Array
+
+Wanted = Literal["predictions", "scores", "probabilities"]
+
+
+def fresh(model: Any) -> Any:
+    """A learner with the same parameters that has learned nothing."""
+    if hasattr(model, "clone"):  # Yarrow's and river's
+        return model.clone()
+    from sklearn.base import clone
+
+    return clone(model)
+
+
+def is_regression(model: Any) -> bool:
+    """Whether a learner predicts values, not classes."""
+    if isinstance(model, LinearModel):
+        return not hasattr(type(model), "classes_")
+    if "river.base" in sys.modules and hasattr(model, "learn_one"):
+        from river import base, compose
+
+        while isinstance(model, compose.Pipeline):
+            model = list(model.steps.values())[-1]
+        return isinstance(model, base.Regressor)
+    if "sklearn.base" in sys.modules and hasattr(model, "__sklearn_tags__"):
+        from sklearn.base import is_regressor
+
+        return bool(is_regressor(model))
+    return getattr(model, "_estimator_type", None) == "regressor"
+
+
+def nonzeros(model: Any) -> int:
+    """Weights that are not zero, without the intercept; of Yarrow's and scikit-learn's learners."""
+    if isinstance(model, LinearModel) and "_model" not in model.__dict__:
+        return 0  # nothing has been learned yet
+    if hasattr(model, "n_nonzero_"):
+        return int(model.n_nonzero_)
+    if not hasattr(model, "coef_"):
+        raise ParameterError(f"{type(model).__name__} has no weights that could be counted.")
+    return int(np.count_nonzero(model.coef_))
+
+
+def sparseness(model: Any) -> float:
+    """Share of zeros among the weights of all features seen, for all classes.
+
+    Oiwa et al. 2011 do not define their sparseness rate; this is how it is taken here.
+    """
+    if hasattr(model, "sparsity_"):
+        return float(model.sparsity_)
+    count = nonzeros(model)
+    return 1.0 - count / np.size(model.coef_)
+
+
+class Told:
+    """What a learner said of rows: predictions, and scores of whatever classes it knew then."""
+
+    def __init__(self, n: int, regression: bool) -> None:
+        self.regression = regression
+        # Before anything was learned, a regression says 0 and a classifier nothing.
+        self.predictions: Array = np.zeros(n) if regression else np.full(n, None, dtype=object)
+        self._parts: list[tuple[int, list[Any], Array]] = []
+
+    def add(self, begin: int, predictions: Any, classes: Any = None, scores: Any = None) -> None:
+        """Rows from `begin` on; a column of scores a class, or one for the second of two."""
+        self.predictions[begin : begin + len(predictions)] = predictions
+        if scores is None or classes is None or len(classes) < 2:
+            return
+        table = np.asarray(scores, dtype=np.float64)
+        if table.ndim == 1 or table.shape[1] == 1:
+            column = table.reshape(-1)
+            table = np.column_stack([-column, column])
+        self._parts.append((begin, np.asarray(classes).tolist(), table))
+
+    def scores(self) -> tuple[list[Any], Array | None]:
+        """All classes, and a line a row; NaN where a class was not known or nothing was said."""
+        if not self._parts:
+            return [], None
+        names = {name: None for _, classes, _ in self._parts for name in classes}
+        ordered = sorted(names, key=lambda name: (isinstance(name, str), name))
+        place = {name: i for i, name in enumerate(ordered)}
+        whole = np.full((len(self.predictions), len(ordered)), np.nan)
+        for begin, classes, table in self._parts:
+            columns = [place[name] for name in classes]
+            whole[begin : begin + len(table), columns] = table
+        # The score of a class that is alone says nothing.
+        whole[np.count_nonzero(~np.isnan(whole), axis=1) < 2] = np.nan
+        return ordered, whole
+
+
+class ArrayLearner:
+    """A learner with `partial_fit` and `predict`, and rows in an array, matrix or data frame."""
+
+    def __init__(self, model: Any, X: Any, y: Array, weights: Array | None, classes: Any) -> None:
+        self.model, self.y, self.weights = model, y, weights
+        self.X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
+        self.regression = is_regression(model)
+        self._ready = False
+        self._first: dict[str, Any] = {}
+        if not self.regression and (classes is not None or not isinstance(model, LinearModel)):
+            # scikit-learn must be told all classes before it learns the first row.
+            self._first = {"classes": np.unique(y) if classes is None else np.asarray(classes)}
+
+    def rows(self, places: Any) -> Any:
+        """Some of the rows."""
+        return self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
+
+    def predict(self, begin: int, end: int, told: Told, wanted: Wanted) -> None:
+        """Tell about the rows from begin up to end."""
+        rows = self.rows(slice(begin, end))
+        try:
+            predictions = self.model.predict(rows)
+        except Exception as error:
+            if self._ready or not _says_not_fitted(error):
+                raise
+            return
+        self._ready = True
+        if self.regression or wanted == "predictions":
+            told.add(begin, predictions)
+        else:
+            told.add(begin, predictions, self.model.classes_, self._scores(rows, wanted))
+
+    def _scores(self, rows: Any, wanted: Wanted) -> Any:
+        if wanted == "scores" and hasattr(self.model, "decision_function"):
+            return self.model.decision_function(rows)
+        if not hasattr(self.model, "predict_proba"):
+            raise ParameterError(f"{type(self.model).__name__} has no {wanted}.")
+        return self.model.predict_proba(rows)
+
+    def learn(self, places: Array) -> None:
+        """Learn some rows, in one call."""
+        if not len(places):
+            return
+        more = {} if self.weights is None else {"sample_weight": self.weights[places]}
+        self.model.partial_fit(self.rows(places), self.y[places], **self._first, **more)
+        self._ready, self._first = True, {}
+
+
+class DictLearner:
+    """A learner with `learn_one` and `predict_one`; rows are dicts, or are made dicts."""
+
+    def __init__(self, model: Any, X: Any, y: Array, weights: Array | None) -> None:
+        self.model, self.X, self.weights = model, list(X) if _is_dicts(X) else dicts(X), weights
+        self.y = y.tolist()
+        self.regression = is_regression(model)
+        if weights is not None and "w" not in inspect.signature(model.learn_one).parameters:
+            raise ParameterError(f"{type(model).__name__}.learn_one takes no weights.")
+
+    def predict(self, begin: int, end: int, told: Told, wanted: Wanted) -> None:
+        """Tell about the rows from begin up to end."""
+        for i in range(begin, end):
+            prediction = self.model.predict_one(self.X[i])
+            if prediction is None or self.regression or wanted == "predictions":
+                told.add(i, [prediction if prediction is not None or not self.regression else 0.0])
+                continue
+            try:
+                likely = self.model.predict_proba_one(self.X[i])
+            except NotImplementedError:
+                raise ParameterError(
+                    f"{type(self.model).__name__} has no probabilities for rows that are dicts."
+                ) from None
+            told.add(i, [prediction], list(likely), [list(likely.values())])
+
+    def learn(self, places: Array) -> None:
+        """Learn some rows, one by one."""
+        for i in places.tolist():
+            more = {} if self.weights is None else {"w": float(self.weights[i])}
+            self.model.learn_one(self.X[i], self.y[i], **more)
+
+
+def learner(
+    model: Any, X: Any, y: Array, weights: Array | None = None, classes: Any = None
+) -> ArrayLearner | DictLearner:
+    """The way to use a model on rows of this kind."""
+    by_array = hasattr(model, "partial_fit") and hasattr(model, "predict")
+    by_dict = hasattr(model, "learn_one") and hasattr(model, "predict_one")
+    if by_dict and (_is_dicts(X) or not by_array):
+        return DictLearner(model, X, y, weights)
+    if not by_array:
+        raise ParameterError(
+            f"{type(model).__name__} has neither partial_fit and predict nor learn_one and "
+            "predict_one, so it cannot learn row by row."
+        )
+    if _is_dicts(X):
+        raise DataError(f"Rows that are dicts need a model with learn_one, not {model!r}.")
+    return ArrayLearner(model, X, y, weights, classes)
+
+
+def length(X: Any) -> int:
+    """How many rows there are."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def rows_of(X: Any) -> Any:
+    """Rows as they are, but lists of numbers as an array."""
+    return X if hasattr(X, "shape") or _is_dicts(X) else np.asarray(X)
+
+
+def take(X: Any, places: Any) -> Any:
+    """Some of the rows, whatever they are kept in."""
+    if hasattr(X, "iloc"):
+        return X.iloc[places]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[places]
+    if _is_dicts(X):
+        return [X[i] for i in np.arange(len(X))[places]]
+    return np.asarray(X)[places]
+
+
+def _is_dicts(X: Any) -> bool:
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def dicts(X: Any) -> list[dict[Any, float]]:
+    """Rows as river wants them: by name or number of their column, without a matrix's zeros."""
+    if hasattr(X, "tocsr"):
+        csr = X.tocsr()
+        bounds = zip(csr.indptr, csr.indptr[1:], strict=False)
+        return [
+            dict(zip(csr.indices[a:b].tolist(), csr.data[a:b].tolist(), strict=True))
+            for a, b in bounds
+        ]
+    names = list(X.columns) if hasattr(X, "columns") else None
+    table = np.asarray(X)
+    return [dict(zip(names or range(len(row)), row, strict=True)) for row in table.tolist()]
+
+
+def _says_not_fitted(error: Exception) -> bool:
+    return any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__)
