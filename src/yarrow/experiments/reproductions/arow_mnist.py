@@ -34,10 +34,9 @@ def findings(results: Results) -> list[Finding]:
     made = {key: curve[-1] for key, curve in curves.items()}
     points = next(iter(results)).outcome["rows"]
     labels = results.each("learner")
-    papers = [label for label in labels if label not in ("PA without C", "Perceptron")]
 
-    def gap(noise: float) -> float:
-        return min(made[noise, label] for label in papers if label != "AROW") - made[noise, "AROW"]
+    def gap(noise: float, *rivals: str) -> float:
+        return min(made[noise, label] for label in rivals) - made[noise, "AROW"]
 
     def order(noise: float) -> str:
         ranked = sorted(labels, key=lambda label: made[noise, label])
@@ -64,10 +63,14 @@ def findings(results: Results) -> list[Finding]:
             )
             for noise in NOISE
         ),
-        Claim(
-            "The gap between AROW and the next best of PA, SOP and CW grows with noise.",
-            gap(0.1) > gap(0.0),
-            f"{gap(0.0):.0f} mistakes without noise, {gap(0.1):.0f} with 10 %",
+        *(
+            Claim(
+                f"The gap between AROW and the next best of {which}, SOP and CW grows with noise.",
+                gap(0.1, which, "SOP", "CW") > gap(0.0, which, "SOP", "CW"),
+                f"{gap(0.0, which, 'SOP', 'CW'):.0f} mistakes without noise, "
+                f"{gap(0.1, which, 'SOP', 'CW'):.0f} with 10 %",
+            )
+            for which in ("PA", "PA without C")
         ),
         Claim(
             "With noise, AROW makes less than half of the mistakes of CW and SOP.",
@@ -96,4 +99,11 @@ diagonal.
     budget="10 orders x 2 noise levels x 6 learners x 11,552 rows x 150 values, and 29 settings to "
     "tune: under 1 minute.",
     findings=findings,
+    differences="""
+AROW makes the fewest mistakes with and without noise, and CW, SOP and Perceptron make nearly three
+times as many once a tenth of the labels is wrong. The paper says that the gap between AROW and the
+baselines grows with noise. That holds if PA is the plain one, which fits every wrong label. It does
+not hold for PA-I with a tuned C, which loses little to noise. The paper does not say which PA it
+drew; the plain one fits its words.
+""",
 )

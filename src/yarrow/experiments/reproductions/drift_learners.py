@@ -37,10 +37,10 @@ def pa() -> Learner:
     return Learner("PA", "PassiveAggressiveClassifier", {**PLAIN, "variant": "pa"})
 
 
-def norma() -> Learner:
-    """Rate, its decay and the penalty are tuned."""
-    grid = {"l2": (1e-3, 1e-2, 0.1), "eta0": (0.003, 0.03, 0.3), "power": (0.0, 0.5)}
-    return Learner("NORMA", "NORMAClassifier", PLAIN, grid)
+def norma(label: str = "NORMA", power: float = 0.5) -> Learner:
+    """Rate and penalty are tuned; the rate falls as 1/sqrt(t), or with power 0 not at all."""
+    grid = {"l2": (1e-3, 1e-2, 0.1), "eta0": (0.003, 0.01, 0.03, 0.1, 0.3)}
+    return Learner(label, "NORMAClassifier", {**PLAIN, "power": power}, grid)
 
 
 def bayesian(covariance: str) -> Learner:
