@@ -179,15 +179,15 @@ REPRODUCTION = Reproduction(
     title="Predicting a stream that drifts with few features",
     paper=f"{PAPER}, sections 4.3 and 4.4, Figures 3 and 4",
     protocol="""
-The streams and the tuning are those of `drift`, for ten draws. For the constrained methods, at each row of the
-second half the smallest weights are left out of the prediction as long as their absolute values sum
-to at most sigma; all weights go on learning. Sigma takes twelve shares of the sum of all absolute
-weights as it is after the first half. For information gain and the game (4.26), the k features
-chosen on all rows so far are the only ones that the learner, the L2-constrained method, sees; they
-are chosen anew every 20 rows, for the game at the beginning of each phase. Pixels are counted in four bins with edges
--0.5, 0 and 0.5. The paper does not name its learner behind the selectors, its bins or its sigmas.
-The game is run for USPS only, as in the paper, since each choice solves a linear program over all
-features.
+The streams and the tuning are those of `drift`, for ten draws. For the constrained methods, at
+each row of the second half the smallest weights are left out of the prediction as long as their
+absolute values sum to at most sigma; all weights go on learning. Sigma takes twelve shares of the
+sum of all absolute weights as it is after the first half. For information gain and the game (4.26),
+the k features chosen on all rows so far are the only ones that the learner, the L2-constrained
+method, sees; they are chosen anew every 20 rows, for the game at the beginning of each phase.
+Pixels are counted in four bins with edges -0.5, 0 and 0.5. The paper does not name the learner
+behind its selectors, its bins or its sigmas. The game is run for USPS only, as in the paper, since
+each choice solves a linear program over all features.
 """,
     full=_studies(10, 500, 800),
     reduced=_studies(2, 100, 100),
