@@ -60,6 +60,7 @@ def findings(results: Results) -> list[Finding]:
         at_half = {label: _at(curve, half) for label, curve in curves.items()}
         whole = {label: curve[-1][1] for label, curve in curves.items()}
         claims += _claims(data, few, at_few, at_half, whole)
+        claims += _claims_of_selectors(data, few, at_few, curves, whole)
         figures.append(
             Curves(
                 f"figure-3-{data.split()[0].lower()}",
@@ -110,14 +111,7 @@ def _claims(
     def words(errors: dict[str, float], *labels: str) -> str:
         return ", ".join(f"{label} {100 * errors[label]:.1f} %" for label in labels)
 
-    others = [label for label in at_few if label in (INFORMATION, GAME)]
-    claims = [
-        Claim(
-            f"{data}: with {few:.0f} features the L2-constrained method errs less than "
-            f"{' and '.join(others)}.",
-            at_few[L2] < min(at_few[label] for label in others),
-            words(at_few, L2, *others),
-        ),
+    return [
         Claim(
             f"{data}: the L2-constrained method does not lose by leaving out half of its features "
             "(less than 1 point).",
@@ -132,15 +126,38 @@ def _claims(
             words(at_few, L1, L2),
         ),
     ]
-    if GAME in at_few:
-        claims.append(
-            Claim(
-                f"{data}: the game selects better than information gain at {few:.0f} features.",
-                at_few[GAME] < at_few[INFORMATION],
-                words(at_few, GAME, INFORMATION),
-            )
-        )
-    return list(claims)
+
+
+def _claims_of_selectors(
+    data: str,
+    few: float,
+    at_few: dict[str, float],
+    curves: dict[str, list[tuple[float, float]]],
+    whole: dict[str, float],
+) -> list[Finding]:
+    least = min(error for _, error in curves[INFORMATION])
+    improvement = Claim(
+        f"{data}: information gain improves on all features"
+        + (" (the paper: on 20 Newsgroups only)." if GAME not in at_few else ", unlike the paper."),
+        least < whole[L2],
+        f"at best {100 * least:.1f} %, {100 * whole[L2]:.1f} % with all features",
+    )
+    if GAME not in at_few:
+        return [improvement]
+    errors = {label: f"{label} {100 * at_few[label]:.1f} %" for label in at_few}
+    return [
+        Claim(
+            f"{data}: with {few:.0f} features the L2-constrained method errs less than information "
+            "gain and the game.",
+            at_few[L2] < min(at_few[INFORMATION], at_few[GAME]),
+            ", ".join(errors[label] for label in (L2, INFORMATION, GAME)),
+        ),
+        Claim(
+            f"{data}: the game selects better than information gain at {few:.0f} features.",
+            at_few[GAME] < at_few[INFORMATION],
+            ", ".join(errors[label] for label in (GAME, INFORMATION)),
+        ),
+    ]
 
 
 def _pictures(results: Results) -> list[Finding]:
@@ -194,4 +211,23 @@ each choice solves a linear program over all features.
     budget="10 trials x 7 methods x up to 12 thresholds, row by row over 1,000 or 1,600 rows, and "
     "150 linear programs: 4 minutes of processor time.",
     findings=findings,
+    differences="""
+*USPS.* With up to about 30 pixels the paper's order comes out: leaving out small weights of the
+constrained methods is better than information gain, and PA without a constraint is worse than both
+constrained methods. With 40 to 100 pixels it does not: information gain is better. Leaving out half
+of the pixels costs the L2-constrained method five points, where the paper loses nothing; many small
+weights of neighbouring pixels add up to something. The L1-constrained method, the paper's weaker
+one, is nearly as good with few pixels and better with many. The game does badly below 100 pixels,
+where the paper has it ahead of information gain. Its rewards are the information that pixels share
+with each other, labels play no part in it, and how the paper broke ties between pixels of the same
+strategy is not known.
+
+*20 Newsgroups.* As in the paper, the L2-constrained method loses nothing without half of its words,
+and about one and a half points without fifteen of sixteen; and information gain improves on using
+all words. It is the best method there from about thirty words on.
+
+*The pictures* are like the paper's. The constrained methods look at what tells 7 from 9, the
+L1-constrained one at fewer pixels; information gain over the whole stream looks elsewhere. PA,
+which in the paper still shows the 3 and the 8, hardly differs from the L2-constrained method here.
+""",
 )
