@@ -67,6 +67,8 @@ def test_what_is_stable_comes_out_at_the_reduced_size(name, tmp_path):
 @EACH
 def test_the_published_page_belongs_to_the_specification(name):
     one = reproductions.named(name)
+    if f"| {name} | {one.title} | not run at full size yet" in (DOCS / "README.md").read_text():
+        pytest.skip("there is no page yet")
     page = (DOCS / f"{name}.md").read_text()
     assert page.startswith(f"# {one.title}\n")
     assert f"{len(one.cells()):,} cells" in page

@@ -136,7 +136,6 @@ def _choosing_p(results: Results) -> list[Finding]:
             "point of error against the best p and lambda in hindsight.",
             worst < 1,
             f"at most {worst:.2f} points, {float(np.mean(gaps)):.2f} in the mean",
-            stable=True,
         ),
         Table(
             "p chosen online: error %, one pass, each row predicted before it is learned",
