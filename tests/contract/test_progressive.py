@@ -89,7 +89,7 @@ def test_it_says_what_dict_by_dict_would_say(few_variants):
 
 
 def test_a_bad_row_leaves_no_trace(few_variants):
-    X, y, _ = make_rows(1, 30, [0, 1] if few_variants.is_classifier else None, "none")
+    X, y, _ = make_rows(1, 30, [0, 1, 1] if few_variants.is_classifier else None, "none")
     fresh, fitted = few_variants(), few_variants().partial_fit(X, y)
     bad = X.copy()
     bad[20, 3] = np.nan
@@ -99,7 +99,7 @@ def test_a_bad_row_leaves_no_trace(few_variants):
 
 
 def test_two_declared_classes_have_one_column():
-    X, y, _ = make_rows(2, 30, ["b", "a"], "none")
+    X, y, _ = make_rows(2, 30, ["b", "a", "b"], "none")
     for model in (AROWClassifier(), PassiveAggressiveClassifier(multiclass="top1")):
         found = model.progressive(X, y, classes=["a", "b"])
         assert found.scores.shape == (30, 1)

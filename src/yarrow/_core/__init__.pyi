@@ -183,6 +183,13 @@ class ModelF32:
 
     def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
+    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple:
+        """
+        Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values, and scores, a column a class in the order of appearance.
+        """
+
+    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple: ...
+
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
 
     def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
@@ -284,6 +291,13 @@ class ModelF64:
 
     def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
+    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple:
+        """
+        Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values, and scores, a column a class in the order of appearance.
+        """
+
+    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple: ...
+
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
 
     def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
@@ -368,6 +382,19 @@ class ModelF64:
 
     def predict_from(self, reader: TextReaderF64) -> object: ...
 
+class Names:
+    """Names of features, numbered in the order of appearance."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def resolve(self, names: list) -> object:
+        """The numbers of these names, new ones where they are new."""
+
+    def since(self, first: int) -> list:
+        """All names from this number on."""
+
 class Account:
     """What has happened to a stream so far."""
 
@@ -402,6 +429,8 @@ class TextReaderF32:
 
     def next_arrays(self) -> object: ...
 
+    def next_rows(self, names: Names) -> object: ...
+
     @property
     def bytes(self) -> int: ...
 
@@ -428,6 +457,8 @@ class TextReaderF64:
     def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int) -> None: ...
 
     def next_arrays(self) -> object: ...
+
+    def next_rows(self, names: Names) -> object: ...
 
     @property
     def bytes(self) -> int: ...

@@ -33,28 +33,10 @@ ONLY_FIT = (
 
 @functools.cache
 def learners() -> dict[str, type[LinearModel]]:
-    """All learners by their short names.
+    """All learners by their short names."""
+    from yarrow.linear_model import naming
 
-    One with a rule of the user's own needs Python, and files hold rows with labels, not pairs.
-    """
-    from yarrow import linear_model
-    from yarrow.linear_model.base import LinearModel
-
-    classes = [getattr(linear_model, name) for name in linear_model.__all__]
-    return {
-        short_name(cls): cls
-        for cls in classes
-        if isinstance(cls, type)
-        and issubclass(cls, LinearModel)
-        and cls.family != "custom"
-        and cls.learns_labels
-    }
-
-
-def short_name(cls: type) -> str:
-    """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
-    name = cls.__name__.replace("PassiveAggressive", "PA").removesuffix("Classifier")
-    return name.replace("Regressor", "-Regressor").lower()
+    return {naming.short_name(cls): cls for cls in naming.learners().values()}
 
 
 def learner_named(name: str) -> type[LinearModel]:
@@ -224,6 +206,8 @@ class LearnerCommand(Command):
             with formatter.section("Learners"):
                 formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
         elif cls is not None:
+            from yarrow.linear_model.naming import short_name
+
             with formatter.section(f"{cls.__name__} ({short_name(cls)})"):
                 formatter.write_text("\n\n".join(_paragraphs(cls)))
 

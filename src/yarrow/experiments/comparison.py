@@ -25,11 +25,13 @@ class Outcome:
     squared_error : summed over the rows of a regression; 0 for classes
     updates, nonzeros : rows that changed the model; weights that are not zero at the end
     seconds : the learner's own time, without reading the data
-    curve : (rows, error so far); the last place is the whole stream
+    curve : (rows, error so far: the share of mistakes, or the root of the mean squared error);
+        the last place is the whole stream
     nonzeros_curve : (rows, nonzeros)
     wrong : a bool a row, a squared error a row for a regression
     confusion : "labels" and "counts"; a row is a true label, a column a predicted one
     failure : one sentence, if it did not finish
+    pass_errors : the error of each pass over the data; the others are about the first
     best : this is the best setting of its learner
     model : as learned; not kept as JSON
     """
@@ -49,6 +51,7 @@ class Outcome:
     wrong: Any = None
     confusion: dict[str, Any] | None = None
     failure: str | None = None
+    pass_errors: list[float] = field(default_factory=list)
     best: bool = False
     model: Any = field(default=None, repr=False, compare=False)
 

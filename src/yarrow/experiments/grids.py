@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import math
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import ParameterError
 from yarrow.experiments.lanes import Entrant
+from yarrow.linear_model.naming import learners, short_name
 from yarrow.parameters import parameters
 
 if TYPE_CHECKING:
@@ -133,29 +133,6 @@ def entrant(
     }
     shown = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
     return Entrant(f"{cls.__name__}({shown})", cls(**{**fixed, **numbers}))
-
-
-@functools.cache
-def learners() -> dict[str, type[LinearModel]]:
-    """The learners that a comparison can have, by the names of their classes."""
-    from yarrow import linear_model
-    from yarrow.linear_model.base import LinearModel
-
-    classes = [getattr(linear_model, name) for name in linear_model.__all__]
-    return {
-        cls.__name__: cls
-        for cls in classes
-        if isinstance(cls, type)
-        and issubclass(cls, LinearModel)
-        and cls.family != "custom"
-        and cls.learns_labels
-    }
-
-
-def short_name(cls: type) -> str:
-    """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
-    name = cls.__name__.replace("PassiveAggressive", "PA").removesuffix("Classifier")
-    return name.replace("Regressor", "-Regressor").lower()
 
 
 def is_slow(cls: type) -> bool:

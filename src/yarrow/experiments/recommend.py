@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Any
 
+from yarrow.evaluate.paired import bootstrap
+from yarrow.evaluate.ranks import mean_ranks
 from yarrow.experiments.comparison import Outcome
 from yarrow.experiments.curve import error_of
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
-STRETCHES = 100  # of rows that follow one another; what is drawn anew in the bootstrap
-DRAWS = 10_000
 RANKED = 20  # stretches over which learners are ranked
 LEVEL = 0.95
 
@@ -43,49 +44,33 @@ def second_half(wrong: Array) -> Array:
     return wrong[len(wrong) // 2 :]
 
 
-class Bootstrap:
-    """Means of rows when stretches of the stream are drawn anew, the same ones for all entrants.
-
-    Neighbours in a stream depend on each other, so that stretches are drawn and not rows (Künsch
-    1989); the same draws for all make differences of entrants those of the same rows.
-    """
-
-    def __init__(self, rows: int, seed: int) -> None:
-        self.stretches = max(1, min(STRETCHES, rows // 10))
-        self.edges = np.linspace(0, rows, self.stretches + 1).astype(np.int64)
-        random = np.random.default_rng((seed, 3))
-        shares = np.full(self.stretches, 1 / self.stretches)
-        self.draws = random.multinomial(self.stretches, shares, DRAWS).astype(np.float64)
-        self.sizes = self.draws @ np.diff(self.edges)
-
-    def means(self, values: Array) -> Array:
-        """A mean for each draw."""
-        sums = np.add.reduceat(values.astype(np.float64), self.edges[:-1])
-        drawn: Array = (self.draws @ sums) / self.sizes
-        return drawn
-
-    def interval(self, values: Array, level: float = LEVEL) -> tuple[float, float]:
-        """The error of rows, from low to high."""
-        tails = ((1 - level) / 2, (1 + level) / 2)
-        low, high = np.quantile(self.means(values), tails)
-        return (low, high) if values.dtype == np.bool_ else (max(low, 0) ** 0.5, high**0.5)
-
-    def difference(self, one: Array, other: Array, level: float) -> dict[str, float]:
-        """How much larger the error of `one` is: the interval, its standard error, and p."""
-        drawn = _errors(self.means(one), one) - _errors(self.means(other), other)
-        low, high = np.quantile(drawn, ((1 - level) / 2, (1 + level) / 2))
-        tail = min(float(np.mean(drawn <= 0)), float(np.mean(drawn >= 0)))
-        return {
-            "difference": error_of(one) - error_of(other),
-            "low": float(low),
-            "high": float(high),
-            "p": min(1.0, max(2 * tail, 1 / DRAWS)),
-            "deviation": float(np.std(drawn)),
-        }
+def interval(wrong: Array, seed: int, level: float = LEVEL) -> tuple[float, float]:
+    """The error of rows, from low to high, by the block bootstrap."""
+    found = bootstrap(wrong, level=level, block=_block(wrong), seed=seed)
+    if wrong.dtype == np.bool_:
+        return max(found.low, 0.0), found.high
+    return max(found.low, 0.0) ** 0.5, found.high**0.5
 
 
-def _errors(means: Array, values: Array) -> Array:
-    return means if values.dtype == np.bool_ else np.sqrt(np.maximum(means, 0))
+def difference(one: Array, other: Array, seed: int, level: float) -> dict[str, float]:
+    """How much larger the error of `one` is on the same rows: interval, p, standard error."""
+    gaps = one.astype(np.float64) - other
+    found = bootstrap(gaps, level=level, block=_block(gaps), seed=seed)
+    # A difference of mean squares is one of roots times their sum.
+    unit = 1.0 if one.dtype == np.bool_ else max(error_of(one) + error_of(other), 1e-300)
+    normal = NormalDist().inv_cdf((1 + level) / 2)
+    return {
+        "difference": found.mean / unit,
+        "low": found.low / unit,
+        "high": found.high / unit,
+        "p": found.p,
+        "deviation": (found.high - found.low) / (2 * normal * unit),
+    }
+
+
+def _block(values: Array) -> int | None:
+    """On long streams hundreds of long blocks are enough, and need no search for a length."""
+    return len(values) // 300 if len(values) > 100_000 else None
 
 
 def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
@@ -105,17 +90,16 @@ def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
             "rivals": [],
         }
     halves = {o.name: second_half(_wrong(o)) for o in chosen}
-    bootstrap = Bootstrap(len(halves[learners[0].name]), seed)
     leader = min(learners, key=lambda o: error_of(halves[o.name]))
-    taken = _simplest(leader, learners, halves, bootstrap)
+    taken = _simplest(leader, learners, halves, seed)
     level = 1 - (1 - LEVEL) / max(1, len(chosen) - 1)
     rivals = []
     for other in sorted(chosen, key=lambda o: error_of(halves[o.name])):
         if other is not taken:
-            found = bootstrap.difference(halves[other.name], halves[taken.name], level)
+            found = difference(halves[other.name], halves[taken.name], seed, level)
             del found["deviation"]
             rivals.append({"name": other.name, "family": other.family, **found})
-    low, high = bootstrap.interval(halves[taken.name])
+    low, high = interval(halves[taken.name], seed)
     return {
         "learner": taken.learner,
         "parameters": taken.parameters,
@@ -124,7 +108,7 @@ def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
         "low": low,
         "high": high,
         "sentence": _sentence(taken, rivals),
-        "evidence": _evidence(taken, leader, outcomes, rivals, halves, bootstrap),
+        "evidence": _evidence(taken, leader, outcomes, rivals, halves, seed),
         "rivals": rivals,
     }
 
@@ -135,11 +119,11 @@ def _wrong(outcome: Outcome) -> Array:
 
 
 def _simplest(
-    leader: Outcome, learners: Sequence[Outcome], halves: dict[str, Array], bootstrap: Bootstrap
+    leader: Outcome, learners: Sequence[Outcome], halves: dict[str, Array], seed: int
 ) -> Outcome:
     near = []
     for other in learners:
-        gap = bootstrap.difference(halves[other.name], halves[leader.name], LEVEL)
+        gap = difference(halves[other.name], halves[leader.name], seed, LEVEL)
         if gap["difference"] <= gap["deviation"]:
             near.append(other)
     fewest = min(o.nonzeros for o in near)
@@ -160,11 +144,13 @@ def _sentence(taken: Outcome, rivals: list[dict[str, Any]]) -> str:
     if not learners:
         return f"Take {taken.name}."
     if behind == len(learners):
-        return f"Take {taken.name}: all {behind} others err more, beyond doubt."
+        others = f"all {behind} others" if behind > 1 else "the other"
+        verb = "err" if behind > 1 else "errs"
+        return f"Take {taken.name}: {others} {verb} more, with 95 % confidence."
     equal = len(learners) - behind
     verb = "errs" if behind == 1 else "err"
     others = "other" if equal == 1 else "others"
-    beaten = f"{behind} {verb} more beyond doubt, and " if behind else ""
+    beaten = f"{behind} {verb} more with 95 % confidence, and " if behind else ""
     return f"Take {taken.name}: {beaten}{equal} {others} cannot be told from it by these rows."
 
 
@@ -174,20 +160,19 @@ def _evidence(
     outcomes: Sequence[Outcome],
     rivals: list[dict[str, Any]],
     halves: dict[str, Array],
-    bootstrap: Bootstrap,
+    seed: int,
 ) -> list[str]:
     half = halves[taken.name]
     regression = half.dtype != np.bool_
     tried = [o for o in outcomes if o.family != "baseline"]
-    low, high = bootstrap.interval(half)
+    low, high = interval(half, seed)
     words = [
         f"Each learner's setting was chosen on the first {len(_wrong(taken)) - len(half):,} rows; "
         f"on the {len(half):,} rows behind them {taken.name} has {error_words(half)} "
-        f"(95 % interval {_span(low, high, regression)}, {bootstrap.stretches} stretches drawn "
-        f"{DRAWS:,} times)."
+        f"(95 % interval {_span(low, high, regression)}, by a block bootstrap of the stream)."
     ]
     if leader is not taken:
-        gap = bootstrap.difference(halves[taken.name], halves[leader.name], LEVEL)
+        gap = difference(halves[taken.name], halves[leader.name], seed, LEVEL)
         words.append(
             f"{leader.name} has {error_words(halves[leader.name])}, which is less by "
             f"{_amount(gap['difference'], regression)}, within one standard error; "
@@ -205,7 +190,7 @@ def _evidence(
         if not _is_surely_behind(rival):
             words.append(
                 f"'{rival['name']}' is not surely worse: it differs by "
-                f"{_amount(rival['difference'], regression)}. These learners may not be of use here."
+                f"{_amount(rival['difference'], regression)}. Learning may be of no use here."
             )
     hindsight = min((o for o in tried if o.failure is None), key=lambda o: error_of(_wrong(o)))
     words.append(
@@ -242,26 +227,16 @@ def ranks_over_stretches(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
     edges = np.linspace(0, rows, stretches + 1).astype(np.int64)[:-1]
     sums = [np.add.reduceat(second_half(_wrong(o)).astype(np.float64), edges) for o in chosen]
     over = f"{stretches} stretches of the second half"
-    return mean_ranks([o.learner for o in chosen], np.array(sums).T, over)
+    return ranks_of([o.learner for o in chosen], np.array(sums).T, over)
 
 
-def mean_ranks(learners: list[str], errors: Array, over: str) -> dict[str, Any]:
-    """Mean ranks (1: the lowest error) and Nemenyi's critical difference (Demšar 2006).
-
-    `errors` has a line for each stretch or fold, a column a learner.
-
-    >>> mean_ranks(["a", "b"], np.array([[0.1, 0.2], [0.1, 0.3]]), "2 folds")["mean_ranks"]
-    [1.0, 2.0]
-    """
-    from scipy.stats import rankdata, studentized_range
-
-    n, k = errors.shape
-    ranks = rankdata(errors, axis=1).mean(axis=0)
-    order = np.argsort(ranks, kind="stable")
-    q = studentized_range.ppf(LEVEL, k, np.inf) / 2**0.5
+def ranks_of(learners: list[str], errors: Array, over: str) -> dict[str, Any]:
+    """Mean ranks and their critical difference; a line of errors for each stretch or fold."""
+    found = mean_ranks(errors, learners)
+    order = np.argsort(found.mean_ranks, kind="stable")
     return {
         "learners": [learners[i] for i in order],
-        "mean_ranks": ranks[order].tolist(),
-        "critical_difference": float(q * (k * (k + 1) / (6 * n)) ** 0.5),
+        "mean_ranks": [found.mean_ranks[i] for i in order],
+        "critical_difference": found.critical_difference,
         "over": over,
     }

@@ -59,7 +59,7 @@ class Foretelling:
         labels = self._read_labels(y, rows.n_rows)
         with self._learning_of(classes) as model:
             found = foretell(model, rows, names, labels, sample_weight, delay=int(delay))
-            made = self._foretold(model, *found)
+            made: Scores = self._foretold(model, *found)
         self._remember_columns(rows)
         return made
 

@@ -78,10 +78,12 @@ def duration(seconds: float) -> str:
     """A span of time in the unit that fits.
 
     >>> duration(0.00042), duration(0.25), duration(7.5), duration(754)
-    ('0.42 ms', '250 ms', '7.5 s', '12 min 34 s')
+    ('420 µs', '250 ms', '7.5 s', '12 min 34 s')
     """
     if math.isnan(seconds):
         return NOTHING
+    if seconds < 1e-3:
+        return f"{significant(1e6 * seconds)} µs"
     if seconds < 1:
         return f"{significant(1000 * seconds)} ms"
     if seconds < 60:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from yarrow.errors import ParameterError
 from yarrow.report import numbers
-from yarrow.report.figures.drawing import Box, Drawing, text_width
+from yarrow.report.figures.drawing import Box, Drawing, fitted, text_width
 
 __all__ = ["Axis", "Scale"]
 
 TICK_SIZE = 11.5
+LABEL_SIZE = 12.5
 
 
 @dataclass(frozen=True)
@@ -124,26 +125,49 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
-    """Ticks, rules across the frame and the two labels; leaves out ticks that would touch."""
+    """Both axes of a chart."""
+    draw_bottom_axis(drawing, frame, x)
+    draw_left_axis(drawing, frame, y)
+
+
+def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = False) -> None:
+    """Ticks (or rules across the frame) and the label; texts that would touch are left out."""
     end = -math.inf
-    for value, text in x.ticks(max(2, round((frame.right - frame.left) / 80))):
+    for value, text in x.ticks(_most_ticks(x, 64)):
         at, half = x(value), 0.5 * text_width(text, TICK_SIZE)
-        drawing.line((at, frame.bottom), (at, frame.bottom + 4), "axis")
-        if at - half > end + 6 and at + half <= drawing.width:
-            drawing.text(
-                (at, frame.bottom + 18), text, size=TICK_SIZE, anchor="middle", look="soft"
-            )
-            end = at + half
-    for value, text in y.ticks(max(2, round((frame.bottom - frame.top) / 48))):
+        if rules:
+            drawing.line((at, frame.top), (at, frame.bottom), "rule")
+        else:
+            drawing.line((at, frame.bottom), (at, frame.bottom + 4), "axis")
+        middle = min(max(at, half + 2), drawing.width - half - 2)
+        if middle - half > end + 6:
+            place = (middle, frame.bottom + 18)
+            drawing.text(place, text, size=TICK_SIZE, anchor="middle", look="soft")
+            end = middle + half
+    drawing.line((frame.left, frame.bottom), (frame.right, frame.bottom), "axis")
+    middle = 0.5 * (frame.left + frame.right)
+    label = fitted(x.axis.label, 2 * min(middle, drawing.width - middle) - 8, LABEL_SIZE)
+    place = (middle, frame.bottom + 38)
+    drawing.text(place, label, size=LABEL_SIZE, anchor="middle", tip=x.axis.label)
+
+
+def draw_left_axis(drawing: Drawing, frame: Box, y: Scale) -> None:
+    """Ticks with rules across the frame, and the label above them."""
+    for value, text in y.ticks(_most_ticks(y, 48)):
         at = y(value)
         drawing.line((frame.left, at), (frame.right, at), "rule")
         drawing.text((frame.left - 8, at + 4), text, size=TICK_SIZE, anchor="end", look="soft")
     drawing.line((frame.left, frame.bottom), (frame.right, frame.bottom), "axis")
-    middle = 0.5 * (frame.left + frame.right)
-    drawing.text((middle, frame.bottom + 38), x.axis.label, anchor="middle", size=12.5)
-    drawing.text((frame.left - 8, frame.top - 12), y.axis.label, size=12.5)
+    label = fitted(y.axis.label, drawing.width - frame.left, LABEL_SIZE)
+    drawing.text((frame.left - 8, frame.top - 12), label, size=LABEL_SIZE, tip=y.axis.label)
 
 
 def left_room(y: Scale) -> float:
     """The room that the texts of a vertical axis need."""
-    return 12 + max((text_width(text, TICK_SIZE) for _, text in y.ticks(10)), default=0)
+    return 12 + max(
+        (text_width(text, TICK_SIZE) for _, text in y.ticks(_most_ticks(y, 48))), default=0
+    )
+
+
+def _most_ticks(scale: Scale, apart: float) -> int:
+    return max(2, round(abs(scale.end - scale.start) / apart))

@@ -128,6 +128,7 @@ class Figure:
     title, description : said to readers who do not see it
     body : its SVG elements
     texts : the room of each text, to check that none covers another
+    plot : frame and scales of a chart, as JSON: what a script needs to read values out of it
     """
 
     width: float
@@ -136,10 +137,11 @@ class Figure:
     description: str
     body: str
     texts: tuple[tuple[str, Box], ...]
+    plot: str = ""
 
     def inline(self) -> str:
         """SVG to put into a page that has the style of `figures.css()`."""
-        return self._svg("", "")
+        return self._svg(f' data-plot="{escape(self.plot)}"' if self.plot else "", "")
 
     def standalone(self) -> str:
         """SVG for a file of its own, with its style inside and readable in both themes."""
@@ -149,10 +151,10 @@ class Figure:
         """Write the standalone form."""
         Path(path).write_text(self.standalone() + "\n", encoding="utf-8")
 
-    def _svg(self, space: str, style: str) -> str:
+    def _svg(self, more: str, style: str) -> str:
         width, height = _n(self.width), _n(self.height)
         return (
-            f'<svg{space} class="figure" role="img" viewBox="0 0 {width} {height}"'
+            f'<svg{more} class="figure" role="img" viewBox="0 0 {width} {height}"'
             f' width="{width}" height="{height}">\n'
             f"<title>{escape(self.title)}</title>\n<desc>{escape(self.description)}</desc>\n"
             f"{style}{self.body}\n</svg>"
@@ -171,10 +173,10 @@ class Drawing:
         self._parts: list[str] = []
         self._texts: list[tuple[str, Box]] = []
 
-    def figure(self, title: str, description: str) -> Figure:
+    def figure(self, title: str, description: str, plot: str = "") -> Figure:
         """What has been drawn."""
-        body = "\n".join(self._parts)
-        return Figure(self.width, self.height, title, description, body, tuple(self._texts))
+        body, texts = "\n".join(self._parts), tuple(self._texts)
+        return Figure(self.width, self.height, title, description, body, texts, plot)
 
     def line(self, start: Point, end: Point, look: str) -> None:
         """Draw a straight line."""
@@ -218,6 +220,8 @@ class Drawing:
         turned: bool = False,
     ) -> None:
         """Write one line; `at` is on its base line. A turned text reads upwards."""
+        if not text:
+            return
         x, y = at
         self._texts.append((text, text_box(at, text, size, anchor, turned, "strong" in look)))
         turn = f' transform="rotate(-90 {_n(x)} {_n(y)})"' if turned else ""

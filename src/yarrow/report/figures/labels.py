@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from yarrow.report.figures.drawing import Box, Point, text_width
 
-__all__ = ["placed", "spread"]
+__all__ = ["Wish", "placed", "spread"]
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -38,41 +39,53 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return answer
 
 
-def placed(
-    points: Sequence[Point],
-    texts: Sequence[str],
-    frame: Box,
-    *,
-    size: float = 12,
-    radius: float = 5,
-    strong: Sequence[bool] = (),
-) -> list[tuple[Point, Box] | None]:
-    """For each point the start of its label's base line and its box; None where there is no room.
+@dataclass(frozen=True)
+class Wish:
+    """A label that wants to stand beside a dot; only one that matters may move far away."""
 
-    Points that come first choose first. A label covers no other label and no point, and stays
-    inside `frame`. An empty text asks for no label; `strong` ones are bold.
+    at: Point
+    text: str
+    radius: float = 5
+    strong: bool = False
+    matters: bool = False
+
+
+def placed(
+    wishes: Sequence[Wish], frame: Box, *, size: float = 12, taken: Sequence[Box] = ()
+) -> list[Box | None]:
+    """The room of each label; None where there is none.
+
+    Those that come first choose first. A label covers no other label, no dot and nothing of
+    `taken`, and stays inside `frame`. An empty text asks for no label.
     """
-    dots = [Box(x - radius, y - radius, x + radius, y + radius) for x, y in points]
-    labels: list[Box] = []
-    answer: list[tuple[Point, Box] | None] = []
-    for (x, y), text, bold in zip(points, texts, strong or [False] * len(texts), strict=True):
+    dots = [
+        Box(x - wish.radius, y - wish.radius, x + wish.radius, y + wish.radius)
+        for wish in wishes
+        for x, y in [wish.at]
+    ]
+    labels: list[Box] = list(taken)
+    answer: list[Box | None] = []
+    for wish in wishes:
+        (x, y), text, bold, radius = wish.at, wish.text, wish.strong, wish.radius
         answer.append(None)
         if not text:
             continue
         width = text_width(text, size, bold)
-        for left, middle in _candidates(x, y, width, radius, size):
+        for left, middle in _candidates(x, y, width, radius, size, wish.matters):
             box = Box(left, middle - 0.5 * size, left + width, middle + 0.5 * size)
             if box.inside(frame) and not any(box.overlaps(other) for other in [*labels, *dots]):
                 labels.append(box)
-                answer[-1] = ((left, middle + 0.28 * size), box)
+                answer[-1] = box
                 break
     return answer
 
 
-def _candidates(x: float, y: float, width: float, radius: float, size: float) -> list[Point]:
+def _candidates(
+    x: float, y: float, width: float, radius: float, size: float, far: bool
+) -> list[Point]:
     """Left end and middle line of a label, best place first: beside the point, then around it."""
     places = []
-    for distance in (0.0, 0.8 * size, 1.7 * size, 2.6 * size):
+    for distance in (0.0, 0.8 * size, *((1.7 * size, 2.6 * size) if far else ())):
         near = radius + 3 + 0.4 * distance
         rise = radius + 2 + 0.5 * size + distance
         if distance == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from yarrow.errors import ParameterError
 from yarrow.report import numbers
-from yarrow.report.figures.axes import Axis, Scale
+from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 
 __all__ = ["Difference", "differences", "rank_diagram", "tied_groups"]
@@ -49,14 +49,15 @@ def rank_diagram(
         raise ParameterError(f"there are {len(names)} names and {len(mean_ranks)} mean ranks")
     order = sorted(range(len(names)), key=lambda i: mean_ranks[i])
     ranks = [mean_ranks[i] for i in order]
-    levels = _levels(tied_groups(ranks, critical_difference))
     half = (len(order) + 1) // 2
-    bars = 12 + 7 * (1 + max((level for *_, level in levels), default=-1))
-    top = 74.0
-    drawing = Drawing(width, top + bars + _ROW * half + 12)
     side = min(0.3 * width, 48 + max((text_width(name, 12, True) for name in names), default=0))
     axis = Axis("mean rank", low=1.0, high=float(max(2, len(names))))
     scale = Scale(axis, [], side + 14, width - side - 14)
+    groups = tied_groups(ranks, critical_difference)
+    levels = _levels([(scale(ranks[i]), scale(ranks[j])) for i, j in groups])
+    bars = 12 + 7 * (1 + max((level for *_, level in levels), default=-1))
+    top = 74.0
+    drawing = Drawing(width, top + bars + _ROW * half + 12)
 
     drawing.line((scale.start, top), (scale.end, top), "axis")
     step = max(1, round(len(names) / 12))
@@ -68,8 +69,7 @@ def rank_diagram(
     _draw_critical_difference(drawing, scale, critical_difference)
     for first, last, level in levels:
         y = top + 10 + 7 * level
-        ends = (scale(ranks[first]) - 4, y), (scale(ranks[last]) + 4, y)
-        drawing.polyline(ends, "curve thick si", tip="not told apart")
+        drawing.polyline([(first - 4, y), (last + 4, y)], "curve thick si", tip="not told apart")
     for place, i in enumerate(order):
         left = place < half
         row = place if left else len(order) - 1 - place
@@ -91,12 +91,12 @@ def rank_diagram(
     return drawing.figure(title, description or words)
 
 
-def _levels(groups: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Stack bars that share a rank."""
-    ends: list[int] = []
+def _levels(bars: Sequence[tuple[float, float]]) -> list[tuple[float, float, int]]:
+    """Stack bars that would touch."""
+    ends: list[float] = []
     answer = []
-    for first, last in groups:
-        level = next((k for k, end in enumerate(ends) if end < first), len(ends))
+    for first, last in bars:
+        level = next((k for k, end in enumerate(ends) if end + 16 < first), len(ends))
         ends[level : level + 1] = [last]
         answer.append((first, last, level))
     return answer
@@ -144,13 +144,7 @@ def differences(
     right = 16 + max((text_width(item.note, 11) for item in items), default=0)
     frame = Box(side, 10, width - right - 8, row * len(items) + 16)
     scale = Scale(axis, ends, frame.left, frame.right).widened(0.06)
-    end = 0.0
-    for value, text in scale.ticks(5):
-        at = scale(value)
-        drawing.line((at, frame.top), (at, frame.bottom), "rule")
-        if at - 0.5 * text_width(text, 11.5) > end:
-            drawing.text((at, frame.bottom + 16), text, size=11.5, anchor="middle", look="soft")
-            end = at + 0.5 * text_width(text, 11.5) + 6
+    draw_bottom_axis(drawing, frame, scale, rules=True)
     drawing.line((scale(0), frame.top), (scale(0), frame.bottom), "mark")
     said = []
     for i, item in enumerate(items):
@@ -165,6 +159,4 @@ def differences(
         name = fitted(item.name, side - 14)
         drawing.text((side - 10, y + 4), name, anchor="end", tip=item.name)
         drawing.text((frame.right + 12, y + 4), item.note, size=11, look="soft")
-    middle = 0.5 * (frame.left + frame.right)
-    drawing.text((middle, frame.bottom + 38), axis.label, size=12.5, anchor="middle")
     return drawing.figure(title, description or f"{axis.label}: {'; '.join(said)}.")

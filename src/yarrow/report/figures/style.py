@@ -46,7 +46,6 @@ _RULES = f"""
 svg.figure {{ background: var(--paper); color: var(--ink); font-family: {FONTS}; }}
 svg.figure text {{ fill: var(--ink); }}
 svg.figure .soft {{ fill: var(--soft); }}
-svg.figure .on-shade {{ fill: var(--paper); }}
 svg.figure .strong {{ font-weight: 650; }}
 svg.figure .axis {{ stroke: var(--soft); fill: none; }}
 svg.figure .rule {{ stroke: var(--faint); fill: none; }}

@@ -78,16 +78,15 @@ def confusion(
         for j, count in enumerate(row):
             box = Box(left + cell * j, y, left + cell * (j + 1), y + cell)
             share = count / total if total else 0.0
-            depth = share**0.5  # small shares are the ones to see
+            depth = share**0.5  # small shares are the ones to see; text stays readable on all
             tip = f"{names[i]} taken for {names[j]}" if i != j else f"{names[i]} recognised"
             tip += f": {numbers.count(count)} ({numbers.percent(share, 1)} of {names[i]})"
             if count:
-                drawing.rect(box, "shade", opacity=0.92 * depth, tip=tip)
+                drawing.rect(box, "shade", opacity=0.55 * depth, tip=tip)
             drawing.rect(box, "cell", tip=tip)
             if count:
                 at = (0.5 * (box.left + box.right), 0.5 * (box.top + box.bottom) + 4)
-                look = "on-shade" if depth > 0.62 else ""
-                drawing.text(at, texts[i][j], size=10.5, anchor="middle", look=look, tip=tip)
+                drawing.text(at, texts[i][j], size=10.5, anchor="middle", tip=tip)
     words = "Rows are true labels, columns predicted ones."
     if worst := worst_confusions(labels, counts, 1):
         true, predicted, rows, _ = worst[0]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
+from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis, draw_left_axis, left_room
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 from yarrow.report.figures.style import COLOURS
 
@@ -47,8 +47,7 @@ def bars(
     from_zero = replace(y, low=0.0) if min(heights) >= 0 and y.low is None else y
     vertical = Scale(from_zero, heights, height - 40, bottom + 30).widened()
     frame = Box(left_room(vertical), bottom + 30, width - 12, height - 40)
-    horizontal = Scale(Axis("", form=lambda _: ""), [0, len(groups)], frame.left, frame.right)
-    draw_axes(drawing, frame, horizontal, vertical)
+    draw_left_axis(drawing, frame, vertical)
     room = (frame.right - frame.left) / max(1, len(groups))
     thick = 0.78 * room / max(1, len(values))
     form = y.text
@@ -105,7 +104,7 @@ def boxes(
     frame = Box(side, 8, width - 24, 12 + row * len(groups))
     everything = [value for values in kept.values() for value in values]
     scale = Scale(x, everything, frame.left, frame.right).widened()
-    _vertical_rules(drawing, frame, scale)
+    draw_bottom_axis(drawing, frame, scale, rules=True)
     form, said = x.text, []
     for i, (name, values) in enumerate(kept.items()):
         y = frame.top + row * (i + 0.5)
@@ -150,7 +149,7 @@ def histograms(
     frame = Box(side, 8, width - 24, 12 + row * len(groups))
     everything = [value for values in kept.values() for value in values]
     scale = Scale(x, everything, frame.left, frame.right)
-    _vertical_rules(drawing, frame, scale)
+    draw_bottom_axis(drawing, frame, scale, rules=True)
     spaced = np.geomspace if x.log else np.linspace
     edges = [float(edge) for edge in spaced(scale.low, scale.high, bins + 1)]
     form, said = x.text, []
@@ -177,18 +176,6 @@ def _finite(groups: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
         name: [float(value) for value in values if math.isfinite(value)]
         for name, values in groups.items()
     }
-
-
-def _vertical_rules(drawing: Drawing, frame: Box, scale: Scale) -> None:
-    end = 0.0
-    for value, text in scale.ticks():
-        at, half = scale(value), 0.5 * text_width(text, 11.5)
-        drawing.line((at, frame.top), (at, frame.bottom), "rule")
-        if at - half > end:
-            drawing.text((at, frame.bottom + 16), text, size=11.5, anchor="middle", look="soft")
-            end = at + half + 6
-    middle = 0.5 * (frame.left + frame.right)
-    drawing.text((middle, frame.bottom + 38), scale.axis.label, size=12.5, anchor="middle")
 
 
 def _legend(drawing: Drawing, names: Sequence[str]) -> float:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
 from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
-from yarrow.report.figures.labels import placed
+from yarrow.report.figures.labels import Wish, placed
 from yarrow.report.figures.style import COLOURS
 
 __all__ = ["Spot", "paired", "pareto_front", "scatter"]
+
+
+_LABEL_SIZE = 11.5
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ def scatter(
         _draw_legend(drawing, groups)
 
     best = pareto_front([(spot.x, spot.y) for spot in spots], higher_y) if front else []
+    steps = _staircase([(horizontal(spots[i].x), vertical(spots[i].y)) for i in best])
     if len(best) > 1:
-        steps = _staircase([(horizontal(spots[i].x), vertical(spots[i].y)) for i in best])
         drawing.polyline(steps, "mark", dashes="3 3", tip="no other is better in both")
     # those that matter most are drawn last and choose the places of their labels first
     order = sorted(range(len(spots)), key=lambda i: (not spots[i].strong, i not in best))
@@ -92,13 +95,13 @@ def scatter(
         _draw_spot(drawing, centre, groups.index(spot.group), tip, 5.5)
         if spot.strong:
             drawing.circle(centre, 9, "ring")
-    names = [fitted(spots[i].name, 0.32 * width, 11.5, spots[i].strong) for i in order]
-    bold = [spots[i].strong for i in order]
-    places = placed(centres, names, frame, size=11.5, radius=6.5, strong=bold)
-    for i, name, place in zip(order, names, places, strict=True):
-        if place is not None:
-            look = "strong" if spots[i].strong else "" if i in best else "soft"
-            drawing.text(place[0], name, look=look, size=11.5)
+    wishes = []
+    for i, centre in zip(order, centres, strict=True):
+        name, strong = spots[i].name, spots[i].strong
+        text = fitted(name, 0.32 * width, _LABEL_SIZE, strong)
+        wishes.append(Wish(centre, text, 11 if strong else 6.5, strong, strong or i in best))
+    looks = ["strong" if spots[i].strong else "" if i in best else "soft" for i in order]
+    _draw_labels(drawing, wishes, looks, frame, [_around(*ends) for ends in pairwise(steps)])
     front_names = ", ".join(spots[i].name for i in best)
     words = f"{y.label} against {x.label}." + (f" Best trade-offs: {front_names}." if best else "")
     return drawing.figure(title, description or words)
@@ -137,13 +140,43 @@ def paired(
     for spot, centre in zip(spots, centres, strict=True):
         tip = _said(spot, x, y)
         drawing.circle(centre, 5, "dot s0", tip)
-    names = [fitted(spot.name, 0.4 * size, 11.5) for spot in spots]
-    for name, place in zip(names, placed(centres, names, frame, size=11.5), strict=True):
-        if place is not None:
-            drawing.text(place[0], name, size=11.5, look="soft")
+    wishes = [
+        Wish(centre, fitted(spot.name, 0.4 * size, _LABEL_SIZE))
+        for spot, centre in zip(spots, centres, strict=True)
+    ]
+    _draw_labels(drawing, wishes, ["soft"] * len(wishes), frame, [])
     below, above = (sum(sign * (s.y - s.x) > 0 for s in spots) for sign in (-1, 1))
     words = f"{y.label} against {x.label}: {below} below the line, {above} above."
     return drawing.figure(title, description or words)
+
+
+def _draw_labels(
+    drawing: Drawing,
+    wishes: Sequence[Wish],
+    looks: Sequence[str],
+    frame: Box,
+    taken: Sequence[Box],
+) -> None:
+    """Names beside their dots; where one had to move away, a thin line leads to it."""
+    places = placed(wishes, frame, size=_LABEL_SIZE, taken=taken)
+    for wish, look, box in zip(wishes, looks, places, strict=True):
+        if box is None:
+            continue
+        x, y = wish.at
+        nearest = min(max(x, box.left), box.right), min(max(y, box.top), box.bottom)
+        away = math.dist(wish.at, nearest)
+        if away > wish.radius + 6:
+            share = wish.radius / away
+            start = x + share * (nearest[0] - x), y + share * (nearest[1] - y)
+            drawing.line(start, nearest, "axis")
+        at = (box.left, box.bottom - 0.22 * _LABEL_SIZE)
+        drawing.text(at, wish.text, size=_LABEL_SIZE, look=look)
+
+
+def _around(start: Point, end: Point) -> Box:
+    """A line that runs along an axis, with some air."""
+    (x0, y0), (x1, y1) = start, end
+    return Box(min(x0, x1) - 2, min(y0, y1) - 2, max(x0, x1) + 2, max(y0, y1) + 2)
 
 
 def _drawable(spot: Spot, x: Axis, y: Axis) -> bool:
@@ -157,8 +190,8 @@ def _said(spot: Spot, x: Axis, y: Axis) -> str:
 
 
 def _staircase(points: Sequence[Point]) -> list[Point]:
-    steps = [points[0]]
-    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+    steps = list(points[:1])
+    for (x0, y0), (x1, y1) in pairwise(points):
         steps += [(x1, y0), (x1, y1)] if x1 != x0 else [(x1, y1)]
     return steps
 

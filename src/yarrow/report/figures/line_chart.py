@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,8 @@ class Series:
     band : (x, low, high) of an interval around it
     quiet : thin, grey and without a label: context for the others
     strong : thicker, its label bold
-    plain : dashed, in the colour of the text: a baseline
+    plain : thin and dashed, in the colour of the text: a baseline
+    dashed : as when the paper's own line stands beside ours, which is solid
     colour : which colour of the palette; the next one without it
     """
 
@@ -39,6 +41,7 @@ class Series:
     quiet: bool = False
     strong: bool = False
     plain: bool = False
+    dashed: bool = False
     colour: int | None = None
 
 
@@ -67,7 +70,7 @@ def lines(
     named = [line for line in series if line.points and not line.quiet]
     most = max(1, int((height - 80) / _LABEL_GAP))
     named = named[:most]  # the first ones matter most; the others keep their lines
-    room = max(60.0, min(0.34 * width, max(map(_label_width, named), default=0)))
+    room = max(60.0, min(0.3 * width, max(map(_label_width, named), default=0)))
     names = [fitted(line.name, room, strong=line.strong) for line in named]
 
     drawing = Drawing(width, height)
@@ -94,7 +97,8 @@ def lines(
         look = "strong" if line.strong else ""
         tip = line.name if name != line.name else ""
         drawing.text((start + 1, at + 4), name, look=look, tip=tip)
-    return drawing.figure(title, description or _described(named, x, y))
+    plot = _plot(frame, horizontal, vertical)
+    return drawing.figure(title, description or _described(named, x, y), plot)
 
 
 def _drawable(line: Series, x: Axis, y: Axis) -> Series:
@@ -136,8 +140,8 @@ def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) 
         drawing.polygon(over + under, f"band {look}")
     points = [(x(at), y(value)) for at, value in line.points]
     weight = "thin" if line.quiet or line.plain else "thick" if line.strong else ""
-    dashes = "5 4" if line.plain else ""
-    if line.colour is not None and not line.quiet:
+    dashes = "5 4" if line.plain or line.dashed else ""
+    if not dashes and line.colour is not None:
         dashes = _DASHES[line.colour // COLOURS % len(_DASHES)]
     drawing.polyline(points, f"curve {weight} {look}", dashes=dashes, tip=line.name)
     if marks or len(points) == 1:
@@ -154,3 +158,15 @@ def _described(named: Sequence[Series], x: Axis, y: Axis) -> str:
     """Each line's last value, in words."""
     ends = [f"{line.name} {y.text(line.points[-1][1])}" for line in named]
     return f"{y.label} against {x.label}; at the end: {', '.join(ends)}." if ends else y.label
+
+
+def _plot(frame: Box, x: Scale, y: Scale) -> str:
+    """Frame and scales for a script, rounded as the drawing is."""
+    told = {
+        "frame": [round(end, 1) for end in (frame.left, frame.top, frame.right, frame.bottom)],
+        "x": [x.low, x.high, x.axis.log],
+        "y": [y.low, y.high, y.axis.log],
+        "word": x.axis.label,
+        "percent": y.axis.percent,
+    }
+    return json.dumps(told)

@@ -1,0 +1,213 @@
+"""`yarrow compare`: which learner, with which settings, and how sure is that?"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import textwrap
+from typing import Any
+
+import click
+
+from yarrow.cli.options import (
+    DATA,
+    FILE,
+    OUTPUT,
+    Command,
+    check_inputs,
+    check_output,
+    opened_for_writing,
+    option,
+    reading_options,
+)
+from yarrow.cli.progress import counted
+from yarrow.errors import ParameterError
+
+RACE = "Race"
+
+GRID = option(
+    RACE, "--grid", default="default", metavar="default|FILE", show_default=True,
+    help="Settings to try: a few of each learner, or a JSON or TOML file such as "
+    '{"arow": {"r": [0.1, 1, 10]}}.',
+)  # fmt: skip
+PASSES = option(
+    RACE, "--passes", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+    help="Passes over the data; errors of later passes are shown apart.",
+)  # fmt: skip
+REGRESSION = option(
+    RACE, "--regression/--classes", "regression", default=None,
+    help="Labels are values, or classes; by default values if those of the first rows have "
+    "fractions.",
+)  # fmt: skip
+SEED = option(RACE, "--seed", type=click.IntRange(min=0), default=0, show_default=True,
+              metavar="S", help="Of the noise, the folds and the bootstrap.")  # fmt: skip
+JSON = option(OUTPUT, "--json", "json_file", type=FILE, metavar="FILE",
+              help="Also write all of it as JSON; '-': to standard output alone.")  # fmt: skip
+QUIET = option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
+
+
+@click.command(
+    cls=Command, name="compare", short_help="Try many learners and settings; recommend one."
+)
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@option(RACE, "--learners", default="all", metavar="all|FAMILY|NAMES", show_default=True,
+        help="Names or families with commas between. 'all' leaves out those whose rows get "
+        "dearer the more there have been.")  # fmt: skip
+@GRID
+@PASSES
+@option(RACE, "--noise", type=click.FloatRange(0, 1), default=0.0, metavar="P",
+        help="Replace this share of the labels; mistakes count against the old ones.")  # fmt: skip
+@option(RACE, "--folds", type=click.IntRange(min=2), metavar="K",
+        help="Also cross-validate the chosen settings; ranks are over the folds.")  # fmt: skip
+@REGRESSION
+@SEED
+@option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a page of HTML.")
+@JSON
+@QUIET
+@reading_options
+def command(
+    data: tuple[str, ...],
+    how: Any,
+    learners: str,
+    grid: str,
+    passes: int,
+    noise: float,
+    folds: int | None,
+    regression: bool | None,
+    seed: int,
+    report: str | None,
+    json_file: str | None,
+    quiet: bool,
+) -> None:
+    """Let learners with many settings race over DATA, and recommend one with its evidence.
+
+    DATA are files, or the name of a set (see yarrow datasets). They are read once, and every
+    setting predicts each row before it learns it, on all cores. A setting of each learner is
+    chosen on the first half of the rows; the second half says how good it is and how sure that is.
+
+      yarrow compare mail.svm.gz
+      yarrow compare a9a --learners arow,pa,confidence --report a9a.html
+    """
+    from yarrow.cli.race_display import RaceDisplay
+    from yarrow.cli.race_table import failure_lines, learner_table
+    from yarrow.experiments.compare import compare
+
+    source = source_of(data, how, regression, noise, seed)
+    for output in (report, json_file):
+        check_output(output, [path for path in data if path != "-"] if is_files(source) else [])
+    if grid != "default":
+        check_inputs([grid])
+    with RaceDisplay(source, passes, quiet) as display:
+        comparison = compare(
+            source, learners, grid, passes=passes, folds=folds or 0, noise=noise, seed=seed,
+            threads=how.threads or None, command=said(), on_progress=display.show,
+            on_slow=None if quiet else report_slow,
+        )  # fmt: skip
+    if report is not None:
+        from yarrow.report import page
+
+        html = page(comparison)
+        with opened_for_writing(report) as file:
+            file.write(html.encode())
+    write_json(json_file, comparison)
+    if json_file == "-":
+        return
+    click.echo(about(comparison))
+    click.echo()
+    for line in learner_table(comparison):
+        click.echo(line)
+    click.echo()
+    for line in failure_lines(comparison):
+        click.echo(line, err=True)
+    show_recommendation(comparison)
+    report_left_out(source)
+
+
+def is_files(source: Any) -> bool:
+    """Whether rows come from files, not from a set by name."""
+    return hasattr(source, "paths")
+
+
+def source_of(
+    data: tuple[str, ...], how: Any, regression: bool | None, noise: float = 0.0, seed: int = 0
+) -> Any:
+    """Files, or a set of that name where there is no file."""
+    import os
+
+    from yarrow import datasets
+    from yarrow.experiments.sources import Files, Named
+
+    if len(data) == 1 and not os.path.exists(data[0]) and datasets.is_name(data[0]):
+        return Named(datasets.load(data[0]), noise, seed)
+    for path in data:
+        if path != "-" and not os.path.exists(path):
+            raise ParameterError(
+                f"{path}: there is no such file, and no set of that name; see yarrow datasets."
+            )
+    check_inputs(data)
+    return Files(data, how, regression=regression, noise=noise, seed=seed)
+
+
+def said() -> str:
+    """The command as it was given."""
+    return shlex.join(["yarrow", *sys.argv[1:]])
+
+
+def report_slow(names: list[str]) -> None:
+    """Say which learners are left out."""
+    verb = "are" if len(names) > 1 else "is"
+    click.echo(
+        f"{', '.join(names)} {verb} left out: rows get dearer the more there have been. "
+        "Name them to have them.",
+        err=True,
+    )
+
+
+def report_left_out(source: Any) -> None:
+    """Say which rows were skipped."""
+    if source.skipped:
+        click.echo(f"{counted(source.skipped, 'row')} skipped: {source.complaints[0]}", err=True)
+
+
+def about(comparison: Any) -> str:
+    """One line about the data and the race."""
+    data = comparison.data
+    n = sum(o.family != "baseline" for o in comparison.outcomes)
+    classes = "a regression" if data["classes"] is None else counted(len(data["classes"]), "class")
+    classes = classes.replace("classs", "classes")
+    return (
+        f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
+        f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s"
+    )
+
+
+def show_recommendation(comparison: Any) -> None:
+    """The sentence, and what it rests on."""
+    from yarrow.cli.race_table import width
+
+    found = comparison.recommendation
+    wrap = textwrap.TextWrapper(min(width(), 100) - 1, subsequent_indent="  ")
+    click.echo(wrap.fill(found["sentence"]))
+    for sentence in found["evidence"]:
+        click.echo(wrap.fill(f"- {sentence}"))
+    ranks = comparison.ranks
+    if ranks is not None:
+        shown = [
+            f"{name} {rank:.1f}"
+            for name, rank in zip(ranks["learners"][:5], ranks["mean_ranks"], strict=False)
+        ]
+        sentence = (
+            f"- Mean ranks over {ranks['over']}: {', '.join(shown)}; "
+            f"they differ if {ranks['critical_difference']:.2f} apart."
+        )
+        click.echo(wrap.fill(sentence))
+
+
+def write_json(path: str | None, comparison: Any, **more: Any) -> None:
+    """All of a comparison, as one JSON object."""
+    import json
+
+    if path is not None:
+        text = json.dumps(comparison.to_json() | more, indent=1, ensure_ascii=False, default=str)
+        with opened_for_writing(path) as file:
+            file.write(text.encode() + b"\n")

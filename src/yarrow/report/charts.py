@@ -1,0 +1,287 @@
+"""The figures of a comparison, each with the sentence that stands below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from yarrow.report import numbers, reading
+from yarrow.report.figures import (
+    Axis,
+    Difference,
+    Figure,
+    Series,
+    Spot,
+    confusion,
+    differences,
+    lines,
+    rank_diagram,
+    scatter,
+)
+from yarrow.report.figures.confusion_matrix import MOST_CLASSES
+
+if TYPE_CHECKING:
+    from yarrow.experiments import Comparison, Outcome
+
+__all__ = [
+    "against_nonzeros",
+    "against_seconds",
+    "confusions",
+    "error_by_stretch",
+    "learning_curves",
+    "mean_ranks",
+    "rivals",
+]
+
+#: how many learners a chart names; the others are grey
+MOST_NAMED = 8
+#: how many rivals stand beside the recommendation, the closest ones
+MOST_RIVALS = 8
+_STRETCHES = 20
+
+
+def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Error so far against rows; the first rows, where anything can happen, are left out."""
+    regression = reading.is_regression(comparison)
+    found = [item for item in reading.contenders(comparison) if item.curve]
+    if not found:
+        return None
+    curves = {item.name: _after_the_start(item.curve) for item in found}
+    named = _named(comparison, found, MOST_NAMED)
+    figure, above = _over_rows(comparison, curves, named, "so far", width)
+    notes = []
+    if quiet := len(found) - len(named):
+        notes.append(f"Grey: {quiet} other learners.")
+    if above:
+        said = ", ".join(_with_error(item, regression) for item in above)
+        notes.append(f"Above the chart at the end: {said}.")
+    return figure, " ".join(notes)
+
+
+def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Error within each twentieth of the stream: drift shows here; None for a short stream."""
+    found = [item for item in reading.contenders(comparison) if item.curve]
+    rows = max((item.rows for item in found), default=0)
+    if rows < 10 * _STRETCHES:
+        return None
+    named = _named(comparison, found, MOST_NAMED // 2)
+    power = 2 if reading.is_regression(comparison) else 1
+    curves = {item.name: _by_stretch(item.curve, rows, power) for item in named}
+    figure, above = _over_rows(comparison, curves, named, "in each twentieth", width)
+    note = "Each twentieth of the stream by itself: where the errors were made."
+    if above:
+        said = ", ".join(reading.short_name(item.learner) for item in above)
+        note += f" Above the chart at the end: {said}."
+    return figure, note
+
+
+def _after_the_start(curve: Sequence[tuple[int, float]]) -> Sequence[tuple[float, float]]:
+    return [(at, error) for at, error in curve if at >= 0.005 * curve[-1][0]]
+
+
+def _by_stretch(
+    curve: Sequence[tuple[int, float]], rows: int, power: int
+) -> Sequence[tuple[float, float]]:
+    """Errors between places of the curve that are about a twentieth of the stream apart.
+
+    Errors to the `power` are means over rows: 1 for mistakes, 2 for an RMSE.
+    """
+    points: list[tuple[float, float]] = []
+    start, before = 0, 0.0
+    for at, error in curve:
+        if at - start >= 0.98 * rows / _STRETCHES or (at == rows and at - start > rows / 40):
+            mean = max(0.0, at * error**power - before) / (at - start)
+            points.append((0.5 * (start + at), mean ** (1 / power)))
+            start, before = at, at * error**power
+    return points
+
+
+def _over_rows(
+    comparison: Comparison,
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    named: Sequence[Outcome],
+    label: str,
+    width: float,
+) -> tuple[Figure, list[Outcome]]:
+    """A chart of `curves`, those of `named` with labels, and whose line ends above it."""
+    regression = reading.is_regression(comparison)
+    chosen = reading.recommended(comparison)
+    low, high = _range([curves[item.name] for item in named if not reading.is_baseline(item)])
+    above = [item for item in named if curves[item.name][-1][1] > high]
+    series = [
+        Series(
+            reading.short_name(item.learner),
+            curves[item.name],
+            strong=item is chosen,
+            plain=reading.is_baseline(item),
+        )
+        for item in named
+        if item not in above
+    ]
+    names = {item.name for item in named}
+    series += [
+        Series(reading.short_name(item.learner), curves[item.name], quiet=True)
+        for item in reading.contenders(comparison)
+        if item.name in curves and item.name not in names
+    ]
+    figure = lines(
+        series,
+        title=f"{_sentence_case(reading.error_word(regression))} {label}",
+        x=Axis("rows", low=0.0),
+        y=Axis(
+            f"{reading.error_word(regression)} {label}",
+            percent=not regression,
+            low=low,
+            high=high,
+        ),
+        width=width,
+        height=420 if width > 500 else 360,
+    )
+    return figure, above
+
+
+def against_nonzeros(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Accuracy (or squared error) against the number of nonzero weights."""
+    return _trade_off(comparison, width, "nonzeros", Axis("nonzero weights", log=True))
+
+
+def against_seconds(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """Accuracy (or squared error) against the time it took to learn."""
+    axis = Axis("time to learn the stream", log=True, form=numbers.duration)
+    return _trade_off(comparison, width, "seconds", axis)
+
+
+def _trade_off(
+    comparison: Comparison, width: float, field: str, axis: Axis
+) -> tuple[Figure, str] | None:
+    regression = reading.is_regression(comparison)
+    found = [item for item in reading.contenders(comparison) if not reading.is_baseline(item)]
+    at_zero = [item for item in found if getattr(item, field) <= 0]
+    found = [item for item in found if item not in at_zero]
+    if len(found) < 2:
+        return None
+    shown = _not_far_behind(found, regression)
+    chosen = reading.recommended(comparison)
+    spots = []
+    for item in shown:
+        error = reading.error(item, regression)
+        name, value = reading.short_name(item.learner), error if regression else 1 - error
+        spots.append(Spot(name, getattr(item, field), value, item.family, item is chosen))
+    word = reading.error_word(regression) if regression else "accuracy"
+    figure = scatter(
+        spots,
+        title=f"{_sentence_case(word)} against {axis.label}",
+        x=axis,
+        y=Axis(word, percent=not regression),
+        higher_y=not regression,
+        width=width,
+        height=460 if width > 500 else 400,
+    )
+    better = "fewer weights" if field == "nonzeros" else "less time"
+    note = f"Dashed: no learner is both more accurate and has {better}."
+    if field == "seconds":
+        note = "Dashed: no learner is both more accurate and faster."
+    if left_out := [item for item in found if item not in shown]:
+        said = ", ".join(_with_error(item, regression) for item in left_out[:8])
+        more = f" and {len(left_out) - 8} others" if len(left_out) > 8 else ""
+        note += f" Left out, with far more errors: {said}{more}."
+    if at_zero:
+        note += f" Without a place on this axis: {', '.join(i.learner for i in at_zero)}."
+    return figure, note
+
+
+def confusions(comparison: Comparison) -> tuple[Figure, str] | None:
+    """The confusion matrix of the recommended learner."""
+    chosen = reading.recommended(comparison)
+    if chosen is None or not chosen.confusion:
+        return None
+    figure = confusion(
+        chosen.confusion["labels"],
+        chosen.confusion["counts"],
+        title=f"Confusion matrix of {chosen.learner}",
+    )
+    if len(chosen.confusion["labels"]) > MOST_CLASSES:
+        return figure, "True label → predicted label: rows, and their share of the true label's."
+    return figure, "Rows are true labels, columns predicted ones; shaded by the share of its row."
+
+
+def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
+    """Mean ranks with their critical difference."""
+    ranks = comparison.ranks
+    if not ranks or len(ranks["learners"]) < 2:
+        return None
+    figure = rank_diagram(
+        [reading.short_name(name) for name in ranks["learners"]],
+        ranks["mean_ranks"],
+        ranks["critical_difference"],
+        title=f"Mean ranks over {ranks['over']}",
+        strong=reading.short_name(comparison.recommendation.get("learner") or ""),
+    )
+    note = f"Mean rank by error over {ranks['over']}; 1 is best. "
+    return figure, note + "A bar joins learners whose ranks differ by less than can be told."
+
+
+def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """How much worse the rivals are, with intervals."""
+    found = comparison.recommendation.get("rivals") or []
+    if not found:
+        return None
+    regression = reading.is_regression(comparison)
+    learners = {item.name: item.learner for item in comparison.outcomes}
+    items = [
+        Difference(
+            reading.short_name(learners.get(rival["name"], rival["name"])),
+            rival["difference"],
+            rival["low"],
+            rival["high"],
+            _p_value(rival.get("p")),
+        )
+        for rival in found[:MOST_RIVALS]
+    ]
+    name = reading.short_name(comparison.recommendation.get("learner") or "")
+    axis = Axis(f"{reading.error_word(regression)} above {name}", percent=not regression)
+    figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
+    note = "Differences on the same rows, with their intervals. Grey: may be equal."
+    if len(found) > MOST_RIVALS:
+        note += f" The other {len(found) - MOST_RIVALS} are in the table."
+    return figure, note
+
+
+def _named(comparison: Comparison, found: Sequence[Outcome], most: int) -> list[Outcome]:
+    """The recommended one, the best others and the baselines: these get colours and labels."""
+    chosen = reading.recommended(comparison)
+    others = [item for item in found if not reading.is_baseline(item) and item is not chosen]
+    first = [item for item in found if item is chosen]
+    named = [*first, *others][:most]
+    return [*named, *(item for item in found if reading.is_baseline(item))]
+
+
+def _range(curves: Sequence[Sequence[tuple[float, float]]]) -> tuple[float | None, float]:
+    """Ends of the error axis: what happens after the first rows is to be seen."""
+    last = max((curve[-1][0] for curve in curves), default=0)
+    values = [value for curve in curves for at, value in curve if at >= 0.15 * last]
+    high, low = max(values, default=1.0), min(values, default=0.0)
+    return (0.0 if low < 0.45 * high else None), 1.12 * high or 1.0
+
+
+def _not_far_behind(found: Sequence[Outcome], regression: bool) -> list[Outcome]:
+    """Leave out those that would squeeze the others into a corner."""
+    errors = [reading.error(item, regression) for item in found]
+    middle = sorted(errors)[len(errors) // 2]
+    limit = max(middle + 2.5 * (middle - min(errors)), 1.5 * min(errors))
+    return [item for item, error in zip(found, errors, strict=True) if error <= limit]
+
+
+def _with_error(item: Outcome, regression: bool) -> str:
+    said = reading.error_text(reading.error(item, regression), regression)
+    return f"{reading.short_name(item.learner)} {said}"
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return ""
+    return "p < 0.001" if p < 0.001 else f"p = {numbers.significant(p, 2)}"

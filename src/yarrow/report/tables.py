@@ -1,0 +1,197 @@
+"""Tables of a comparison: as Markdown, as plain text, and as cells for a page."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from yarrow.report import numbers, reading
+
+if TYPE_CHECKING:
+    from yarrow.experiments import Comparison, Outcome
+
+__all__ = ["Cell", "Table", "all_settings", "facts", "failed", "learners"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, and the number to sort it by, if it is one."""
+
+    text: str
+    key: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells in rows, under their headers.
+
+    Examples
+    --------
+    >>> table = Table(["learner", "error"], [[Cell("AROW"), Cell("2.1 %", 0.021)]])
+    >>> print(table.markdown())
+    | learner | error |
+    | --- | ---: |
+    | AROW | 2.1 % |
+    >>> print(table.text())
+    learner  error
+    AROW     2.1 %
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    strong: frozenset[int] = field(default_factory=frozenset)  # rows to stress
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds numbers, which are aligned at the right."""
+        return any(row[column].key is not None for row in self.rows)
+
+    def markdown(self) -> str:
+        """For a Markdown file; stressed rows are bold."""
+        lines = [self.header, ["---:" if self.is_number(i) else "---" for i in self._columns()]]
+        for i, row in enumerate(self.rows):
+            texts = [_escaped(cell.text) for cell in row]
+            lines.append([f"**{text}**" if i in self.strong and text else text for text in texts])
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def text(self) -> str:
+        """For a terminal: columns in line, two spaces between them."""
+        lines = [self.header, *([_one_line(cell.text) for cell in row] for row in self.rows)]
+        widths = [max(_columns_of(line[i]) for line in lines) for i in self._columns()]
+        return "\n".join(
+            "  ".join(self._padded(i, line[i], widths[i]) for i in self._columns()).rstrip()
+            for line in lines
+        )
+
+    def _columns(self) -> range:
+        return range(len(self.header))
+
+    def _padded(self, column: int, text: str, width: int) -> str:
+        space = " " * (width - _columns_of(text))
+        return space + text if self.is_number(column) else text + space
+
+
+def learners(comparison: Comparison) -> Table:
+    """The best setting of each learner, fewest errors first; the recommended one is stressed."""
+    regression = reading.is_regression(comparison)
+    chosen = reading.recommended(comparison)
+    rivals = {rival["name"]: rival for rival in comparison.recommendation.get("rivals", [])}
+    found = reading.contenders(comparison)
+    header = ["rank", "learner", "settings", "family", reading.error_word(regression)]
+    header += ["above the recommended (interval)", "nonzeros", "updates", "time"]
+    rows = []
+    for place, outcome in enumerate(found, start=1):
+        rival = rivals.get(outcome.name) or rivals.get(outcome.learner)
+        row = [Cell(str(place), place), Cell(outcome.learner), _settings(outcome)]
+        row += [Cell(outcome.family), _error(outcome, regression)]
+        row += [_difference(outcome, chosen, rival, regression), *_sizes(outcome)]
+        rows.append(row)
+    strong = frozenset(i for i, outcome in enumerate(found) if outcome is chosen)
+    return Table(header, rows, strong)
+
+
+def all_settings(comparison: Comparison) -> Table:
+    """Every setting that was tried and finished, fewest errors first."""
+    regression = reading.is_regression(comparison)
+    found = reading.ordered(comparison)
+    header = ["rank", "learner", "settings", reading.error_word(regression)]
+    header += ["nonzeros", "updates", "time", "best of its learner"]
+    rows = [
+        [
+            Cell(str(place), place),
+            Cell(outcome.learner),
+            _settings(outcome),
+            _error(outcome, regression),
+            *_sizes(outcome),
+            Cell("yes" if outcome.best else ""),
+        ]
+        for place, outcome in enumerate(found, start=1)
+    ]
+    return Table(header, rows)
+
+
+def failed(comparison: Comparison) -> Table:
+    """What did not finish, and why."""
+    rows = [
+        [Cell(outcome.learner), _settings(outcome), Cell(outcome.failure or "")]
+        for outcome in reading.failures(comparison)
+    ]
+    return Table(["learner", "settings", "why it did not finish"], rows)
+
+
+def facts(comparison: Comparison) -> Table:
+    """The data, in words and numbers."""
+    data = comparison.data
+    said: list[tuple[str, str]] = [("name", str(data.get("name", "")))]
+    for word in ("rows", "features"):
+        if data.get(word) is not None:
+            said.append((word, numbers.count(data[word])))
+    classes = data.get("classes")
+    if isinstance(classes, (list, tuple)):
+        shown = ", ".join(str(label) for label in classes[:12])
+        said.append(("classes", f"{len(classes)}: {shown}{', …' if len(classes) > 12 else ''}"))
+    else:
+        said.append(("classes", numbers.count(classes) if classes else "none: a regression"))
+    if data.get("values_per_row") is not None:
+        said.append(("values a row", numbers.significant(data["values_per_row"])))
+    if data.get("skipped"):
+        said.append(("rows left out", numbers.count(data["skipped"])))
+    if data.get("noise"):
+        said.append(("labels made wrong", numbers.percent(data["noise"], 1)))
+    said += [(word, str(data[word])) for word in ("order", "source") if data.get(word)]
+    return Table(["data", ""], [[Cell(word), Cell(text)] for word, text in said])
+
+
+def _settings(outcome: Outcome) -> Cell:
+    return Cell("" if reading.is_baseline(outcome) else reading.settings(outcome.parameters))
+
+
+def _error(outcome: Outcome, regression: bool) -> Cell:
+    value = reading.error(outcome, regression)
+    return Cell(reading.error_text(value, regression), value)
+
+
+def _difference(
+    outcome: Outcome, chosen: Outcome | None, rival: dict[str, float] | None, regression: bool
+) -> Cell:
+    if chosen is None or outcome is chosen:
+        return Cell("", 0.0 if outcome is chosen else None)
+    form = numbers.significant if regression else numbers.percent
+    value = reading.error(outcome, regression) - reading.error(chosen, regression)
+    if rival is None:
+        return Cell(form(value), value)
+    low, high = form(rival["low"]).removesuffix(" %"), form(rival["high"])
+    return Cell(f"{form(rival['difference'])} ({low} to {high})", rival["difference"])
+
+
+def _sizes(outcome: Outcome) -> list[Cell]:
+    """Nonzeros, updates and time: nothing of them where nothing is learned."""
+    if reading.is_baseline(outcome):
+        return [Cell("", math.inf)] * 3
+    share = outcome.updates / outcome.rows if outcome.rows else math.nan
+    return [
+        Cell(numbers.count(outcome.nonzeros), outcome.nonzeros),
+        Cell(numbers.percent(share, 1), share),
+        Cell(numbers.duration(outcome.seconds), outcome.seconds),
+    ]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _escaped(text: str) -> str:
+    """What Markdown would take for its own signs."""
+    for sign in "\\`*[|":
+        text = text.replace(sign, "\\" + sign)
+    return _one_line(text).replace("<", "&lt;")
+
+
+def _columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
+        for letter in text
+    )
