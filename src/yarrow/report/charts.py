@@ -243,7 +243,7 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
     note = "Differences on the same rows, with their intervals. Grey: may be equal."
     if len(found) > MOST_RIVALS:
-        note += f" The other {len(found) - MOST_RIVALS} are in the table."
+        note += f" {len(found) - MOST_RIVALS} more in the table."
     return figure, note
 
 

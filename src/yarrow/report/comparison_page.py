@@ -81,7 +81,7 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str]]:
         ("confusion", "What it confuses", _in_one_width(charts.confusions(comparison))),
         ("ranks", "Mean ranks", _in_one_width(charts.mean_ranks(comparison))),
         ("settings", "All settings tried", _all_settings(comparison)),
-        ("failed", "Did not finish", _table(tables.failed(comparison))),
+        ("failed", "Did not finish", _table(tables.failed(comparison), "Did not finish")),
         ("data", "Data and protocol", _data(comparison)),
         ("again", "Do it again", _again(comparison)),
     ]
@@ -139,7 +139,7 @@ def _tiles(comparison: Comparison) -> str:
 
 
 def _learners(comparison: Comparison) -> str:
-    table = _table(tables.learners(comparison))
+    table = _table(tables.learners(comparison), "Table of learners")
     note = (
         "The best setting of each learner. Time is the learner's own, without reading the data;"
         " updates are rows that changed the model."
@@ -151,7 +151,7 @@ def _all_settings(comparison: Comparison) -> str:
     table = tables.all_settings(comparison)
     count = _plural(len(table.rows), "setting")
     summary = f"<summary>{count}, fewest errors first</summary>"
-    return f"<details>{summary}{_table(table)}</details>" if table.rows else ""
+    return f"<details>{summary}{_table(table, count)}</details>" if table.rows else ""
 
 
 def _data(comparison: Comparison) -> str:
@@ -196,7 +196,7 @@ def _at_two_widths(draw: Callable[[float], Shown | None]) -> str:
     return "\n".join(parts)
 
 
-def _table(table: tables.Table) -> str:
+def _table(table: tables.Table, label: str) -> str:
     if not table.rows:
         return ""
     looks = [' class="number"' if table.is_number(i) else "" for i in range(len(table.header))]
@@ -210,7 +210,7 @@ def _table(table: tables.Table) -> str:
         for i, row in enumerate(table.rows)
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
         f'<table class="sortable"><thead><tr>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>"
     )
