@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from yarrow.datasets.catalogue import SETS, option_lines
-from yarrow.datasets.source import Source
+from yarrow.datasets.source import Source, TextSource
+from yarrow.parameters import Parameter
 
 TARGET = Path(__file__).parent.parent / "docs" / "datasets.md"
 HEAD = """# Data sets
@@ -31,9 +32,8 @@ are shuffled with a seed (`seed=0`), because their files are sorted by class or 
 Nothing is scaled: texts are 0/1 words unless the set says otherwise, columns of numbers are as
 published. Columns of a text set are the words of all its rows, the test part's included.
 
-Every set has the options `seed` and `noise`. Noise follows Crammer, Kulesza and Dredze: each label
-is replaced with that chance, of two classes by the other one, of many by any other one.
-`data.clean` then has the true labels.
+Label noise follows Crammer, Kulesza and Dredze: each label is replaced with that chance, of two
+classes by the other one, of many by any other one. `data.clean` then has the true labels.
 
 Files are read from the folder in the environment variable `YARROW_DATA`, in the places listed
 below, and must have the sha256 listed. What is absent is fetched where "fetched" says so
@@ -60,31 +60,40 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def section(source: type[Source]) -> str:
-    """What a set declares: what it is, where it comes from, its options, its files."""
-    parts = [
-        f"## {source.name}",
-        inspect.cleandoc(source.__doc__ or ""),
-        f"Source: {source.origin}.",
-    ]
-    common = Source.__dataclass_fields__
-    options = [
+def options(source: type[Source], known: tuple[tuple[str, str, Parameter], ...] = ()) -> str:
+    """The options of a set, without those that are `known`."""
+    told = {(option, default) for option, default, _ in known}
+    return "\n".join(
         f"- `{option}={default}`: {parameter.doc} ({parameter.allowed})"
         for option, default, parameter in option_lines(source)
-        if option not in common
-    ]
+        if (option, default) not in told
+    )
+
+
+def section(source: type[Source]) -> str:
+    """What a set declares: what it is, where it comes from, its options, its files."""
+    parts = [f"## {source.name}", inspect.cleandoc(source.__doc__ or "")]
+    parts.append(f"Source: {source.origin}.")
+    if issubclass(source, TextSource):
+        title, told = "Options beside those of all texts:", option_lines(TextSource)
+    else:
+        title, told = "Options:", option_lines(Source)
+    if own := options(source, tuple(told)):
+        parts += [title, own]
     files = [
         f"- `{file.path}` `{file.sha256}`" + (f", else fetched from {file.url}" if file.url else "")
         for file in source.files
     ]
     if source.has_fetcher:
         files.append("- else fetched by scikit-learn")
-    return "\n\n".join(parts + ["\n".join(lines) for lines in (options, files) if lines])
+    return "\n\n".join([*parts, *(["Files:", "\n".join(files)] if files else [])])
 
 
 def page() -> str:
     """The whole file."""
-    return "\n\n".join([HEAD.strip(), table(), *map(section, SETS.values())]) + "\n"
+    texts = options(TextSource, tuple(option_lines(Source)))
+    parts = ["Options of all sets:", options(Source), "and of all sets of texts:", texts, table()]
+    return "\n\n".join([HEAD.strip(), *parts, *map(section, SETS.values())]) + "\n"
 
 
 if __name__ == "__main__":

@@ -114,9 +114,10 @@ class _Subset(_News):
 
 
 _SUBSET = """
-    500 messages of each group, drawn with the seed; words that occur in at least three of them,
-    neither stemmed nor stopped. Built like the subset of the same name by Greene (mlg.ucd.ie) that
-    Oiwa, Matsushima and Nakagawa used. Which groups that one has is not in their paper: here {}.
+    500 messages of each group, drawn with the seed, and words that occur in at least three of them.
+    Built like the subset of that name of University College Dublin (mlg.ucd.ie/datasets), which
+    Oiwa, Matsushima and Nakagawa seem to use. That one has stems and a stop list, this one has
+    words as they are; which groups that one has is not in their paper. Here: {}.
     """
 
 

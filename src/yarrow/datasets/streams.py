@@ -44,7 +44,7 @@ class Electricity(Source):
 
 
 class Usenet1(Source):
-    """Which messages a reader finds interesting, who changes his mind every 300 messages.
+    """Which messages interest a reader whose taste changes every 300 messages.
 
     99 words, noted as 0/1; five periods, whose first, third and fifth are about one interest.
     """
