@@ -92,7 +92,7 @@ def test_probabilities_are_scored(run: Run, svm: Path) -> None:
         label, *cells = line.split()
         row = {int(i) - 1: float(v) for i, v in (cell.split(":") for cell in cells)}
         likely = model.predict_proba_one(row)
-        if likely:
+        if len(likely) > 1:
             losses.append(-np.log(max(likely.get(int(label), 0.0), 1e-15)))
         model.learn_one(row, int(label))
     assert document["metrics"]["log loss"] == pytest.approx(np.mean(losses), rel=1e-6)

@@ -39,13 +39,18 @@ def by_hand(model: Any, X: Any, y: Any, delay: int = 0, **learn: Any) -> list[An
 
 
 @pytest.mark.parametrize("delay", [0, 1, 17, 500])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.coo_array, "frame", "list"])
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sparse.csr_matrix, sparse.coo_array, "frame", "polars", "list"]
+)
 def test_rows_are_predicted_and_then_learned(delay: int, kind: Any) -> None:
     import pandas as pd
+    import polars as pl
 
     X: Any = X3
     if kind == "frame":
         X = pd.DataFrame(X3, columns=[f"c{i}" for i in range(X3.shape[1])])
+    elif kind == "polars":
+        X = pl.DataFrame(X3, schema=[f"c{i}" for i in range(X3.shape[1])])
     elif kind == "list":
         X = X3.tolist()
     else:
@@ -212,9 +217,10 @@ def test_nonzeros_over_time(delay: int) -> None:
     found = progressive(model, X2, Y2, delay=delay, checkpoints=[50, 100], watch_nonzeros=True)
     assert found.nonzeros[-1] == (200, model.n_nonzero_) == (200, nonzeros(model))
     assert sparseness(model) == model.sparsity_ > 0
-    if not delay:
-        half = yarrow.RDAClassifier(l1=0.05).partial_fit(X2[:100], Y2[:100])
-        assert found.nonzeros[1] == (100, half.n_nonzero_)
+    assert [rows for rows, _ in found.nonzeros] == [50, 100, 200]
+    learned = 100 - delay
+    half = yarrow.RDAClassifier(l1=0.05).partial_fit(X2[:learned], Y2[:learned])
+    assert found.nonzeros[1] == (100, half.n_nonzero_)
     other = SGDClassifier(penalty="l1", alpha=0.02, random_state=0)
     theirs = progressive(other, X2, Y2, checkpoints=[50, 100], watch_nonzeros=True)
     assert theirs.nonzeros[-1] == (200, np.count_nonzero(other.coef_))

@@ -401,6 +401,21 @@ def test_a_refused_call_leaves_no_trace() -> None:
     assert metric.rows == 2
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_caller_may_use_its_arrays_again(case: str) -> None:
+    make, data, _ = CASES[case]
+    y, p, s, w = (None if a is None else a.copy() for a in data())
+    for metric in (make(), Windowed(make(), 40), Fading(make(), 0.99)):
+        metric.update_many(y, p, s, w)
+        before = metric.value
+        kept = [None if a is None else a.copy() for a in (y, p, s, w)]
+        for array in (y, p, s, w):
+            if array is not None:
+                array[:] = array[0]
+        assert metric.value == before
+        y, p, s, w = kept
+
+
 def test_names_make_metrics() -> None:
     for name in metrics.NAMES:
         metric = metrics.named(name)

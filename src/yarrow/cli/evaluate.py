@@ -65,8 +65,8 @@ def command(
 
     So every row counts, and no prediction has seen its label. A line is printed at rows 1, 2, 4,
     8... with the error so far and since the line before, and with further metrics if they are
-    asked for. Late labels, roc_auc and log_loss take another way through the rows, about ten times
-    as slow.
+    asked for. Late labels, roc_auc and log_loss take another way through the rows, ten to fifty
+    times as slow.
 
       yarrow evaluate spam.svm.gz --learner cw
       yarrow evaluate spam.svm.gz --metrics f1,roc_auc --window 1000 --delay 50

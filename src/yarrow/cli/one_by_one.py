@@ -92,11 +92,11 @@ class OneByOne:
             self._learn(self._waiting.popleft())
 
     def _score(self, features: dict[Any, float]) -> dict[Any, float]:
+        model = self.model.__dict__.get("_model")
+        if model is None or len(model.classes) < 2:
+            return {}  # nothing can be said of a class that is alone
         if self.wanted == "probabilities":
             return dict(self.model.predict_proba_one(features))
-        model = self.model.__dict__.get("_model")
-        if model is None:
-            return {}
         return dict(zip(model.classes, model.score_one(features)[0], strict=False))
 
     def _learn(self, row: Row) -> None:

@@ -104,7 +104,7 @@ class ArrayLearner:
 
     def __init__(self, model: Any, X: Any, y: Array, weights: Array | None, classes: Any) -> None:
         self.model, self.y, self.weights = model, y, weights
-        self.X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
+        self.X = X.tocsr() if hasattr(X, "tocsr") else rows_of(X)
         self.regression = is_regression(model)
         self._ready = False
         self._first: dict[str, Any] = {}
@@ -112,13 +112,9 @@ class ArrayLearner:
             # scikit-learn must be told all classes before it learns the first row.
             self._first = {"classes": np.unique(y) if classes is None else np.asarray(classes)}
 
-    def rows(self, places: Any) -> Any:
-        """Some of the rows."""
-        return self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
-
     def predict(self, begin: int, end: int, told: Told, wanted: Wanted) -> None:
         """Tell about the rows from begin up to end."""
-        rows = self.rows(slice(begin, end))
+        rows = take(self.X, slice(begin, end))
         try:
             predictions = self.model.predict(rows)
         except Exception as error:
@@ -143,7 +139,7 @@ class ArrayLearner:
         if not len(places):
             return
         more = {} if self.weights is None else {"sample_weight": self.weights[places]}
-        self.model.partial_fit(self.rows(places), self.y[places], **self._first, **more)
+        self.model.partial_fit(take(self.X, places), self.y[places], **self._first, **more)
         self._ready, self._first = True, {}
 
 
@@ -213,6 +209,8 @@ def take(X: Any, places: Any) -> Any:
         return X.iloc[places]
     if hasattr(X, "tocsr"):
         return X.tocsr()[places]
+    if hasattr(X, "columns"):  # polars
+        return X[places]
     if _is_dicts(X):
         return [X[i] for i in np.arange(len(X))[places]]
     return np.asarray(X)[places]

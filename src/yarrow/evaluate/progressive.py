@@ -41,7 +41,8 @@ class Progressive:
     curves: dict[str, list[tuple[int, float]]]
     #: (rows, weights that are not zero), if they were asked for
     nonzeros: list[tuple[int, int]]
-    #: a column a class, if a metric needed them; NaN where a class was not known
+    #: a column a class, if a metric needed them; NaN where a class was not known, and before two
+    #: were. Metrics of scores leave such rows out
     scores: Array | None
     classes: list[Any]
     regression: bool
@@ -119,6 +120,7 @@ def progressive(
     metrics : objects or names of `yarrow.metrics`; by default error, or rmse in a regression.
         They are not changed: `Progressive.metrics` has fresh ones
     checkpoints : rows at which metrics are read for their curves; by default powers of two
+    watch_nonzeros : count the weights that are not zero at the checkpoints
 
     >>> from yarrow import AROWClassifier
     >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 50, ["a", "b"] * 50
@@ -143,14 +145,11 @@ def progressive(
     told = Told(n, regression)
     counts: list[tuple[int, int]] = []
     begin = time.perf_counter()
-    by_count = times is None and arrives is None and block == 1
-    if (
-        hasattr(model, "progressive")
-        and hasattr(X, "shape")
-        and by_count
-        and wanted != "probabilities"
-    ):
-        stops = marks if watch_nonzeros and delay == 0 else marks[-1:]
+    # The core keeps late rows within one call only, so it cannot stop to count weights then.
+    in_one_call = times is None and arrives is None and block == 1
+    in_one_call &= wanted != "probabilities" and not (watch_nonzeros and delay)
+    if hasattr(model, "progressive") and hasattr(X, "shape") and in_one_call:
+        stops = marks if watch_nonzeros else marks[-1:]
         for first, last in zip([0, *stops], stops, strict=False):
             part = slice(first, last)
             found = model.progressive(

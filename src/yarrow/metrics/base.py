@@ -23,7 +23,7 @@ class Metric:
     value must not change if all weights are multiplied by one number: `Fading` relies on that.
 
     Single rows wait in a list until there are many, or until the value is asked for, and then take
-    the way of arrays. So there is one way to count, and a call costs well under a microsecond.
+    the way of arrays. So there is one way to count, and a call costs about a microsecond.
     """
 
     name: str = ""
