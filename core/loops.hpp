@@ -9,7 +9,7 @@
 #include "full.hpp"
 #include "grouped.hpp"
 #include "l1_constrained.hpp"
-#include "learner.hpp"
+#include "learner_with.hpp"
 #include "mirror.hpp"
 #include "proximal.hpp"
 #include "selection.hpp"

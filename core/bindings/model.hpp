@@ -14,6 +14,13 @@ class PythonModel : public Model<W> {
   nb::object rule_owner;
 };
 
+/// Borrows the names in a Python list of strings and integers.
+std::vector<Name> borrow_names(const nb::list& list);
+
+/// Learning from and predicting for the rows of arrays.
+template <class W>
+void bind_rows(nb::class_<PythonModel<W>>& type);
+
 /// The training state as named arrays and back: what `save` keeps.
 template <class W>
 void bind_state(nb::class_<PythonModel<W>>& type);
@@ -22,6 +29,8 @@ void bind_state(nb::class_<PythonModel<W>>& type);
 template <class W>
 void bind_streams(nb::class_<PythonModel<W>>& type);
 
+extern template void bind_rows(nb::class_<PythonModel<float>>&);
+extern template void bind_rows(nb::class_<PythonModel<double>>&);
 extern template void bind_state(nb::class_<PythonModel<float>>&);
 extern template void bind_state(nb::class_<PythonModel<double>>&);
 extern template void bind_streams(nb::class_<PythonModel<float>>&);

@@ -1,0 +1,185 @@
+#include "../model.hpp"
+#include "common.hpp"
+#include "model.hpp"
+
+namespace yarrow {
+
+using AnyArray = nb::ndarray<nb::ro>;
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
+using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
+
+static NumberType number_type(const nb::dlpack::dtype& type) {
+  const auto is = [&](nb::dlpack::dtype other) { return type == other; };
+  if (is(nb::dtype<float>())) return NumberType::f32;
+  if (is(nb::dtype<double>())) return NumberType::f64;
+  if (is(nb::dtype<std::int8_t>())) return NumberType::i8;
+  if (is(nb::dtype<std::int16_t>())) return NumberType::i16;
+  if (is(nb::dtype<std::int32_t>())) return NumberType::i32;
+  if (is(nb::dtype<std::int64_t>())) return NumberType::i64;
+  if (is(nb::dtype<std::uint8_t>())) return NumberType::u8;
+  if (is(nb::dtype<std::uint16_t>())) return NumberType::u16;
+  if (is(nb::dtype<std::uint32_t>())) return NumberType::u32;
+  if (is(nb::dtype<std::uint64_t>())) return NumberType::u64;
+  if (is(nb::dtype<bool>())) return NumberType::boolean;
+  throw nb::type_error("The values must be float32, float64, integers or booleans.");
+}
+
+static Numbers numbers(const AnyArray& array, int axis) {
+  const auto bytes = static_cast<std::ptrdiff_t>(array.itemsize());
+  return {static_cast<const char*>(array.data()), number_type(array.dtype()),
+          static_cast<std::ptrdiff_t>(array.stride(axis)) * bytes};
+}
+
+/// An array from Python as rows: dense (one array) or CSR (three).
+template <class W>
+struct ArrayRows {
+  AnyArray values;
+  std::optional<AnyArray> indices, begins;
+  std::unique_ptr<RowSource<W>> rows;
+  std::size_t columns;
+
+  ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n)
+      : values(std::move(given)), indices(std::move(i)), begins(std::move(b)), columns(n) {
+    if (indices && begins) {
+      const auto count = static_cast<std::int64_t>(begins->shape(0)) - 1;
+      auto sparse =
+          std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
+                                          numbers(values, 0), count, static_cast<std::int64_t>(n));
+      if (sparse->values() > indices->shape(0) || sparse->values() > values.shape(0))
+        throw Error("Input X is damaged: its rows need more values than there are.");
+      rows = std::move(sparse);
+    } else {
+      const auto row_step = static_cast<std::ptrdiff_t>(values.stride(0)) *
+                            static_cast<std::ptrdiff_t>(values.itemsize());
+      rows = std::make_unique<DenseRows<W>>(numbers(values, 1),
+                                            static_cast<std::int64_t>(values.shape(0)),
+                                            static_cast<std::int64_t>(n), row_step);
+    }
+  }
+};
+
+template <class W>
+static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
+                       const nb::list& label_names, std::optional<Doubles> weights,
+                       const nb::list& names, std::optional<Integers> order, bool undo,
+                       Foretold* told = nullptr) {
+  Labels given;
+  given.numbers.assign(labels.data(), labels.data() + labels.shape(0));
+  for (nb::handle name : label_names) given.names.push_back(to_class_name(name));
+  const std::vector<Name> column_names = borrow_names(names);
+  const double* weight = weights ? weights->data() : nullptr;
+  const std::int64_t* places = order ? order->data() : nullptr;
+  const auto count = order ? static_cast<std::int64_t>(order->shape(0)) : x.rows->rows();
+  nb::gil_scoped_release release;
+  std::unique_lock lock(self.mutex);
+  self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
+}
+
+/// Predicts each row before it is learned: predictions, and scores if they are wanted.
+template <class W>
+static nb::tuple foretell_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
+                               const nb::list& label_names, std::optional<Doubles> weights,
+                               const nb::list& names, std::int64_t delay, bool wants_scores,
+                               bool undo) {
+  Foretold told;
+  told.delay = delay;
+  told.wants_scores = wants_scores;
+  const auto rows = static_cast<std::size_t>(x.rows->rows());
+  learn_rows<W>(self, std::move(x), labels, label_names, weights, names, {}, undo, &told);
+  nb::object scores = nb::none();
+  if (wants_scores) scores = nb::cast(to_array(std::move(told.scores), {rows, told.width}));
+  return nb::make_tuple(to_array(std::move(told.predictions), {rows}), scores);
+}
+
+template <class W>
+static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names) {
+  const std::vector<Name> column_names = borrow_names(names);
+  std::vector<double> scores, variances;
+  const auto rows = static_cast<std::size_t>(x.rows->rows());
+  std::size_t width = 0;
+  {
+    nb::gil_scoped_release release;
+    std::shared_lock lock(self.mutex);
+    width = self.is_regression() ? 1 : self.state().classes;
+    scores.resize(rows * width);
+    variances.resize(rows * width);
+    self.predict_rows(*x.rows, x.columns, column_names, scores.data(), variances.data());
+  }
+  return nb::make_tuple(to_array(std::move(scores), {rows, width}),
+                        to_array(std::move(variances), {rows, width}));
+}
+
+template <class W>
+void bind_rows(nb::class_<PythonModel<W>>& type) {
+  using M = PythonModel<W>;
+  type.def(
+      "learn_dense",
+      [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
+         std::optional<Doubles> weights, const nb::list& names, std::optional<Integers> order,
+         bool undo) {
+        const std::size_t n = x.shape(1);
+        learn_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names, weights,
+                      names, order, undo);
+      },
+      nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
+      nb::arg("names"), nb::arg("order").none(), nb::arg("undo"));
+  type.def(
+      "learn_sparse",
+      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+         const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
+         const nb::list& names, std::optional<Integers> order, bool undo) {
+        learn_rows<W>(
+            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+            labels, label_names, weights, names, order, undo);
+      },
+      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
+      nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
+      nb::arg("order").none(), nb::arg("undo"));
+  type.def(
+      "foretell_dense",
+      [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
+         std::optional<Doubles> weights, const nb::list& names, std::int64_t delay,
+         bool wants_scores, bool undo) {
+        const std::size_t n = x.shape(1);
+        return foretell_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names,
+                                weights, names, delay, wants_scores, undo);
+      },
+      nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
+      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("undo"),
+      "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
+      "known) or values, and scores, a column a class in the order of appearance.");
+  type.def(
+      "foretell_sparse",
+      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+         const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
+         const nb::list& names, std::int64_t delay, bool wants_scores, bool undo) {
+        return foretell_rows<W>(
+            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+            labels, label_names, weights, names, delay, wants_scores, undo);
+      },
+      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
+      nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
+      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("undo"));
+  type.def(
+      "predict_dense",
+      [](M& self, AnyArray x, const nb::list& names) {
+        const std::size_t n = x.shape(1);
+        return predict_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), names);
+      },
+      nb::arg("x"), nb::arg("names"));
+  type.def(
+      "predict_sparse",
+      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+         const nb::list& names) {
+        return predict_rows<W>(
+            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+            names);
+      },
+      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
+      nb::arg("names"));
+}
+
+template void bind_rows(nb::class_<PythonModel<float>>&);
+template void bind_rows(nb::class_<PythonModel<double>>&);
+
+}  // namespace yarrow
