@@ -253,8 +253,8 @@ the Perceptron most, then CW, which MIRA overtakes.
 
 AdaGrad is the main difference. On 20 Newsgroups the paper has it behind AROW with one constraint at
 every level but 0.1; here it is behind without noise only, and on the mean of the four sets it is
-ahead at every level, by 9 points at 0.5. Its L1 and its rate are tuned here, over nine settings; the paper does not list
-its grid.
+ahead at every level, by 9 points at 0.5. Its L1 and its rate are tuned here, over nine settings;
+the paper does not list its grid.
 
 With much noise the best setting is chosen by 400 rows with noisy labels, so single cells move by
 several points: AROW with one and with five constraints differ by 5 points on 20 Newsgroups at 0.5,
