@@ -219,6 +219,18 @@ def test_ticks_are_few_different_and_inside(low, factor, log, most):
     assert values == sorted(set(values))
 
 
+@pytest.mark.parametrize("high", [0.0021, 0.006, 0.011, 0.3])
+def test_a_narrow_chart_still_has_a_scale_to_read(high):
+    item = Difference("BayesianPerceptron", high / 2, -high / 3, high)
+    figure = figures.differences([item], title="t", axis=Axis("error", percent=True), width=360)
+    assert sum(text.endswith(" %") for text, _ in figure.texts) >= 3
+
+
+def test_ticks_of_a_log_axis_are_not_crowded():
+    texts = [text for _, text in Scale(Axis("n", log=True), [850, 11_000], 0, 800).ticks(12)]
+    assert texts == ["1,000", "3,000", "10,000"]
+
+
 def test_large_ticks_have_thousands_marks():
     texts = [text for _, text in Scale(Axis("rows"), [0, 1_000_000], 0, 100).ticks()]
     assert "1,000,000" in texts

@@ -110,15 +110,18 @@ def _round_step(step: float) -> float:
 
 def _log_ticks(low: float, high: float, most: int) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for digits in ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1, 3), (1,)):
+    found: list[float] = []
+    for digits in ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9)):
         values = [k * 10.0**e for e in range(first, last + 1) for k in digits]
         inside = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
-        if len(inside) <= most:
-            if len(inside) > 1:
-                return inside
+        if len(inside) > most:
+            found = found or inside[:: math.ceil(len(inside) / most)]
             break
-    if len(inside) > most:
-        return inside[:: math.ceil(len(inside) / most)]
+        found = inside
+        if len(found) >= 3:
+            break
+    if len(found) > 1:
+        return found
     # less than a factor of two: round steps, as on a linear axis
     step = _round_step((high - low) / most)
     return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
@@ -133,7 +136,10 @@ def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
 def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = False) -> None:
     """Ticks (or rules across the frame) and the label; texts that would touch are left out."""
     end = -math.inf
-    for value, text in x.ticks(_most_ticks(x, 64)):
+    most = _most_ticks(x, 64)
+    # Round steps may leave one tick, from which nobody can read a scale.
+    ticks = next((t for n in range(most, most + 3) if len(t := x.ticks(n)) >= 3), x.ticks(most + 3))
+    for value, text in ticks:
         at, half = x(value), 0.5 * text_width(text, TICK_SIZE)
         if rules:
             drawing.line((at, frame.top), (at, frame.bottom), "rule")
