@@ -223,7 +223,17 @@ def test_ticks_are_few_different_and_inside(low, factor, log, most):
 def test_a_narrow_chart_still_has_a_scale_to_read(high):
     item = Difference("BayesianPerceptron", high / 2, -high / 3, high)
     figure = figures.differences([item], title="t", axis=Axis("error", percent=True), width=360)
-    assert sum(text.endswith(" %") for text, _ in figure.texts) >= 3
+    ticks = [text for text, _ in figure.texts if text.endswith(" %")]
+    assert len(ticks) >= 2
+    assert any(float(text.removesuffix(" %").replace("\N{MINUS SIGN}", "-")) == 0 for text in ticks)
+
+
+def test_ranks_among_others_that_are_not_shown_stay_on_the_axis():
+    figure = figures.rank_diagram(["a", "b"], [9.4, 16.2], 13.5)
+    lines = re.findall(r'class="axis" points="([\d.]+),[\d.]+ [\d.]+,[\d.]+ ([\d.]+)', figure.body)
+    assert len(lines) == 2
+    (first, left), (second, right) = (map(float, pair) for pair in lines)
+    assert left < first < second < right
 
 
 def test_ticks_of_a_log_axis_are_not_crowded():

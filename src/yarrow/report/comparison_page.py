@@ -14,7 +14,7 @@ from yarrow.report import charts, numbers, reading, tables
 from yarrow.report.figures import Figure, css, escape
 
 if TYPE_CHECKING:
-    from yarrow.experiments import Comparison, Outcome
+    from yarrow.experiments import Comparison
 
 __all__ = ["page"]
 
@@ -130,19 +130,17 @@ def _tiles(comparison: Comparison) -> str:
     regression = reading.is_regression(comparison)
     error = reading.error(chosen, regression)
     a_row = numbers.duration(chosen.seconds / chosen.rows) if chosen.rows else ""
+    word = reading.error_word(regression)
+    half = reading.judged_text(chosen, regression).partition(" (")[0]
     tiles = [
-        (f"{reading.error_word(regression)}, all rows", reading.error_text(error, regression)),
-        (f"{reading.error_word(regression)}, 2nd half", _judged(chosen, regression)),
+        (f"{word}, all rows", reading.error_text(error, regression)),
+        *([(f"{word}, 2nd half", half)] if half else []),
         ("settings", reading.settings(chosen)),
         ("nonzero weights", numbers.count(chosen.nonzeros)),
         (f"learning time, {a_row} a row", numbers.duration(chosen.seconds)),
     ]
     said = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in tiles)
     return f'<dl class="tiles">{said}</dl>'
-
-
-def _judged(outcome: Outcome, regression: bool) -> str:
-    return reading.error_text(reading.judged_error(outcome, regression), regression)
 
 
 def _learners(comparison: Comparison) -> str:

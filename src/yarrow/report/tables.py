@@ -81,13 +81,15 @@ def learners(comparison: Comparison) -> Table:
     found = reading.contenders(comparison)
     word = reading.error_word(regression)
     header = ["rank", "learner", "settings", "family", f"{word}, all rows", f"{word}, 2nd half"]
-    header += ["above the recommended", "nonzeros", "updates", "time"]
+    header += ["above the recommended"] if rivals else []
+    header += ["nonzeros", "updates", "time"]
     rows = []
     for place, outcome in enumerate(found, start=1):
         rival = rivals.get(outcome.name) or rivals.get(outcome.learner)
         row = [Cell(str(place), place), _learner(outcome), _settings(outcome)]
         row += [Cell(outcome.family), _error(outcome, regression), _judged(outcome, regression)]
-        row += [_difference(outcome, chosen, rival, regression), *_sizes(outcome)]
+        row += [_difference(outcome, chosen, rival, regression)] if rivals else []
+        row += _sizes(outcome)
         rows.append(row)
     strong = frozenset(i for i, outcome in enumerate(found) if outcome is chosen)
     return Table(header, rows, strong)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from yarrow.errors import ParameterError
 from yarrow.report import numbers
@@ -137,9 +138,9 @@ def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = Fa
     """Ticks (or rules across the frame) and the label; texts that would touch are left out."""
     end = -math.inf
     most = _most_ticks(x, 64)
-    # Round steps may leave one tick, from which nobody can read a scale.
-    ticks = next((t for n in range(most, most + 3) if len(t := x.ticks(n)) >= 3), x.ticks(most + 3))
-    for value, text in ticks:
+    # Round steps may leave one tick, from which nobody can read a scale: more, while they fit.
+    ways = [x.ticks(n) for n in range(most, most + 4)]
+    for value, text in max([ways[0], *(ticks for ticks in ways[1:] if _fit(x, ticks))], key=len):
         at, half = x(value), 0.5 * text_width(text, TICK_SIZE)
         if rules:
             drawing.line((at, frame.top), (at, frame.bottom), "rule")
@@ -155,6 +156,16 @@ def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = Fa
     label = fitted(x.axis.label, 2 * min(middle, drawing.width - middle) - 8, LABEL_SIZE)
     place = (middle, frame.bottom + 38)
     drawing.text(place, label, size=LABEL_SIZE, anchor="middle", tip=x.axis.label)
+
+
+def _fit(x: Scale, ticks: Sequence[tuple[float, str]]) -> bool:
+    """Whether the texts of ticks leave air between them."""
+    halves = [0.5 * text_width(text, TICK_SIZE) for _, text in ticks]
+    places = [x(value) for value, _ in ticks]
+    return all(
+        b - a > left + right + 6
+        for (a, b), (left, right) in zip(pairwise(places), pairwise(halves), strict=True)
+    )
 
 
 def draw_left_axis(drawing: Drawing, frame: Box, y: Scale) -> None:
