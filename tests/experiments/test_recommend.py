@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import yarrow
-from yarrow.experiments import Outcome
+from yarrow.experiments import Outcome, judgement
 from yarrow.experiments.judgement import difference, interval
 from yarrow.experiments.recommend import mark_best, ranks_over_stretches, recommend
 
@@ -91,6 +92,12 @@ def test_no_mistake_is_no_proof_of_none():
     low, high = interval(np.zeros(300, bool), seed=0)
     assert low == 0
     assert high == pytest.approx(1 - 0.025 ** (1 / 300))  # Clopper and Pearson's, in closed form
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 5), (3, 40), (40, 40), (7, 2000)])
+def test_the_exact_interval_is_scipys(count, n):
+    theirs = binomtest(count, n).proportion_ci(0.99)
+    assert judgement._exact(count, n, 0.99) == pytest.approx((theirs.low, theirs.high))
 
 
 def test_a_handful_of_rows_proves_no_difference_among_many():

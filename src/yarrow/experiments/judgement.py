@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Any
 
 from yarrow.evaluate.paired import bootstrap
 from yarrow.experiments.curve import error_of
@@ -46,7 +45,9 @@ def interval(wrong: Array, seed: int, level: float = LEVEL) -> tuple[float, floa
     return max(0.0, min(found.low, low)), min(1.0, max(found.high, high))
 
 
-def difference(one: Array, other: Array, seed: int, among: int = 1) -> dict[str, float]:
+def difference(
+    one: Array, other: Array, seed: int, among: int = 1, resamples: int = 2000
+) -> dict[str, float]:
     """How much larger the error of `one` is on the same rows: interval and standard error.
 
     Of `among` comparisons all intervals are right together with 95 % (Bonferroni). As above, they
@@ -54,7 +55,7 @@ def difference(one: Array, other: Array, seed: int, among: int = 1) -> dict[str,
     """
     level = 1 - (1 - LEVEL) / among
     gaps = one.astype(np.float64) - other
-    found = bootstrap(gaps, level=level, block=_block(gaps), seed=seed)
+    found = bootstrap(gaps, level=level, block=_block(gaps), resamples=resamples, seed=seed)
     low, high = found.low, found.high
     deviation = (high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2))
     unit = 1.0
@@ -83,10 +84,12 @@ def _exact_difference(more: int, apart: int, n: int, level: float) -> tuple[floa
 
 
 def _exact(count: int, n: int, level: float) -> tuple[float, float]:
-    from scipy.stats import binomtest
+    from scipy.special import betaincinv
 
-    found: Any = binomtest(count, n).proportion_ci(level)
-    return float(found.low), float(found.high)
+    tail = (1 - level) / 2
+    low = betaincinv(count, n - count + 1, tail) if count else 0.0
+    high = betaincinv(count + 1, n - count, 1 - tail) if count < n else 1.0
+    return float(low), float(high)
 
 
 def _block(values: Array) -> int | None:

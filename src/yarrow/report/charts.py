@@ -265,9 +265,11 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     name = reading.short_name(comparison.recommendation.get("learner") or "")
     axis = Axis(f"{reading.error_word(regression)} above {name}", percent=not regression)
     figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
+    baselines = sum(rival.get("family") == "baseline" for rival in found)
+    among = f"{len(found)} rivals" + (f" ({baselines} of them baselines)" if baselines else "")
     note = (
         "Differences on the second half of the rows, with intervals of 95 % for all"
-        f" {len(found)} rivals together. Grey: may be equal."
+        f" {among} together. Grey: may be equal."
     )
     if len(found) > MOST_RIVALS:
         note += f" The {len(found) - MOST_RIVALS} others are in the table."

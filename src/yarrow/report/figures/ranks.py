@@ -53,8 +53,8 @@ def rank_diagram(
     half = (len(order) + 1) // 2
     side = min(0.3 * width, 48 + max((text_width(name, 12, True) for name in names), default=0))
     # Of many learners only the first may be shown, with ranks among all of them.
-    last = math.ceil(max([2, len(names), 1 + critical_difference, *ranks]))
-    axis = Axis("mean rank", low=1.0, high=float(last))
+    highest = math.ceil(max([2, len(names), 1 + critical_difference, *ranks]))
+    axis = Axis("mean rank", low=1.0, high=float(highest))
     scale = Scale(axis, [], side + 14, width - side - 14)
     groups = tied_groups(ranks, critical_difference)
     levels = _levels([(scale(ranks[i]), scale(ranks[j])) for i, j in groups])
@@ -63,8 +63,8 @@ def rank_diagram(
     drawing = Drawing(width, top + bars + _ROW * half + 12)
 
     drawing.line((scale.start, top), (scale.end, top), "axis")
-    step = max(1, round(last / 12))
-    for rank in range(1, last + 1):
+    step = max(1, round(highest / 12))
+    for rank in range(1, highest + 1):
         drawing.line((scale(rank), top), (scale(rank), top - 6), "axis")
         if (rank - 1) % step == 0:
             at = (scale(rank), top - 11)
