@@ -168,6 +168,14 @@ def test_tune_keeps_the_model_that_train_would_make(run: Run, svm: Path, tmp_pat
         assert one.get_params() == other.get_params()
 
 
+def test_tune_says_how_many_settings_are_as_good(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "few.vw"
+    path.write_text("a | x\nb | y\n" * 3)
+    shown = run("tune", path, "--learner", "arow").stdout
+    assert "Best: AROWClassifier(r=1.0) (no better than 5 others)." in shown
+    assert "where 3 rows are left" in " ".join(shown.split())
+
+
 def test_an_entrant_that_fails_is_named(run: Run, svm: Path, tmp_path: Path) -> None:
     grid = tmp_path / "grid.json"
     grid.write_text('{"arow": {"r": [1, -1]}}')

@@ -56,6 +56,12 @@ def test_settings_are_chosen_on_the_first_half_only():
     assert found["error"] == pytest.approx(early.wrong[2000:].mean())
 
 
+def test_of_settings_that_err_alike_the_defaults_are_chosen():
+    first, default = outcome("A(1)", 0.1, learner="A"), outcome("A(2)", 0.1, learner="A")
+    first.parameters, default.wrong = {"r": 1}, first.wrong
+    assert recommended(first, default)["name"] == "A(2)"
+
+
 def test_a_baseline_that_is_as_good_is_named():
     lazy = outcome("majority class", 0.1, 0, family="baseline")
     found = recommended(outcome("a", 0.1), lazy)

@@ -27,18 +27,18 @@ CLEARLY_MORE = 2
 
 
 def mark_best(outcomes: Sequence[Outcome], seed: int = 0) -> None:
-    """Mark each learner's setting of the lowest error in the first half of the rows.
+    """Mark each learner's setting of the lowest error in the first half; of equals the defaults.
 
     The second half then says how well it does: its rows had no part in the choice.
     """
-    best: dict[str, tuple[float, Outcome]] = {}
+    best: dict[str, tuple[tuple[float, bool], Outcome]] = {}
     for outcome in outcomes:
         outcome.best, outcome.judged = False, None
         if outcome.failure is not None or outcome.wrong is None:
             continue
-        error = error_of(first_half(outcome.wrong))
-        if outcome.learner not in best or error < best[outcome.learner][0]:
-            best[outcome.learner] = (error, outcome)
+        place = error_of(first_half(outcome.wrong)), bool(outcome.parameters)
+        if outcome.learner not in best or place < best[outcome.learner][0]:
+            best[outcome.learner] = (place, outcome)
     for _, outcome in best.values():
         outcome.best, outcome.judged = True, judged(_wrong(outcome), seed)
 
