@@ -278,3 +278,4 @@ def test_a_missing_folder_is_an_error_that_names_the_users_path(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         model_file.write(tmp_path / "no" / "m", TENSORS, METADATA)
     assert caught.value.filename == str(tmp_path / "no" / "m")
+    assert "->" not in str(caught.value)

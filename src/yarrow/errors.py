@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Iterable
 from typing import NoReturn
 
 
@@ -93,6 +94,18 @@ def _not_fitted_class(with_sklearn: bool) -> type[NotFittedError]:
     from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
     return type("NotFittedError", (NotFittedError, SklearnNotFittedError), {})
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What a misspelt word may have meant, in brackets; nothing if no known one is close.
+
+    >>> did_you_mean("arrow", ["arow", "pa"]), did_you_mean("svm", ["arow", "pa"])
+    (' (did you mean arow?)', '')
+    """
+    import difflib
+
+    alike = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
+    return f" (did you mean {alike[0]}?)" if alike else ""
 
 
 def missing_dependency(package: str, purpose: str, extra: str = "formats") -> NoReturn:

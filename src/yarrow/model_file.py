@@ -123,7 +123,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _flush_folder(folder)
     except OSError as error:
         if error.filename == temporary:  # the user knows `path`, not the temporary name
-            error.filename, error.filename2 = os.fspath(path), None
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     finally:
         with contextlib.suppress(FileNotFoundError):

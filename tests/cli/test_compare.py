@@ -168,6 +168,14 @@ def test_tune_keeps_the_model_that_train_would_make(run: Run, svm: Path, tmp_pat
         assert one.get_params() == other.get_params()
 
 
+def test_tune_says_how_many_settings_are_as_good(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "few.vw"
+    path.write_text("a | x\nb | y\n" * 3)
+    shown = run("tune", path, "--learner", "arow").stdout
+    assert "Best: AROWClassifier(r=1.0) (no better than 5 others)." in shown
+    assert "where 3 rows are left" in " ".join(shown.split())
+
+
 def test_an_entrant_that_fails_is_named(run: Run, svm: Path, tmp_path: Path) -> None:
     grid = tmp_path / "grid.json"
     grid.write_text('{"arow": {"r": [1, -1]}}')
@@ -179,7 +187,8 @@ def test_an_entrant_that_fails_is_named(run: Run, svm: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--learners", "arrow"], "no learner or family 'arrow'"),
+        (["--learners", "arrow"], "no learner or family 'arrow' (did you mean arow?); there are"),
+        (["--learner", "arow"], "There is no option --learner (did you mean --learners?); see"),
         (["--learners", "pa-regressor"], "is not for classes"),
         (["--learners", ""], "at least one learner"),
         (["--grid", "nowhere.json"], "nowhere.json"),
@@ -189,6 +198,34 @@ def test_an_entrant_that_fails_is_named(run: Run, svm: Path, tmp_path: Path) -> 
 )
 def test_errors_are_one_sentence(run: Run, svm: Path, options: list[str], says: str) -> None:
     assert says in run("compare", svm, *options, code=2).stderr
+
+
+def test_a_file_without_rows_is_named(run: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.vw"
+    empty.touch()
+    says = run("compare", empty, code=2).stderr
+    assert says == f"yarrow: {empty}: there is no row to learn from.\n"
+    few = tmp_path / "few.vw"
+    few.write_text("a | x\nb | y\n")
+    shown = run("compare", few)
+    assert "votedperceptron are left out: their rows cost more and more" in shown.stderr
+    assert "2 rows are too few to choose a learner by: take AROWClassifier" in shown.stdout
+    assert "(95 %)" not in shown.stdout
+
+
+def test_the_page_and_the_terminal_agree(run: Run, svm: Path, tmp_path: Path) -> None:
+    from yarrow.experiments import Comparison
+    from yarrow.report import tables
+
+    path = tmp_path / "all.json"
+    options = ["--learners", "arow,pa,perceptron,ogd", "--json", path]
+    table = run("compare", svm, *options).stdout.split("\n\n")[1].splitlines()[1:]
+    shown = tables.learners(Comparison.from_json(json.loads(path.read_text()))).rows
+    assert len(table) == len(shown) == 6
+    for line, (_, learner, setting, _, error, half, *_) in zip(table, shown, strict=True):
+        assert line.startswith(f"{learner.text} {setting.text}".rstrip() + "  ")
+        assert f"  {error.text.removesuffix(' %')}  " in line
+        assert half.text.replace(" %", "").replace(" to ", "-") in line
 
 
 def test_broken_rows_stop_or_are_counted(run: Run, svm: Path, tmp_path: Path) -> None:

@@ -28,6 +28,18 @@ def test_whether_a_set_is_here(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
     assert ends["synthetic/text"].endswith(" generated")
 
 
+def test_what_is_not_here_is_explained(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("YARROW_DATA", raising=False)
+    monkeypatch.setenv("YARROW_CACHE", str(tmp_path))
+    assert "environment variable YARROW_DATA" in run("datasets").stderr
+    page = " ".join(run("datasets", "sms-spam").stdout.split())
+    assert "On this machine: no; name the folder with its files in" in page
+    says = run("compare", "a9a", code=2).stderr
+    assert says.startswith("yarrow: a9a: libsvm-classics is not on this machine")
+
+
 def test_a_set_is_described(run: Run) -> None:
     page = run("datasets", "synthetic/gaussian").stdout
     assert "5,000 rows, 20 features, 2 classes." in page
@@ -67,6 +79,9 @@ def test_vw_text_has_names_and_numbered_classes(
     done = run("datasets", "sms-spam", "features=counts", "--output", tmp_path / "sms.vw")
     assert (tmp_path / "sms.vw").read_text() == "-1 | see you\n1 | buy:2 now\n"
     assert done.stderr.endswith("classes: -1 ham, 1 spam\n")
+    (tmp_path / "sms-spam" / "x.tsv.gz").unlink()
+    said = run("datasets", "sms-spam", "features=counts").stdout
+    assert said.endswith("On this machine: yes, as a copy kept in the cache.\n")
 
 
 @pytest.mark.parametrize(

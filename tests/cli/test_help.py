@@ -31,9 +31,20 @@ def test_every_page_fits_eighty_columns_and_explains_all_options(run: Run, comma
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_the_learners_are_listed_with_a_line_each(run: Run, command: str) -> None:
+def test_the_learners_are_listed_with_a_sentence_each(run: Run, command: str) -> None:
     lines = run(command, "--help").stdout.split("\nLearners:\n")[1].split("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in lines] == list(learners())
+    found = [line.split()[0] for line in lines if line[2] != " "]
+    assert found == list(learners())
+    assert "NAROW: AROW that chooses r for each row" in " ".join(" ".join(lines).split())
+
+
+def test_a_misspelt_command_is_guessed(run: Run) -> None:
+    assert run("compar", code=2).stderr == (
+        "yarrow: There is no command 'compar' (did you mean compare?); see 'yarrow --help'.\n"
+    )
+    assert run("xyz", code=2).stderr == (
+        "yarrow: There is no command 'xyz'; see 'yarrow --help'.\n"
+    )
 
 
 def test_a_learners_page_has_its_ranges(run: Run) -> None:

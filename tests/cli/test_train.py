@@ -290,9 +290,9 @@ ERRORS = {
     "rows.svm --model no/m": "there is no folder no",
     "rows.svm --model .": "is a folder",
     "rows.svm --model rows.svm": "would be overwritten",
-    "rows.svm --learner svm --model m": "There is no learner 'svm'; there are ",
+    "rows.svm --learner svm --model m": "There is no learner 'svm'; there are adagrad, ",
     "rows.svm --C 1 --model m": "it has --r,",
-    "rows.svm --modle m": "no option --modle, but --model",
+    "rows.svm --modle m": "no option --modle (did you mean --model?)",
     "rows.svm --r -1 --model m": "'r' parameter must be > 0. Got -1.0 instead",
     "rows.svm --r x --model m": "'x' is not a valid float",
     "rows.svm --r nan --model m": "must be > 0. Got nan",
@@ -308,7 +308,11 @@ ERRORS = {
     "rows.svm --resume export --model m": "only predicts",
     "- --passes 2 --model m": "several passes need files",
     "rows.svm -q a --model m": "two letters",
-    "t.csv --model m": "which column of t.csv is the label",
+    "t.csv --model m": "which column of t.csv is the label (--label COLUMN): it has y, a.",
+    "t.csv --no-header --model m": "is the label (--label COLUMN): it has 1, 2.",
+    "rows.svm --learner arrow --model m": "no learner 'arrow' (did you mean arow?); there are",
+    "rows.svm --foo 1 --model m": "There is no option --foo;",
+    "synthetic/text --model m": "yarrow datasets synthetic/text --output synthetic-text.svm.gz",
     "t.csv --label z --model m": "field 'z': no such column",
     "rows.svm --hash-bits 4 --export e": "cannot be exported",
 }
@@ -327,6 +331,8 @@ def test_a_users_error_is_one_sentence(
 
 
 BROKEN = {
+    "spam |words a b": "line 3, column 6, '|words': expected index:value; if this is VW text, say "
+    "--format vw",
     "1 2:x": "line 3, column 3, '2:x': the value is not a number",
     "1 2:nan": "line 3, column 3, '2:nan': the value is NaN",
     "1 2:inf": "line 3, column 3, '2:inf': the value is infinite",

@@ -22,14 +22,14 @@ def comparison(
             outcomes.append(_outcome(f"{prefix}{i}Classifier", i, setting, error, rows, labels))
             outcomes[-1].best = setting == 1.0
             error *= 0.9
-    for name, error in (("repeat the last label", 0.5), ("majority class", 0.45)):
+    for name, error in (("repeat the last label", 0.5), ("majority class so far", 0.45)):
         outcome = _outcome(name, 0, 0.0, error, rows, labels)
         outcome.family, outcome.parameters, outcome.nonzeros, outcome.best = "baseline", {}, 0, True
         outcomes.append(outcome)
     outcomes.append(Outcome("broken", "BrokenClassifier", "affine", failure="row 3: not finite."))
     best = sorted((o for o in outcomes if o.best), key=lambda o: o.mistakes + o.squared_error)
     rivals = [
-        {"name": o.learner, "difference": 0.01 * i, "low": 0.01 * i - 0.015, "high": 0.05, "p": 0.1}
+        {"name": o.learner, "difference": 0.01 * i, "low": 0.01 * i - 0.015, "high": 0.05}
         for i, o in enumerate(best[1:5], start=1)
     ]
     ranks = np.sort(1 + random.random(len(best)) * (len(best) - 1))

@@ -219,6 +219,28 @@ def test_ticks_are_few_different_and_inside(low, factor, log, most):
     assert values == sorted(set(values))
 
 
+@pytest.mark.parametrize("high", [0.0021, 0.006, 0.011, 0.3])
+def test_a_narrow_chart_still_has_a_scale_to_read(high):
+    item = Difference("BayesianPerceptron", high / 2, -high / 3, high)
+    figure = figures.differences([item], title="t", axis=Axis("error", percent=True), width=360)
+    ticks = [text for text, _ in figure.texts if text.endswith(" %")]
+    assert len(ticks) >= 2
+    assert any(float(text.removesuffix(" %").replace("\N{MINUS SIGN}", "-")) == 0 for text in ticks)
+
+
+def test_ranks_among_others_that_are_not_shown_stay_on_the_axis():
+    figure = figures.rank_diagram(["a", "b"], [9.4, 16.2], 13.5)
+    lines = re.findall(r'class="axis" points="([\d.]+),[\d.]+ [\d.]+,[\d.]+ ([\d.]+)', figure.body)
+    assert len(lines) == 2
+    (first, left), (second, right) = (map(float, pair) for pair in lines)
+    assert left < first < second < right
+
+
+def test_ticks_of_a_log_axis_are_not_crowded():
+    texts = [text for _, text in Scale(Axis("n", log=True), [850, 11_000], 0, 800).ticks(12)]
+    assert texts == ["1,000", "3,000", "10,000"]
+
+
 def test_large_ticks_have_thousands_marks():
     texts = [text for _, text in Scale(Axis("rows"), [0, 1_000_000], 0, 100).ticks()]
     assert "1,000,000" in texts

@@ -56,12 +56,12 @@ def test_a_click_sorts_and_the_theme_changes(tmp_path):
     script = """
     const table = document.querySelector("#learners table");
     const column = (i) => [...table.tBodies[0].rows].map((row) => row.cells[i].dataset.key);
-    const button = table.querySelectorAll("th button")[6];
+    const button = table.querySelectorAll("th button")[7];
     const before = getComputedStyle(document.body).backgroundColor;
     button.click();
-    const up = column(6).join(" ");
+    const up = column(7).join(" ");
     button.click();
-    const down = column(6).join(" ");
+    const down = column(7).join(" ");
     document.querySelector("button.theme").click();
     const after = getComputedStyle(document.body).backgroundColor;
     document.body.dataset.result = JSON.stringify({ up, down, before, after });

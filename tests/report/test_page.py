@@ -88,9 +88,53 @@ def test_a_baseline_that_wins_is_pointed_out():
     ahead = comparison()
     assert "Mind:" not in page(ahead)
     for outcome in ahead.outcomes:
-        if outcome.learner == "majority class":
+        if outcome.learner == "majority class so far":
             outcome.mistakes = 1
-    assert "No learner beats “majority class”" in page(ahead)
+    assert "No learner beats “majority class so far”" in page(ahead)
+
+
+def test_rows_without_a_prediction_are_told():
+    shown = comparison()
+    chosen = next(o for o in shown.outcomes if o.best)
+    shown.recommendation |= {"learner": chosen.learner, "parameters": chosen.parameters}
+    chosen.confusion["counts"] = [[chosen.rows - 1, 0], [0, 0]]
+    assert "Left out: 1 of 5,000 rows" in page(shown)
+    chosen.confusion["counts"] = [[chosen.rows, 0], [0, 0]]
+    assert "Left out: 1" not in page(shown)
+
+
+def test_settings_and_baselines_are_counted_apart():
+    html = page(comparison(learners=5))
+    assert "11 settings of 6 learners" in html  # one of which failed
+    assert "10 settings and 2 baselines, fewest errors over all rows first" in html
+
+
+def test_times_that_mean_nothing_are_not_drawn():
+    quick = comparison()
+    assert 'id="time"' in page(quick)
+    for outcome in quick.outcomes:
+        outcome.seconds /= 1000
+    assert 'id="time"' not in page(quick)
+
+
+def test_only_the_first_of_many_ranks_are_drawn():
+    many = comparison(learners=45)
+    figure, note = charts.mean_ranks(many)
+    drawn = {text for text, _ in figure.texts}
+    shown = [name.removesuffix("Classifier") for name in many.ranks["learners"]]
+    assert set(shown[:12]) <= drawn
+    assert not set(shown[13:]) & drawn
+    assert "Not shown: 35 others" in note
+    few = comparison(learners=10)
+    assert "Not shown" not in charts.mean_ranks(few)[1]
+
+
+def test_a_comparison_of_few_rows_pretends_nothing():
+    few = comparison(rows=50)
+    few.recommendation = {"learner": "Learner0Classifier", "parameters": {}, "rivals": []}
+    few.recommendation |= {"sentence": "Too few.", "evidence": [], "too_few_rows": True}
+    assert "Too few." in page(few)
+    assert "strong" not in page(few).partition('id="learners"')[2].partition("</table>")[0]
 
 
 def test_a_comparison_where_nothing_finished_has_a_page_too():
@@ -140,6 +184,6 @@ def test_rivals_may_be_named_by_their_settings():
     for rival in named.recommendation["rivals"]:
         rival["name"] += "(r=1.0)"
     table = tables.learners(named)
-    assert sum(" to " in row[5].text for row in table.rows) == 4
+    assert sum(" to " in row[6].text for row in table.rows) == 4
     figure, _ = charts.rivals(named, 700)
     assert {"Learner0", "Learner1"} & {text for text, _ in figure.texts}

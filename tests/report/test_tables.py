@@ -7,6 +7,18 @@ from yarrow.report import tables
 from yarrow.report.tables import Cell, Table
 
 
+def test_learners_come_in_the_order_of_the_second_half_with_both_errors():
+    shown = comparison(learners=5)
+    last = next(o for o in shown.outcomes if o.best)
+    for outcome in shown.outcomes:
+        outcome.judged = {"error": 0.01, "low": 0.005, "high": 0.02}
+    last.judged = {"error": 0.6, "low": None, "high": None}
+    table = tables.learners(shown)
+    assert table.rows[-1][1].text == last.learner.removesuffix("Classifier")
+    assert table.rows[-1][5].text == "60.00 %"
+    assert table.rows[0][5].text == "1.00 % (0.50 to 2.00)"
+
+
 def test_learners_come_with_fewest_errors_first_and_the_recommended_one_is_stressed():
     table = tables.learners(comparison(learners=5))
     errors = [row[4].key for row in table.rows]
@@ -21,7 +33,7 @@ def test_all_settings_hold_every_setting_that_finished_and_failures_are_told():
     table = tables.all_settings(comparison(learners=5))
     assert len(table.rows) == 2 * 5 + 2
     assert [cell.text for cell in tables.failed(comparison()).rows[0]] == [
-        "BrokenClassifier",
+        "Broken",
         "defaults",
         "row 3: not finite.",
     ]
@@ -29,7 +41,7 @@ def test_all_settings_hold_every_setting_that_finished_and_failures_are_told():
 
 def test_a_regression_shows_its_squared_error():
     table = tables.learners(comparison(classes=0))
-    assert table.header[4] == "RMSE"
+    assert table.header[4:6] == ["RMSE, all rows", "RMSE, 2nd half"]
     assert "%" not in table.rows[0][4].text
 
 

@@ -12,7 +12,7 @@ import click
 
 from yarrow import __version__
 from yarrow.cli.options import Page
-from yarrow.errors import YarrowError
+from yarrow.errors import YarrowError, did_you_mean
 
 COMMANDS = (
     "train",
@@ -38,6 +38,14 @@ class Yarrow(Page, click.Group):
             return None
         command: click.Command = importlib.import_module(f"yarrow.cli.{name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            alike = did_you_mean(args[0], COMMANDS)
+            raise click.UsageError(f"There is no command {args[0]!r}{alike}", ctx)
+        return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]  # one signature is enough
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any

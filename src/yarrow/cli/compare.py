@@ -51,8 +51,8 @@ QUIET = option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
 )
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @option(RACE, "--learners", default="all", metavar="all|FAMILY|NAMES", show_default=True,
-        help="Names or families with commas between. 'all' leaves out those whose rows get "
-        "dearer the more there have been.")  # fmt: skip
+        help="Names or families with commas between. 'all' leaves out those whose rows cost "
+        "more and more.")  # fmt: skip
 @GRID
 @PASSES
 @option(RACE, "--noise", type=click.FloatRange(0, 1), default=0.0, metavar="P",
@@ -157,8 +157,8 @@ def report_slow(names: list[str]) -> None:
     """Say which learners are left out."""
     verb = "are" if len(names) > 1 else "is"
     click.echo(
-        f"{', '.join(names)} {verb} left out: rows get dearer the more there have been. "
-        "Name them to have them.",
+        f"{', '.join(names)} {verb} left out: their rows cost more and more; name them with "
+        "--learners to include them.",
         err=True,
     )
 
@@ -173,8 +173,8 @@ def about(comparison: Any) -> str:
     """One line about the data and the race."""
     data = comparison.data
     n = sum(o.family != "baseline" for o in comparison.outcomes)
-    classes = "a regression" if data["classes"] is None else counted(len(data["classes"]), "class")
-    classes = classes.replace("classs", "classes")
+    k = data["classes"] and len(data["classes"])
+    classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
     return (
         f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
         f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s"

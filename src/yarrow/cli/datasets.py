@@ -14,6 +14,11 @@ from yarrow.cli.options import FILE, OUTPUT, Command, check_output, opened_for_w
 from yarrow.cli.progress import counted
 from yarrow.errors import ParameterError
 
+_WHAT_TO_DO = (
+    "name the folder with its files in the environment variable YARROW_DATA; docs/datasets.md "
+    "says where they come from"
+)
+
 
 @click.command(
     cls=Command, name="datasets", short_help="List, describe or write the sets that have a name."
@@ -48,6 +53,9 @@ def command(
         if output is not None:
             raise click.UsageError("Say which set to write")
         click.echo(_table(SETS))
+        if not all(source().is_here() for source in SETS.values()):
+            click.echo(f"\nTo have what is not here, {_WHAT_TO_DO}.", err=True)
+            click.echo("Sets that were loaded before may still be in the cache.", err=True)
         return
     source = declared(" ".join([name, *settings]))
     if output is not None:
@@ -62,6 +70,8 @@ def command(
         wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
         click.echo("\n".join(wrapped))
     here = _whether_here(source)
+    if here == "no":
+        here = "yes, as a copy kept in the cache" if source.is_kept() else f"no; {_WHAT_TO_DO}"
     click.echo(f"\nOn this machine: {'when it is loaded' if here == 'fetched' else here}.")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -45,7 +45,11 @@ def learner_named(name: str) -> type[LinearModel]:
 
     found = naming.learner_named(name)
     if found is None:
-        raise ParameterError(f"There is no learner {name!r}; there are {', '.join(learners())}.")
+        names = sorted(learners())
+        raise ParameterError(
+            f"There is no learner {name!r}{did_you_mean(name.lower(), names)}; there are "
+            f"{', '.join(names)}."
+        )
     return found
 
 
@@ -174,19 +178,16 @@ class LearnerCommand(Command):
             raise click.UsageError(
                 "--resume goes on with the learner of its model: leave out --learner"
             )
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            raise click.UsageError(self._no_such_option(ctx, error)) from None
+        return super().parse_args(ctx, args)
 
-    def _no_such_option(self, ctx: click.Context, error: click.NoSuchOption) -> str:
-        name, cls = error.option_name, ctx.meta["learner"]
-        if error.possibilities and not any(
+    def no_such_option(self, ctx: click.Context, name: str) -> str:
+        cls = ctx.meta["learner"]
+        if not any(
             name in option.opts
             for other in learners().values()
             for option in learner_options(other)
         ):
-            return f"There is no option {name}, but {' or '.join(error.possibilities)}"
+            return super().no_such_option(ctx, name)
         if cls is None:
             return f"{name} is no option with --resume, whose model has its settings"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
@@ -232,10 +233,9 @@ def _paragraphs(cls: type) -> list[str]:
 
 
 def _summary(cls: type) -> str:
-    """What a learner is, in a line."""
+    """What a learner is: the first sentence about it, without the paper."""
     text = re.sub(r" \([^)]*\)", "", _paragraphs(cls)[0])
-    sentence = re.split(r"[:.](?=\s|$)", text)[0]
-    return sentence if len(sentence) <= 60 else sentence.rpartition(",")[0] or sentence
+    return re.split(r"\.(?=\s|$)", text)[0]
 
 
 _LEARNING = [

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,6 +48,23 @@ class Page(click.Command):
 
 class Command(Page):
     """A command whose help page has its options in sections."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(self.no_such_option(ctx, error.option_name), ctx) from None
+
+    def no_such_option(self, ctx: click.Context, name: str) -> str:
+        """What to say about an option that there is not."""
+        known = {
+            text.lstrip("-"): text
+            for parameter in self.get_params(ctx)
+            for text in [*parameter.opts, *parameter.secondary_opts]
+            if text.startswith("--")
+        }
+        alike = did_you_mean(name.lstrip("-"), known)
+        return f"There is no option {name}{alike.replace('mean ', 'mean --')}"
 
     def shown_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters on the help page."""
@@ -223,9 +240,24 @@ def check_inputs(paths: Iterable[str]) -> None:
             continue
         if os.path.isdir(path):
             raise ParameterError(f"{path}: is a folder; name the files in it.")
+        if not os.path.exists(path):
+            _check_no_set(path)
         os.stat(path)
         if not os.access(path, os.R_OK):
             raise ParameterError(f"{path}: may not be read.")
+
+
+def _check_no_set(name: str) -> None:
+    """Say what to do with the name of a set where a file is wanted."""
+    from yarrow.datasets import is_name
+
+    if is_name(name):
+        word = name.split()[0]
+        raise ParameterError(
+            f"{name}: there is no such file. It is a set: write its rows with 'yarrow datasets "
+            f"{name} --output {word.replace('/', '-')}.svm.gz', or let learners race over it with "
+            f"'yarrow compare {name}'."
+        )
 
 
 def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from yarrow.experiments.curve import error_of
-from yarrow.experiments.recommend import interval, second_half
+from yarrow.experiments.judgement import judged
+from yarrow.report import reading
+from yarrow.report.numbers import duration
 
 if TYPE_CHECKING:
     from yarrow.experiments import Comparison, Outcome
@@ -20,9 +22,7 @@ def width() -> int:
 
 def learner_table(comparison: Comparison) -> list[str]:
     """A line for the chosen setting of each learner, the lowest error of the second half first."""
-    chosen = [o for o in comparison.outcomes if o.best and o.wrong is not None]
-    chosen.sort(key=lambda o: error_of(second_half(o.wrong)))
-    return _lines(comparison, chosen, "learner")
+    return _lines(comparison, reading.contenders(comparison), "learner")
 
 
 def setting_table(comparison: Comparison) -> list[str]:
@@ -37,12 +37,14 @@ def failure_lines(comparison: Comparison) -> list[str]:
 
 
 def _lines(comparison: Comparison, outcomes: list[Outcome], first: str) -> list[str]:
-    regression = comparison.data["classes"] is None
+    regression = reading.is_regression(comparison)
     passes = max((len(o.pass_errors) for o in outcomes), default=1)
-    unit = "" if regression else " %"
-    header = [first, f"error{unit}", "2nd half (95 %)", "updates", "nonzeros", "seconds"]
+    word, unit = reading.error_word(regression), "" if regression else " %"
+    header = [first, f"{word}{unit}", f"2nd half{unit} (95 %)", "updates", "nonzeros", "time"]
     header[2:2] = [f"pass {number}" for number in range(2, passes + 1)]
     rows = [[_named(o), *_figures(o, comparison.seed, passes)] for o in outcomes]
+    if not any("(" in row[-4] for row in rows):
+        header[-4] = f"2nd half{unit}"  # too few rows for an interval
     if width() < 100:
         place = header.index("updates")
         header.pop(place)
@@ -55,32 +57,32 @@ def _lines(comparison: Comparison, outcomes: list[Outcome], first: str) -> list[
 
 
 def _figures(outcome: Outcome, seed: int, passes: int) -> list[str]:
-    half: Any = second_half(outcome.wrong)
-    low, high = interval(half, seed)
-    regression = half.dtype != bool
+    regression = outcome.wrong.dtype != bool
+    found = outcome.judged or judged(outcome.wrong, seed)
 
-    def show(error: float) -> str:
+    def show(error: float | None) -> str:
+        if error is None:
+            return ""
         return f"{error:.4g}" if regression else f"{100 * error:.2f}"
 
     later = [show(error) for error in outcome.pass_errors[1:]]
+    ends = f" ({show(found['low'])}-{show(found['high'])})" if found["low"] is not None else ""
+    learns = not reading.is_baseline(outcome)
     return [
         show(error_of(outcome.wrong)),
         *later,
         *["-"] * (passes - 1 - len(later)),
-        f"{show(error_of(half))} ({show(low)}-{show(high)})",
-        f"{outcome.updates:,}" if outcome.family != "baseline" else "-",
-        f"{outcome.nonzeros:,}" if outcome.family != "baseline" else "-",
-        f"{outcome.seconds:.2f}",
+        show(found["error"]) + ends,
+        f"{outcome.updates:,}" if learns else "-",
+        f"{outcome.nonzeros:,}" if learns else "-",
+        duration(outcome.seconds) if learns else "-",
     ]
 
 
 def _named(outcome: Outcome) -> str:
     """`AROW r=0.1`: short, since the setting is what matters."""
-    if outcome.family == "baseline":
-        return outcome.name
-    name = outcome.learner.replace("PassiveAggressive", "PA").removesuffix("Classifier")
-    inside = outcome.name.partition("(")[2].removesuffix(")").replace("'", "").replace(", ", " ")
-    return f"{name} {inside}".rstrip()
+    name = reading.short_name(outcome.learner)
+    return name if reading.is_baseline(outcome) else f"{name} {reading.settings(outcome)}"
 
 
 def _line(cells: list[str], widths: list[int]) -> str:

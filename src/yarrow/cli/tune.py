@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import click
@@ -67,7 +68,7 @@ def command(
       yarrow tune a9a --learner pa --grid grid.json
     """
     from yarrow.cli.race_display import RaceDisplay
-    from yarrow.cli.race_table import failure_lines, setting_table
+    from yarrow.cli.race_table import failure_lines, setting_table, width
     from yarrow.experiments.tune import tune
 
     if regression is None and "regressor" in learner.lower():
@@ -95,7 +96,9 @@ def command(
     for line in failure_lines(found.comparison):
         click.echo(line, err=True)
     kept = f", learned anew and saved to {model}" if model is not None else ""
-    click.echo(f"Best: {found.best.name}{kept}.")
+    others = f"{found.equals} other{'s' if found.equals > 1 else ''}"
+    equals = f" (no better than {others})" if found.equals else ""
+    click.echo(f"Best: {found.best.name}{equals}{kept}.")
     for sentence in found.comparison.recommendation["evidence"][:1]:
-        click.echo(sentence)
+        click.echo(textwrap.fill(sentence, min(width(), 100) - 1))
     report_left_out(source)

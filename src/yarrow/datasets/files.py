@@ -56,6 +56,10 @@ class File:
         absent(self)
 
 
+class AbsentError(DataError):
+    """Files of a set are not on this machine."""
+
+
 def absent(file: File, reason: str = "") -> NoReturn:
     """Say what to put where."""
     folder = os.environ.get(VARIABLE)
@@ -63,7 +67,7 @@ def absent(file: File, reason: str = "") -> NoReturn:
         place = f"put the file {Path(folder, file.path)} there"
     else:
         place = f"name a folder in the environment variable {VARIABLE} and put {file.path} into it"
-    raise DataError(
+    raise AbsentError(
         f"{Path(file.path).parent} is not on this machine{reason}: {place} (sha256 {file.sha256}; "
         "docs/datasets.md says where it comes from)."
     )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from yarrow.datasets.dataset import Dataset, joined, shuffled, task_of, with_noise
-from yarrow.datasets.files import File
+from yarrow.datasets.files import AbsentError, File
 from yarrow.datasets.text import FEATURES, Features, Table, finished, used_columns
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
@@ -95,7 +95,12 @@ class Source:
     def load(self) -> Dataset:
         """Return the rows in their order, with noise if that was asked for."""
         check_parameters(self)
-        data = self._read()
+        try:
+            data = self._read()
+        except AbsentError as error:
+            if error.source is None and error.problem.partition(" ")[0] != self.name:
+                raise AbsentError(error.problem, source=self.name) from None
+            raise
         if self.noise and data.clean is None:
             data = with_noise(data, self.noise, self.seed)
         return dataclasses.replace(data, name=self.title())
@@ -112,6 +117,14 @@ class Source:
     def is_here(self) -> bool:
         """Whether all files are in the folder YARROW_DATA."""
         return all(file.local() is not None for file in self.files)
+
+    def is_kept(self) -> bool:
+        """Whether rows that were read once can be loaded though their files are gone."""
+        try:
+            self.load()
+        except AbsentError:
+            return False
+        return True
 
     def can_be_fetched(self) -> bool:
         """Whether files that are absent are fetched."""

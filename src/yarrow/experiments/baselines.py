@@ -53,7 +53,7 @@ class Majority(Baseline):
     """The class seen most often so far (the first seen of several); in a regression the mean."""
 
     def __init__(self, regression: bool) -> None:
-        self.name = "mean so far" if regression else "majority class"
+        self.name = "mean so far" if regression else "majority class so far"
         self._regression = regression
         self._counts = np.zeros(0)
 

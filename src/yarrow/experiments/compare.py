@@ -8,18 +8,13 @@ from typing import Any
 
 from yarrow import __version__
 from yarrow.datasets import Dataset
-from yarrow.errors import ParameterError
+from yarrow.errors import DataError, ParameterError
 from yarrow.experiments.comparison import Comparison, Outcome
 from yarrow.experiments.folds import cross_validate
 from yarrow.experiments.grids import entrants_of
 from yarrow.experiments.lanes import Entrant, OneMoreClass
-from yarrow.experiments.race import OnProgress, Race
-from yarrow.experiments.recommend import (
-    mark_best,
-    ranks_of,
-    ranks_over_stretches,
-    recommend,
-)
+from yarrow.experiments.race import NoRows, OnProgress, Race
+from yarrow.experiments.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
 from yarrow.experiments.sources import Files, Named
 from yarrow.lazy import np
 
@@ -56,11 +51,18 @@ def compare(
     if (passes > 1 or folds) and not source.can_be_read_again:
         raise ParameterError(f"{source.name} can be read only once: passes and folds need files.")
     entrants, slow = _entrants(learners, grid, source.is_regression, fixed)
-    if slow and on_slow is not None:
-        on_slow(slow)
-    race = _raced(source, entrants, passes, threads, on_progress)
+
+    def after_a_block(race: Race) -> None:
+        """Who was left out is told when rows have been read: not before an error about them."""
+        if slow and on_slow is not None:
+            on_slow(slow.copy())
+            slow.clear()
+        if on_progress is not None:
+            on_progress(race)
+
+    race = _raced(source, entrants, passes, threads, after_a_block)
     outcomes = race.outcomes()
-    mark_best(outcomes)
+    mark_best(outcomes, seed)
     comparison = Comparison(
         data=_described(source, race, outcomes[-1]),
         command=command,
@@ -100,6 +102,8 @@ def _raced(
                 race.run(source.blocks(), on_progress)
         except OneMoreClass:
             continue
+        except NoRows as error:
+            raise DataError(error.problem, source=source.source) from None
         break
     return race
 

@@ -24,7 +24,7 @@ class Outcome:
     rows, mistakes : rows predicted, and those of them predicted wrongly
     squared_error : summed over the rows of a regression; 0 for classes
     updates, nonzeros : rows that changed the model; weights that are not zero at the end
-    seconds : the learner's own time, without reading the data
+    seconds : the learner's own time on a core, without reading the data
     curve : (rows, error so far: the share of mistakes, or the root of the mean squared error);
         the last place is the whole stream
     nonzeros_curve : (rows, nonzeros)
@@ -32,7 +32,9 @@ class Outcome:
     confusion : "labels" and "counts"; a row is a true label, a column a predicted one
     failure : one sentence, if it did not finish
     pass_errors : the error of each pass over the data; the others are about the first
-    best : this is the best setting of its learner
+    best : this is the setting of its learner that the first half of the rows chose
+    judged : of such a one, its "error" on the second half, from "low" to "high" with 95 %
+        confidence; these are None where there are too few rows to say
     model : as learned; not kept as JSON
     """
 
@@ -53,6 +55,7 @@ class Outcome:
     failure: str | None = None
     pass_errors: list[float] = field(default_factory=list)
     best: bool = False
+    judged: dict[str, float | None] | None = None
     model: Any = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +90,8 @@ class Comparison:
     folds : of a cross-validation, "fold", "learner" and "error" of each
     ranks : "learners", "mean_ranks", "critical_difference" and "over", as "10 folds"
     recommendation : "learner", "parameters", "sentence", "evidence" (sentences) and "rivals", each
-        with "name", "difference" (its error minus the recommended one's), "low", "high" and "p"
+        with "name", "difference" (its error minus the recommended one's), "low" and "high", for
+        all rivals together; "too_few_rows" where there was no telling
 
     Examples
     --------

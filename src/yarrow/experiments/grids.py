@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, did_you_mean
 from yarrow.experiments.lanes import Entrant
 from yarrow.linear_model.naming import learners, short_name
 from yarrow.parameters import parameters
@@ -106,6 +106,9 @@ def read_grid(path: str) -> dict[str, Any]:
         text = file.read()
     try:
         found = tomllib.loads(text.decode()) if path.endswith(".toml") else json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ParameterError(f"{path}, {place}: is no JSON: {error.msg}.") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: is no JSON or TOML: {error}.") from None
     if not isinstance(found, dict):
@@ -174,10 +177,10 @@ def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) 
         task = "a regression" if regression else "classes"
         return f"{others[0].__name__} is not for {task}, which these labels are."
     families = sorted({cls.family for cls in fitting})
-    names = ", ".join(short_name(cls.__name__) for cls in fitting)
+    names = sorted(short_name(cls.__name__) for cls in fitting)
     return (
-        f"There is no learner or family {word!r}; there are the families {', '.join(families)} "
-        f"and the learners {names}."
+        f"There is no learner or family {word!r}{did_you_mean(word, [*names, *families])}; there "
+        f"are the families {', '.join(families)} and the learners {', '.join(names)}."
     )
 
 

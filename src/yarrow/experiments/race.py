@@ -15,6 +15,11 @@ from yarrow.experiments.lanes import Classes, Entrant, Heat, Lane
 if TYPE_CHECKING:
     from yarrow.datasets import Block
 
+
+class NoRows(DataError):
+    """There was nothing to learn from."""
+
+
 OnProgress = Callable[["Race"], None]
 
 
@@ -45,7 +50,7 @@ def race(
     ...     print(outcome.name, outcome.mistakes)
     AROW 2
     repeat the last label 4
-    majority class 3
+    majority class so far 3
     """
     running = Race(entrants, regression=regression, classes=classes, threads=threads, clean=clean)
     running.run(blocks, on_progress)
@@ -102,7 +107,7 @@ class Race:
                     on_progress(self)
                 heat = following
         if not self.rows:
-            raise DataError("there is no row to learn from")
+            raise NoRows("there is no row to learn from")
         for lane in self.lanes:
             lane.end_pass()
 

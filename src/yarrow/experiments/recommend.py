@@ -3,81 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any
 
-from yarrow.evaluate.paired import bootstrap
 from yarrow.evaluate.ranks import mean_ranks
 from yarrow.experiments.comparison import Outcome
 from yarrow.experiments.curve import error_of
+from yarrow.experiments.judgement import (
+    ENOUGH,
+    difference,
+    first_half,
+    interval,
+    judged,
+    second_half,
+)
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
 RANKED = 20  # stretches over which learners are ranked
-LEVEL = 0.95
+#: of equals the one that stands first here, without Classifier or Regressor behind its name
+PREFERRED = ("AROW", "PassiveAggressive", "Perceptron", "OGD", "SCW", "CW", "AdaGrad", "FTRL")
+#: another learner must have so many times the weights to be less simple for that
+CLEARLY_MORE = 2
 
 
-def mark_best(outcomes: Sequence[Outcome]) -> None:
-    """Mark each learner's setting of the lowest error in the first half of the rows.
+def mark_best(outcomes: Sequence[Outcome], seed: int = 0) -> None:
+    """Mark each learner's setting of the lowest error in the first half; of equals the defaults.
 
     The second half then says how well it does: its rows had no part in the choice.
     """
-    best: dict[str, tuple[float, Outcome]] = {}
+    best: dict[str, tuple[tuple[float, bool], Outcome]] = {}
     for outcome in outcomes:
-        outcome.best = False
+        outcome.best, outcome.judged = False, None
         if outcome.failure is not None or outcome.wrong is None:
             continue
-        error = error_of(first_half(outcome.wrong))
-        if outcome.learner not in best or error < best[outcome.learner][0]:
-            best[outcome.learner] = (error, outcome)
+        place = error_of(first_half(outcome.wrong)), bool(outcome.parameters)
+        if outcome.learner not in best or place < best[outcome.learner][0]:
+            best[outcome.learner] = (place, outcome)
     for _, outcome in best.values():
-        outcome.best = True
-
-
-def first_half(wrong: Array) -> Array:
-    """The rows by which settings are chosen."""
-    return wrong[: len(wrong) // 2] if len(wrong) > 1 else wrong
-
-
-def second_half(wrong: Array) -> Array:
-    """The rows by which the chosen settings are judged."""
-    return wrong[len(wrong) // 2 :]
-
-
-def interval(wrong: Array, seed: int, level: float = LEVEL) -> tuple[float, float]:
-    """The error of rows, from low to high, by the block bootstrap."""
-    found = bootstrap(wrong, level=level, block=_block(wrong), seed=seed)
-    if wrong.dtype == np.bool_:
-        return max(found.low, 0.0), found.high
-    return max(found.low, 0.0) ** 0.5, found.high**0.5
-
-
-def difference(one: Array, other: Array, seed: int, level: float) -> dict[str, float]:
-    """How much larger the error of `one` is on the same rows: interval, p, standard error."""
-    gaps = one.astype(np.float64) - other
-    found = bootstrap(gaps, level=level, block=_block(gaps), seed=seed)
-    # A difference of mean squares is one of roots times their sum.
-    unit = 1.0 if one.dtype == np.bool_ else max(error_of(one) + error_of(other), 1e-300)
-    normal = NormalDist().inv_cdf((1 + level) / 2)
-    return {
-        "difference": found.mean / unit,
-        "low": found.low / unit,
-        "high": found.high / unit,
-        "p": found.p,
-        "deviation": (found.high - found.low) / (2 * normal * unit),
-    }
-
-
-def _block(values: Array) -> int | None:
-    """On long streams hundreds of long blocks are enough, and need no search for a length."""
-    return len(values) // 300 if len(values) > 100_000 else None
+        outcome.best, outcome.judged = True, judged(_wrong(outcome), seed)
 
 
 def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
     """The simplest of the learners that the second half cannot tell from the best one.
 
-    Simplest: the fewest nonzero weights among those whose error is at most one standard error of
-    the difference above the lowest. Intervals are 95 % for all rivals together (Bonferroni).
+    These are the ones whose error is at most one standard error of the difference above the
+    lowest. Simplest is, in this order: clearly fewer nonzero weights (less than half), rows that
+    cost no more than their values, an earlier place in `PREFERRED`, the lower error. Intervals are
+    95 % for all rivals together. Fewer rows than tell learners apart recommend the usual one.
     """
     chosen = [o for o in outcomes if o.best and o.wrong is not None]
     learners = [o for o in chosen if o.family != "baseline"]
@@ -90,13 +62,14 @@ def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
             "rivals": [],
         }
     halves = {o.name: second_half(_wrong(o)) for o in chosen}
-    leader = min(learners, key=lambda o: error_of(halves[o.name]))
-    taken = _simplest(leader, learners, halves, seed)
-    level = 1 - (1 - LEVEL) / max(1, len(chosen) - 1)
+    if len(halves[learners[0].name]) < ENOUGH:
+        return _without_enough_rows(learners)
+    leader = min(learners, key=lambda o: (error_of(halves[o.name]), _preference(o)))
+    taken, reason = _simplest(leader, learners, halves, seed)
     rivals = []
     for other in sorted(chosen, key=lambda o: error_of(halves[o.name])):
         if other is not taken:
-            found = difference(halves[other.name], halves[taken.name], seed, level)
+            found = difference(halves[other.name], halves[taken.name], seed, len(chosen) - 1)
             del found["deviation"]
             rivals.append({"name": other.name, "family": other.family, **found})
     low, high = interval(halves[taken.name], seed)
@@ -108,7 +81,7 @@ def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
         "low": low,
         "high": high,
         "sentence": _sentence(taken, rivals),
-        "evidence": _evidence(taken, leader, outcomes, rivals, halves, seed),
+        "evidence": _evidence(taken, leader, reason, outcomes, rivals, halves, seed),
         "rivals": rivals,
     }
 
@@ -118,45 +91,93 @@ def _wrong(outcome: Outcome) -> Array:
     return wrong
 
 
+def _without_enough_rows(learners: Sequence[Outcome]) -> dict[str, Any]:
+    usual = min(learners, key=_preference)
+    rows = len(_wrong(usual))
+    left = len(second_half(_wrong(usual)))
+    return {
+        "learner": usual.learner,
+        "parameters": {},
+        "name": f"{usual.learner}()",
+        "sentence": f"{_rows(rows)} too few to choose a learner by: take {usual.learner} with its "
+        f"defaults, and compare again with {2 * ENOUGH} rows or more.",
+        "evidence": [
+            f"Settings are chosen on the first half of the rows and judged on the second, where "
+            f"{_rows(left)} left; with fewer than {ENOUGH} an error is known only to within some "
+            "10 %, and good learners differ by less."
+        ],
+        "rivals": [],
+        "too_few_rows": True,
+    }
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} rows are" if n != 1 else "1 row is"
+
+
+def _preference(outcome: Outcome) -> int:
+    name = outcome.learner.removesuffix("Classifier").removesuffix("Regressor")
+    return PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
+
+
+def _is_dear(outcome: Outcome) -> bool:
+    """Whether a row costs more than its values."""
+    costs = str(getattr(type(outcome.model), "row_costs", ""))
+    if getattr(outcome.model, "covariance", "") == "full":
+        return True
+    return costs.partition("; full covariance")[0] != "its values"
+
+
 def _simplest(
     leader: Outcome, learners: Sequence[Outcome], halves: dict[str, Array], seed: int
-) -> Outcome:
+) -> tuple[Outcome, str]:
+    """The simplest of those that are as good as the leader, and why it was taken instead."""
     near = []
     for other in learners:
-        gap = difference(halves[other.name], halves[leader.name], seed, LEVEL)
-        if gap["difference"] <= gap["deviation"]:
+        # Two hundred resamples are enough for a standard error.
+        gap = difference(halves[other.name], halves[leader.name], seed, resamples=200)
+        if other is leader or gap["difference"] <= gap["deviation"]:
             near.append(other)
     fewest = min(o.nonzeros for o in near)
-    # A tenth more weights is no reason to take one that errs more often.
-    simple = [o for o in near if o.nonzeros <= 1.1 * fewest]
-    if leader.nonzeros <= 1.1 * fewest:
-        return leader
-    return min(simple, key=lambda o: error_of(halves[o.name]))
+    light = [o for o in near if o.nonzeros <= CLEARLY_MORE * fewest]
+    taken = min(
+        light, key=lambda o: (_is_dear(o), _preference(o), error_of(halves[o.name]), o.name)
+    )
+    if leader not in light:
+        return taken, f"has {taken.nonzeros:,} nonzero weights against {leader.nonzeros:,}"
+    if _is_dear(leader) and not _is_dear(taken):
+        return taken, "does less work for a row"
+    return taken, f"comes first in the order of preference ({', '.join(PREFERRED[:3])}, …)"
 
 
-def _is_surely_behind(rival: dict[str, Any]) -> bool:
+def is_surely_behind(rival: dict[str, Any]) -> bool:
+    """Whether a rival errs more, with 95 % confidence for all rivals together."""
     return bool(rival["low"] > 0)
 
 
 def _sentence(taken: Outcome, rivals: list[dict[str, Any]]) -> str:
     learners = [r for r in rivals if r["family"] != "baseline"]
-    behind = sum(_is_surely_behind(r) for r in learners)
+    behind = sum(is_surely_behind(r) for r in learners)
+    equal = len(learners) - behind
     if not learners:
         return f"Take {taken.name}."
-    if behind == len(learners):
-        others = f"all {behind} others" if behind > 1 else "the other"
-        verb = "err" if behind > 1 else "errs"
-        return f"Take {taken.name}: {others} {verb} more, with 95 % confidence."
-    equal = len(learners) - behind
-    verb = "errs" if behind == 1 else "err"
-    others = "other" if equal == 1 else "others"
-    beaten = f"{behind} {verb} more with 95 % confidence, and " if behind else ""
-    return f"Take {taken.name}: {beaten}{equal} {others} cannot be told from it by these rows."
+    if not equal:
+        others = f"all {behind} other learners" if behind > 1 else "the other learner"
+        return f"Take {taken.name}: surely better than {others} (95 % confidence)."
+    if not behind:
+        others = f"the {equal} other learners" if equal > 1 else "the other learner"
+        return f"Take {taken.name}, though these rows do not separate it from {others}."
+    others = f"{behind} learners" if behind > 1 else "1 learner"
+    return (
+        f"Take {taken.name}: surely better than {others} (95 % confidence), not separable from "
+        f"{equal}."
+    )
 
 
 def _evidence(
     taken: Outcome,
     leader: Outcome,
+    reason: str,
     outcomes: Sequence[Outcome],
     rivals: list[dict[str, Any]],
     halves: dict[str, Array],
@@ -172,25 +193,33 @@ def _evidence(
         f"(95 % interval {_span(low, high, regression)}, by a block bootstrap of the stream)."
     ]
     if leader is not taken:
-        gap = difference(halves[taken.name], halves[leader.name], seed, LEVEL)
+        gap = difference(halves[taken.name], halves[leader.name], seed)["difference"]
+        less = _amount(gap, regression).removeprefix("+")
+        compared = f"which is less by {less}, within one standard error" if gap else "no less"
         words.append(
-            f"{leader.name} has {error_words(halves[leader.name])}, which is less by "
-            f"{_amount(gap['difference'], regression)}, within one standard error; "
-            f"{taken.name} was taken because it has {taken.nonzeros:,} nonzero weights against "
-            f"{leader.nonzeros:,}."
+            f"{leader.name} has {error_words(halves[leader.name])}, {compared}; "
+            f"{taken.name} was taken because it {reason}."
         )
-    near = [r for r in rivals if r["family"] != "baseline" and not _is_surely_behind(r)]
-    for rival in near[:1]:
+    learners = [r for r in rivals if r["family"] != "baseline"]
+    baselines = [r for r in rivals if r["family"] == "baseline"]
+    for rival in [r for r in learners if not is_surely_behind(r)][:1]:
+        together = " and ".join(
+            f"{len(group)} {word}{'s' if len(group) > 1 else ''}"
+            for group, word in ((learners, "learner"), (baselines, "baseline"))
+            if group
+        )
         words.append(
             f"The closest rival, {rival['name']}, differs by "
             f"{_amount(rival['difference'], regression)} ({_amount(rival['low'], regression)} to "
-            f"{_amount(rival['high'], regression)}, for {len(rivals)} rivals together)."
+            f"{_amount(rival['high'], regression)}, for {together} together)."
         )
-    for rival in (r for r in rivals if r["family"] == "baseline"):
-        if not _is_surely_behind(rival):
+    for rival in baselines:
+        if not is_surely_behind(rival):
             words.append(
                 f"'{rival['name']}' is not surely worse: it differs by "
-                f"{_amount(rival['difference'], regression)}. Learning may be of no use here."
+                f"{_amount(rival['difference'], regression)} "
+                f"({_amount(rival['low'], regression)} to {_amount(rival['high'], regression)}). "
+                "Learning may be of no use here."
             )
     hindsight = min((o for o in tried if o.failure is None), key=lambda o: error_of(_wrong(o)))
     words.append(
@@ -210,7 +239,8 @@ def error_words(wrong: Array) -> str:
 
 
 def _amount(difference: float, regression: bool) -> str:
-    return f"{difference:+.3g}" if regression else f"{100 * difference:+.2f} %"
+    text = f"{difference:+.3g}" if regression else f"{100 * difference:+.2f} %"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _span(low: float, high: float, regression: bool) -> str:
@@ -222,7 +252,7 @@ def ranks_over_stretches(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
     chosen = [o for o in outcomes if o.best and o.family != "baseline" and o.wrong is not None]
     rows = min((len(second_half(_wrong(o))) for o in chosen), default=0)
     stretches = min(RANKED, rows // 10)
-    if len(chosen) < 2 or stretches < 2:
+    if len(chosen) < 2 or rows < ENOUGH:
         return None
     edges = np.linspace(0, rows, stretches + 1).astype(np.int64)[:-1]
     sums = [np.add.reduceat(second_half(_wrong(o)).astype(np.float64), edges) for o in chosen]

@@ -19,6 +19,7 @@ from yarrow.stream.format import (
     TEXT_FORMATS,
     StreamFormat,
     TableReader,
+    label_needed,
     opened,
     position,
     text_reader,
@@ -157,7 +158,7 @@ class Files:
                     found = {"index_base": int(reader.index_base)} if format == "svmlight" else {}
                 else:
                     if not how.table.get("label"):
-                        raise ParameterError(f"Say which column of {path} is the label.")
+                        raise label_needed(path, file, format, how)
                     reader = TableReader(path, file, format, how, dtype=self.dtype)
                     yield from self._table(reader)
                     found = {"kinds": reader.kinds}

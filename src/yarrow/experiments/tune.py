@@ -20,6 +20,8 @@ from yarrow.stream.arrays import read_rows
 class Tuned:
     """The best setting by the error over all rows, each predicted before it was learned.
 
+    Of equals the defaults are taken, else the first; `equals` says how many others there are.
+
     The best of many looks a little better than it is; `comparison` has the honest figure, of the
     setting chosen on the first half and judged on the second.
     """
@@ -27,6 +29,7 @@ class Tuned:
     comparison: Comparison
     best: Outcome
     model: Any  # learned with the names of the features
+    equals: int = 0
 
 
 def tune(
@@ -60,9 +63,10 @@ def tune(
     came_through = [o for o in comparison.outcomes if o.family != "baseline" and not o.failure]
     if not came_through:
         raise ParameterError(f"No setting came through: {comparison.outcomes[0].failure}")
-    best = min(came_through, key=lambda o: o.pass_errors[0])
+    best = min(came_through, key=lambda o: (o.pass_errors[0], bool(o.parameters)))
+    equals = sum(o.pass_errors[0] == best.pass_errors[0] for o in came_through) - 1
     model = _learned_again(source, best.model.clone(), passes) if keep_model else None
-    return Tuned(comparison, best, model)
+    return Tuned(comparison, best, model, equals)
 
 
 def _learned_again(source: Source, model: Any, passes: int) -> Any:

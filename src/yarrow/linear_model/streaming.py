@@ -17,6 +17,7 @@ from yarrow.stream.format import (
     TEXT_FORMATS,
     StreamFormat,
     TableReader,
+    label_needed,
     opened,
     position,
     text_reader,
@@ -192,7 +193,7 @@ class Learning:
     ) -> Generator[Progress, None, dict[str, Any]]:
         has_labels = bool(how.table.get("label"))
         if self.model.learns_labels and not has_labels:
-            raise ParameterError(f"Say which column of {source_name(source)} is the label.")
+            raise label_needed(source, file, format, how)
         reader = TableReader(source, file, format, how, dtype=self.model.dtype, labels=has_labels)
         for rows in reader:
             self.core.learn_named(
@@ -246,9 +247,11 @@ def errors_named(source: Source, format: str) -> Iterator[None]:
 
 
 def _in_units(format: str, complaint: str) -> str:
-    """The core speaks of lines; a Parquet file has rows."""
+    """The core speaks of lines; a Parquet file has rows. Text of VW is known by its bar."""
     if format == "parquet" and complaint.startswith("line "):
         return "row " + complaint.removeprefix("line ")
+    if format == "svmlight" and ", '|" in complaint:
+        return f"{complaint}; if this is VW text, say --format vw"
     return complaint
 
 

@@ -38,6 +38,10 @@ MOST_NAMED = 8
 #: how many rivals stand beside the recommendation, the closest ones
 MOST_RIVALS = 8
 _STRETCHES = 20
+#: seconds: where most learners take less, the time of a call outweighs that of its rows
+SHORTEST = 0.02
+#: how many learners the diagram of ranks shows
+MOST_RANKED = 12
 
 
 def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
@@ -146,7 +150,10 @@ def against_nonzeros(comparison: Comparison, width: float) -> tuple[Figure, str]
 
 
 def against_seconds(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
-    """Accuracy (or squared error) against the time it took to learn."""
+    """Accuracy (or squared error) against the time it took to learn; None if that was too short."""
+    times = sorted(o.seconds for o in reading.contenders(comparison) if not reading.is_baseline(o))
+    if not times or times[len(times) // 2] < SHORTEST:
+        return None
     axis = Axis("time to learn the stream", log=True, form=numbers.duration)
     return _trade_off(comparison, width, "seconds", axis)
 
@@ -186,7 +193,10 @@ def _trade_off(
         more = f" and {len(left_out) - 8} others" if len(left_out) > 8 else ""
         note += f" Left out, with far more errors: {said}{more}."
     if at_zero:
-        note += f" Without a place on this axis: {', '.join(i.learner for i in at_zero)}."
+        note += (
+            " Without a place on this axis:"
+            f" {', '.join(reading.short_name(item.learner) for item in at_zero)}."
+        )
     return figure, note
 
 
@@ -200,9 +210,14 @@ def confusions(comparison: Comparison) -> tuple[Figure, str] | None:
         chosen.confusion["counts"],
         title=f"Confusion matrix of {chosen.learner}",
     )
+    note = "Rows are true labels, columns predicted ones; shaded by the share of its row."
     if len(chosen.confusion["labels"]) > MOST_CLASSES:
-        return figure, "True label → predicted label: rows, and their share of the true label's."
-    return figure, "Rows are true labels, columns predicted ones; shaded by the share of its row."
+        note = "True label → predicted label: rows, and their share of the true label's."
+    counted = sum(map(sum, chosen.confusion["counts"]))
+    if counted < chosen.rows:
+        early = f"{numbers.count(chosen.rows - counted)} of {numbers.count(chosen.rows)} rows"
+        note += f" Left out: {early}, which came before there was anything to predict."
+    return figure, note
 
 
 def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
@@ -210,15 +225,25 @@ def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
     ranks = comparison.ranks
     if not ranks or len(ranks["learners"]) < 2:
         return None
+    learners, total = ranks["learners"], len(ranks["learners"])
+    shown = list(range(total))[:MOST_RANKED]
+    chosen = comparison.recommendation.get("learner")
+    if chosen in learners and learners.index(chosen) not in shown:
+        shown.append(learners.index(chosen))
+    if total - len(shown) == 1:
+        shown = list(range(total))
     figure = rank_diagram(
-        [reading.short_name(name) for name in ranks["learners"]],
-        ranks["mean_ranks"],
+        [reading.short_name(learners[i]) for i in shown],
+        [ranks["mean_ranks"][i] for i in shown],
         ranks["critical_difference"],
         title=f"Mean ranks over {ranks['over']}",
         strong=reading.short_name(comparison.recommendation.get("learner") or ""),
     )
     note = f"Mean rank by error over {ranks['over']}; 1 is best. "
-    return figure, note + "A bar joins learners whose ranks differ by less than can be told."
+    note += "A bar joins learners whose ranks differ by less than can be told."
+    if len(shown) < total:
+        note += f" Not shown: {total - len(shown)} others with higher ranks, among all {total}."
+    return figure, note
 
 
 def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
@@ -234,16 +259,20 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
             rival["difference"],
             rival["low"],
             rival["high"],
-            _p_value(rival.get("p")),
         )
         for rival in found[:MOST_RIVALS]
     ]
     name = reading.short_name(comparison.recommendation.get("learner") or "")
     axis = Axis(f"{reading.error_word(regression)} above {name}", percent=not regression)
     figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
-    note = "Differences on the same rows, with their intervals. Grey: may be equal."
+    baselines = sum(rival.get("family") == "baseline" for rival in found)
+    among = f"{len(found)} rivals" + (f" ({baselines} of them baselines)" if baselines else "")
+    note = (
+        "Differences on the second half of the rows, with intervals of 95 % for all"
+        f" {among} together. Grey: may be equal."
+    )
     if len(found) > MOST_RIVALS:
-        note += f" {len(found) - MOST_RIVALS} more in the table."
+        note += f" The {len(found) - MOST_RIVALS} others are in the table."
     return figure, note
 
 
@@ -279,9 +308,3 @@ def _with_error(item: Outcome, regression: bool) -> str:
 
 def _sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _p_value(p: float | None) -> str:
-    if p is None:
-        return ""
-    return "p < 0.001" if p < 0.001 else f"p = {numbers.significant(p, 2)}"

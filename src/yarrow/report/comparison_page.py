@@ -114,8 +114,10 @@ def _warning(comparison: Comparison) -> str:
     first = next(iter(reading.contenders(comparison)), None)
     if first is None or not reading.is_baseline(first):
         return ""
+    if comparison.recommendation.get("too_few_rows"):
+        return ""
     regression = reading.is_regression(comparison)
-    error = reading.error_text(reading.error(first, regression), regression)
+    error = reading.error_text(reading.judged_error(first, regression), regression)
     text = f"No learner beats “{first.learner}”, which learns nothing: {error}."
     return f'<p class="warning"><strong>Mind:</strong> {_prose(text)}</p>'
 
@@ -128,9 +130,12 @@ def _tiles(comparison: Comparison) -> str:
     regression = reading.is_regression(comparison)
     error = reading.error(chosen, regression)
     a_row = numbers.duration(chosen.seconds / chosen.rows) if chosen.rows else ""
+    word = reading.error_word(regression)
+    half = reading.judged_text(chosen, regression).partition(" (")[0]
     tiles = [
-        (f"{reading.error_word(regression)}, all rows", reading.error_text(error, regression)),
-        ("settings", reading.settings(chosen.parameters)),
+        (f"{word}, all rows", reading.error_text(error, regression)),
+        *([(f"{word}, 2nd half", half)] if half else []),
+        ("settings", reading.settings(chosen)),
         ("nonzero weights", numbers.count(chosen.nonzeros)),
         (f"learning time, {a_row} a row", numbers.duration(chosen.seconds)),
     ]
@@ -141,16 +146,20 @@ def _tiles(comparison: Comparison) -> str:
 def _learners(comparison: Comparison) -> str:
     table = _table(tables.learners(comparison), "Table of learners")
     note = (
-        "The best setting of each learner. Time is the learner's own, without reading the data;"
-        " updates are rows that changed the model."
+        "The setting of each learner that did best on the first half of the rows, in the order of"
+        " errors on the second half; intervals are 95 %, those of differences for all rivals"
+        " together. Time is the learner's own on one core, without reading the data; updates are"
+        " rows that changed the model."
     )
     return f'<p class="soft">{note}</p>{table}' if table else ""
 
 
 def _all_settings(comparison: Comparison) -> str:
     table = tables.all_settings(comparison)
-    count = _plural(len(table.rows), "setting")
-    summary = f"<summary>{count}, fewest errors first</summary>"
+    baselines = sum(map(reading.is_baseline, reading.ordered(comparison)))
+    count = _plural(len(table.rows) - baselines, "setting")
+    count += f" and {_plural(baselines, 'baseline')}" if baselines else ""
+    summary = f"<summary>{count}, fewest errors over all rows first</summary>"
     return f"<details>{summary}{_table(table, count)}</details>" if table.rows else ""
 
 

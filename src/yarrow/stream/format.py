@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +32,7 @@ _SUFFIXES = {
     "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl",
     "parquet": "parquet", "pq": "parquet",
 }  # fmt: skip
+_COLUMNS_LISTED = 20
 COMPRESSED = ("gz", "zst", "xz", "bz2")
 
 
@@ -285,6 +287,36 @@ class TableReader:
             weights=None if rows.weights is None else rows.weights[keep],
             lines=rows.lines[keep],
         )
+
+
+def label_needed(source: Source, file: BinaryIO, format: str, how: StreamFormat) -> ParameterError:
+    """The error that asks for the column of the label, and lists those that there are."""
+    try:
+        columns = _columns(source, file, format, how)
+    except (ValueError, OSError, ImportError):  # the list is only a help
+        columns = []
+    it_has = f": it has {', '.join(columns[:_COLUMNS_LISTED])}" if columns else ""
+    more = ", ..." if len(columns) > _COLUMNS_LISTED else ""
+    return ParameterError(
+        f"Say which column of {source_name(source)} is the label (--label COLUMN){it_has}{more}."
+    )
+
+
+def _columns(source: Source, file: BinaryIO, format: str, how: StreamFormat) -> list[str]:
+    if format == "parquet":
+        import pyarrow.parquet as parquet
+
+        return list(parquet.read_schema(source).names)
+    line = open_bytes(file).readline().decode("utf-8-sig")
+    if format == "jsonl":
+        return list(json.loads(line))
+    from yarrow.stream.csv_table import cells_of
+
+    quotes = how.table.get("quotes", True)
+    cells = cells_of(line, how.table.get("delimiter") or ("\t" if format == "tsv" else ","), quotes)
+    if not how.table.get("header", True):
+        cells = [str(number) for number in range(1, len(cells) + 1)]
+    return list(how.table.get("columns") or cells)
 
 
 class _Counted:

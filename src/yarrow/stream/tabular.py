@@ -197,7 +197,9 @@ def _parse_row(roles: Roles, line: bytes) -> tuple[dict[str, float], Label, floa
         record = json.loads(line.removeprefix(codecs.BOM_UTF8))
         if b"\\u" in line:
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
-    except (ValueError, RecursionError) as error:  # not JSON, or not UTF-8
+    except json.JSONDecodeError as error:
+        raise DataError(f"not JSON: {error.msg} at column {error.pos + 1}") from None
+    except (ValueError, RecursionError) as error:  # nested too deep, or not UTF-8
         raise DataError(f"not JSON: {error}") from None
     if not isinstance(record, dict):
         raise DataError("not a JSON object")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from yarrow.errors import ParameterError
 from yarrow.report import numbers
@@ -110,15 +111,18 @@ def _round_step(step: float) -> float:
 
 def _log_ticks(low: float, high: float, most: int) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for digits in ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1, 3), (1,)):
+    found: list[float] = []
+    for digits in ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9)):
         values = [k * 10.0**e for e in range(first, last + 1) for k in digits]
         inside = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
-        if len(inside) <= most:
-            if len(inside) > 1:
-                return inside
+        if len(inside) > most:
+            found = found or inside[:: math.ceil(len(inside) / most)]
             break
-    if len(inside) > most:
-        return inside[:: math.ceil(len(inside) / most)]
+        found = inside
+        if len(found) >= 3:
+            break
+    if len(found) > 1:
+        return found
     # less than a factor of two: round steps, as on a linear axis
     step = _round_step((high - low) / most)
     return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
@@ -133,7 +137,10 @@ def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
 def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = False) -> None:
     """Ticks (or rules across the frame) and the label; texts that would touch are left out."""
     end = -math.inf
-    for value, text in x.ticks(_most_ticks(x, 64)):
+    most = _most_ticks(x, 64)
+    # Round steps may leave one tick, from which nobody can read a scale: more, while they fit.
+    ways = [x.ticks(n) for n in range(most, most + 4)]
+    for value, text in max([ways[0], *(ticks for ticks in ways[1:] if _fit(x, ticks))], key=len):
         at, half = x(value), 0.5 * text_width(text, TICK_SIZE)
         if rules:
             drawing.line((at, frame.top), (at, frame.bottom), "rule")
@@ -149,6 +156,16 @@ def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = Fa
     label = fitted(x.axis.label, 2 * min(middle, drawing.width - middle) - 8, LABEL_SIZE)
     place = (middle, frame.bottom + 38)
     drawing.text(place, label, size=LABEL_SIZE, anchor="middle", tip=x.axis.label)
+
+
+def _fit(x: Scale, ticks: Sequence[tuple[float, str]]) -> bool:
+    """Whether the texts of ticks leave air between them."""
+    halves = [0.5 * text_width(text, TICK_SIZE) for _, text in ticks]
+    places = [x(value) for value, _ in ticks]
+    return all(
+        b - a > left + right + 6
+        for (a, b), (left, right) in zip(pairwise(places), pairwise(halves), strict=True)
+    )
 
 
 def draw_left_axis(drawing: Drawing, frame: Box, y: Scale) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,7 +52,9 @@ def rank_diagram(
     ranks = [mean_ranks[i] for i in order]
     half = (len(order) + 1) // 2
     side = min(0.3 * width, 48 + max((text_width(name, 12, True) for name in names), default=0))
-    axis = Axis("mean rank", low=1.0, high=float(max(2, len(names))))
+    # Of many learners only the first may be shown, with ranks among all of them.
+    highest = math.ceil(max([2, len(names), 1 + critical_difference, *ranks]))
+    axis = Axis("mean rank", low=1.0, high=float(highest))
     scale = Scale(axis, [], side + 14, width - side - 14)
     groups = tied_groups(ranks, critical_difference)
     levels = _levels([(scale(ranks[i]), scale(ranks[j])) for i, j in groups])
@@ -60,8 +63,8 @@ def rank_diagram(
     drawing = Drawing(width, top + bars + _ROW * half + 12)
 
     drawing.line((scale.start, top), (scale.end, top), "axis")
-    step = max(1, round(len(names) / 12))
-    for rank in range(1, max(2, len(names)) + 1):
+    step = max(1, round(highest / 12))
+    for rank in range(1, highest + 1):
         drawing.line((scale(rank), top), (scale(rank), top - 6), "axis")
         if (rank - 1) % step == 0:
             at = (scale(rank), top - 11)
@@ -104,7 +107,7 @@ def _levels(bars: Sequence[tuple[float, float]]) -> list[tuple[float, float, int
 
 def _draw_critical_difference(drawing: Drawing, scale: Scale, difference: float) -> None:
     text = f"critical difference {numbers.decimal(difference, 2)}"
-    end = scale(min(1 + difference, scale.high))
+    end = scale(1 + difference)
     for x in (scale.start, end):
         drawing.line((x, 26), (x, 34), "mark")
     drawing.line((scale.start, 30), (end, 30), "mark")
