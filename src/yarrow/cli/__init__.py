@@ -14,7 +14,17 @@ from yarrow import __version__
 from yarrow.cli.options import Page
 from yarrow.errors import YarrowError
 
-COMMANDS = ("train", "predict", "evaluate", "compare", "tune", "inspect", "convert", "datasets")
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "compare",
+    "tune",
+    "inspect",
+    "convert",
+    "datasets",
+    "reproduce",
+)
 
 
 class Yarrow(Page, click.Group):

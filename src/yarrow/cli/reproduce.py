@@ -1,0 +1,161 @@
+"""`yarrow reproduce`: the papers' tables and figures, measured again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from yarrow.cli.options import OUTPUT, Command, option
+
+if TYPE_CHECKING:
+    from yarrow.experiments.results import Measured, Results
+    from yarrow.experiments.spec import Reproduction
+
+_PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
+_FAILURES_SHOWN = 5
+
+
+@click.command(cls=Command, name="reproduce", short_help="Measure the papers' experiments again.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="All of them, and a page that lists them.")
+@click.option("--list", "listed", is_flag=True, help="Show what there is, with its budget.")
+@click.option("--reduced", is_flag=True, help="A few minutes' work, to test the machinery.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    show_default="one for each core",
+    help="Processes that measure.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    show_default="$YARROW_CACHE or ~/.cache/yarrow/reproduce",
+    help="Where results are kept, so that nothing is measured twice.",
+)
+@option(
+    OUTPUT,
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reproduction"),
+    show_default=True,
+    metavar="DIR",
+    help="Where pages and figures go.",
+)
+@option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
+def command(
+    names: tuple[str, ...],
+    everything: bool,
+    listed: bool,
+    reduced: bool,
+    workers: int | None,
+    cache: Path | None,
+    output: Path,
+    quiet: bool,
+) -> int:
+    """Run the experiments of the papers behind the learners, and write a page for each.
+
+    A page has the paper's numbers beside ours and says where they differ. Results are cached: a run
+    that was interrupted goes on where it stopped. Real data is read from $YARROW_DATA.
+
+      yarrow reproduce --list
+      yarrow reproduce arow-synthetic
+      yarrow reproduce --all --output docs/reproduction
+    """
+    from yarrow.experiments import engine, reproductions
+    from yarrow.report import reproduction as pages
+
+    if listed:
+        for name in reproductions.NAMES:
+            one = reproductions.named(name)
+            click.echo(f"{name}: {one.title}\n  {one.paper}\n  {one.budget}")
+        return 0
+    if everything == bool(names):
+        raise click.UsageError("say which by NAME, or --all, or --list")
+    chosen = [reproductions.named(name) for name in names or reproductions.NAMES]
+    written: list[tuple[Reproduction, Results, pages.Written]] = []
+    failed = False
+    for one in chosen:
+        display = _Display(one.name, quiet)
+        try:
+            results = engine.run(
+                one.cells(reduced=reduced), cache=cache, workers=workers, on_progress=display.show
+            )
+        finally:
+            display.close()
+        if results.failures:
+            failed = True
+            _tell_failures(one.name, results)
+            continue
+        page = pages.write(one, results, output, reduced=reduced)
+        written.append((one, results, page))
+        _tell(one, page)
+    if everything and not failed:
+        (output / "README.md").write_text(pages.index(written) + "\n", encoding="utf-8")
+    return int(failed)
+
+
+def _tell(one: Reproduction, page: Any) -> None:
+    held = sum(claim.holds for claim in page.claims)
+    click.echo(f"{one.name}: {held} of {len(page.claims)} claims hold; see {page.page}")
+    for claim in page.claims:
+        click.echo(f"  {'yes' if claim.holds else 'no':3}  {claim.sentence} {claim.measured}")
+
+
+def _tell_failures(name: str, results: Results) -> None:
+    failures = results.failures
+    click.echo(
+        f"{name}: {len(failures)} of {len(results)} cells failed; no page is written", err=True
+    )
+    for failure in failures[:_FAILURES_SHOWN]:
+        click.echo(f"  {failure.failure}", err=True)
+    if len(failures) > _FAILURES_SHOWN:
+        click.echo(f"  and {len(failures) - _FAILURES_SHOWN} more", err=True)
+
+
+class _Display:
+    """A bar on a terminal, now and then a plain line elsewhere."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self.name, self.quiet = name, quiet
+        self._bar: Any = None
+        self._next_line = time.monotonic() + _PLAIN_EVERY
+
+    def show(self, done: int, total: int, measured: Measured) -> None:
+        """Show how many cells are done, and which was the last."""
+        if self.quiet or measured.cached:
+            return
+        if sys.stderr.isatty():
+            self._show_live(done, total, measured)
+        elif time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _PLAIN_EVERY
+            click.echo(f"{self.name}: {done:,} of {total:,} cells, {measured.cell}", err=True)
+
+    def _show_live(self, done: int, total: int, measured: Measured) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import TimeRemainingColumn as Left
+
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=24),
+                MofNCompleteColumn(),
+                Left(),
+                TextColumn("{task.fields[cell]}", markup=False),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._bar.add_task(self.name, total=total, cell="")
+        self._bar.update(self._bar.task_ids[0], completed=done, cell=str(measured.cell))
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._bar is not None:
+            self._bar.stop()

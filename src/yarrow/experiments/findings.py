@@ -1,0 +1,103 @@
+"""What a page shows of a reproduction: plain data, which the report turns into text and figures."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Rows of words and numbers; the first column names the row."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """One line of a figure."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Curves:
+    """Lines in one set of axes; the file is called `<name>.svg`."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+    percent: bool = False
+    log_x: bool = False
+    marks: bool = False
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Boxes:
+    """How the values of each group are spread."""
+
+    name: str
+    title: str
+    x: str
+    groups: tuple[tuple[str, tuple[float, ...]], ...]
+    percent: bool = False
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs:
+    """Two values of the same task against each other: (task, x, y)."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    pairs: tuple[tuple[str, float, float], ...]
+    percent: bool = True
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Points:
+    """Points in groups: (label, x, y, group)."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    points: tuple[tuple[str, float, float, str], ...]
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pictures:
+    """Grey pictures, dark for the smallest number and bright for the largest."""
+
+    name: str
+    title: str
+    pictures: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...]
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper (or a question it leaves) and whether it holds here."""
+
+    sentence: str
+    holds: bool
+    measured: str
+    """The numbers that decide it."""
+    stable: bool = False
+    """It held with room to spare, so that tests may assert it at the reduced size."""
+
+
+Drawn = Curves | Boxes | Pairs | Points | Pictures
+Finding = Table | Drawn | Claim

@@ -1,0 +1,57 @@
+"""A stream whose second half is about something else: 000's protocol.
+
+The setting is the one with the fewest mistakes on the first half, each row predicted before it is
+learned. With it, the first half is learned, and the second half predicted row by row and learned:
+its mistakes so far are the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yarrow.datasets import Dataset
+from yarrow.experiments.protocols.prepare import rows_of
+from yarrow.experiments.spec import Cell, Learner
+from yarrow.lazy import np
+
+REVISION = 1
+_POINTS = 80
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Measure one learner on one draw of the stream."""
+    first, second, classes = halves(rows_of(cell.data, noise=cell.noise, seed=cell.seed))
+    setting, model = tuned(cell.learner, first, classes)
+    wrong = mistakes(model, second, classes)
+    points = np.unique(np.linspace(0, len(wrong), _POINTS + 1).astype(int)[1:])
+    return {
+        "setting": setting,
+        "rows": points.tolist(),
+        "mistakes": np.cumsum(wrong)[points - 1].tolist(),
+        "error": float(wrong.mean()),
+        "features": int(np.count_nonzero(np.diff(first.X.tocsc().indptr))),
+    }
+
+
+def halves(rows: Dataset) -> tuple[Dataset, Dataset, list[Any]]:
+    """Return the first half, the second, and the classes of both."""
+    half = len(rows) // 2
+    return rows.take(slice(None, half)), rows.take(slice(half, None)), rows.classes
+
+
+def mistakes(model: Any, rows: Dataset, classes: list[Any]) -> Any:
+    """Predict each row, then learn it; return which predictions were wrong."""
+    predictions = model.progressive(rows.X, rows.y, classes=classes).predictions
+    return np.asarray(predictions) != rows.y
+
+
+def tuned(learner: Learner, rows: Dataset, classes: list[Any]) -> tuple[dict[str, Any], Any]:
+    """Return the setting with the fewest mistakes on these rows, and its model."""
+    best: tuple[int, dict[str, Any], Any] | None = None
+    for setting in learner.settings():
+        model = learner.make(setting)
+        wrong = int(mistakes(model, rows, classes).sum())
+        if best is None or wrong < best[0]:
+            best = wrong, setting, model
+    assert best is not None  # there is at least the setting without a grid
+    return best[1], best[2]

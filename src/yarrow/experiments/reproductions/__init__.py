@@ -1,0 +1,32 @@
+"""The reproductions by name; each is a module with its specification and the paper's figures."""
+
+from __future__ import annotations
+
+import importlib
+
+from yarrow.errors import ParameterError
+from yarrow.experiments.spec import Reproduction
+
+NAMES = (
+    "arow-synthetic",
+    "arow-ranks",
+    "arow-mnist",
+    "arow-multiclass",
+    "sgft",
+    "drift",
+    "drift-selection",
+    "future",
+)
+
+
+def named(name: str) -> Reproduction:
+    """Return the reproduction of this name.
+
+    >>> named("arow-mnist").title
+    'Mistakes on MNIST, 3 against 5'
+    """
+    if name not in NAMES:
+        raise ParameterError(f"There is no reproduction {name!r}; there are {', '.join(NAMES)}.")
+    module = importlib.import_module(f"yarrow.experiments.reproductions.{name.replace('-', '_')}")
+    reproduction: Reproduction = module.REPRODUCTION
+    return reproduction

@@ -1,0 +1,99 @@
+"""`yarrow reproduce`: pages out of specifications."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from cli.support import Run
+
+from yarrow.experiments import reproductions
+from yarrow.experiments.findings import Claim, Table
+from yarrow.experiments.spec import Data, Learner, Reproduction, Study
+
+DATA = Data("small", "synthetic/gaussian", {"rows": 200, "test_rows": 100}, drawn=True)
+PA = Learner("PA", "PassiveAggressiveClassifier")
+
+
+def findings(results):
+    error = results.mean("error")
+    return [
+        Claim("PA learns.", error < 0.5, f"error {error:.2f}"),
+        Claim("PA errs.", error == 0, f"error {error:.2f}"),
+        Table("Errors", ("learner", "error"), (("PA", error),)),
+    ]
+
+
+SMALL = Reproduction(
+    name="small",
+    title="A small experiment",
+    paper="nobody, nowhere",
+    protocol="One pass.",
+    full=(Study("tuned", (DATA,), (PA,), {"passes": 1}, seeds=3),),
+    reduced=(Study("tuned", (DATA,), (PA,), {"passes": 1}),),
+    budget="a second.",
+    findings=findings,
+    differences="None to speak of.",
+)
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Only one small reproduction exists, and a cache of its own."""
+    monkeypatch.setattr(reproductions, "NAMES", ("small",))
+    monkeypatch.setattr(reproductions, "named", lambda name: SMALL)
+    monkeypatch.setenv("YARROW_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_page_says_what_holds_and_how_it_was_done(run: Run, small) -> None:
+    result = run("reproduce", "small", "--output", "pages", "--workers", "1")
+    assert result.exit_code == 0
+    assert "small: 1 of 2 claims hold; see pages/small.md" in result.stdout
+    assert "  yes  PA learns." in result.stdout
+    assert "  no   PA errs." in result.stdout
+    page = (small / "pages" / "small.md").read_text()
+    assert page.startswith("# A small experiment\n\nMade by `yarrow reproduce small`")
+    assert "None to speak of." in page
+    assert "| **no** | PA errs. |" in page
+    assert "3 cells" in page
+
+
+def test_a_reduced_page_says_that_it_is_no_result(run: Run, small) -> None:
+    run("reproduce", "small", "--reduced", "--workers", "1")
+    page = (small / "reproduction" / "small.md").read_text()
+    assert "not a result" in page
+    assert "None to speak of." not in page
+
+
+def test_all_writes_an_index(run: Run, small) -> None:
+    run("reproduce", "--all", "--output", "pages", "--workers", "1")
+    index = (small / "pages" / "README.md").read_text()
+    assert "[small](small.md)" in index
+    assert "1 of 2" in index
+
+
+def test_failed_cells_are_told_and_no_page_is_written(run: Run, small, monkeypatch) -> None:
+    bad = Learner("bad", "AROWClassifier", {"r": -1.0})
+    study = dataclasses.replace(SMALL.full[0], learners=(bad,))
+    broken = dataclasses.replace(SMALL, full=(study,))
+    monkeypatch.setattr(reproductions, "named", lambda name: broken)
+    result = run("reproduce", "--all", "--output", "pages", "--workers", "1", code=1)
+    assert "small: 3 of 3 cells failed; no page is written" in result.stderr
+    assert "bad on small, seed 0: The 'r' parameter must be > 0" in result.stderr
+    assert not (small / "pages").exists()
+
+
+def test_an_unknown_name_and_no_name_are_one_sentence(run: Run) -> None:
+    result = run("reproduce", "magic", code=2)
+    assert "There is no reproduction 'magic'; there are arow-synthetic, arow-ranks" in result.stderr
+    run("reproduce", code=2)
+    run("reproduce", "--all", "drift", code=2)
+
+
+def test_all_are_listed_with_their_budgets(run: Run) -> None:
+    listed = run("reproduce", "--list").stdout
+    for name in reproductions.NAMES:
+        assert f"{name}: {reproductions.named(name).title}\n" in listed
+        assert reproductions.named(name).budget in listed
