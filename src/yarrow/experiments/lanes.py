@@ -110,7 +110,7 @@ class Lane:
         """Predict and learn a block."""
         if self.failed:
             return
-        started = time.perf_counter()
+        started = time.thread_time()  # of this entrant alone, however many share the cores
         try:
             predictions = self.run.step(heat)
         except MemoryError:
@@ -118,7 +118,7 @@ class Lane:
         except Exception as error:
             return self._fail(error)  # other libraries raise whatever they like
         finally:
-            self.outcome.seconds += time.perf_counter() - started
+            self.outcome.seconds += time.thread_time() - started
         self._account(heat, predictions)
 
     def _account(self, heat: Heat, predictions: Array) -> None:
@@ -191,9 +191,9 @@ def described(model: Any) -> dict[str, Any]:
     """The class of an entrant, its family, and the parameters that are not the default."""
     if isinstance(model, Baseline):
         return {"learner": model.name, "family": "baseline", "parameters": {}}
-    family = getattr(type(model), "family", "") or type(model).__module__.split(".")[0]
+    family = getattr(model, "family", "") or type(model).__module__.split(".")[0]
     return {
-        "learner": type(model).__name__,
+        "learner": getattr(model, "learner", "") or type(model).__name__,
         "family": family,
         "parameters": changed_parameters(model),
     }
@@ -219,6 +219,8 @@ def _run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any
             task = "a regression" if classes is None else "classes"
             raise ParameterError(f"{type(model).__name__} is not for {task}.")
         return _CoreRun(model)
+    if hasattr(model, "enter"):
+        return model.enter(classes, known)
     if hasattr(model, "learn_one"):
         return _DictRun(model, classes)
     return _ArrayRun(model, classes, known)
