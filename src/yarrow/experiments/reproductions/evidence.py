@@ -263,7 +263,7 @@ def _whole(fields: Sequence[Field]) -> Table:
     note = (
         f"Sets that were cut above, at full length: Yarrow's five learners "
         f"({_settings_of(spec.TEAM_LEARNERS)} settings) and Vowpal Wabbit's gradient steps "
-        f"({len(spec.VOWPAL[0].settings())}). Hindsight first; then the setting chosen on the "
+        f"({len(spec.WHOLE_VOWPAL.settings())}). Hindsight first; then the setting chosen on the "
         "first half, on the second."
     )
     return Table("Whole streams", columns, tuple(rows), note)
@@ -429,8 +429,8 @@ Intervals are 95 %, by a paired block bootstrap over the stream (2,000 resamples
 """,
     full=spec.FULL,
     reduced=(
-        *spec.rivals(_REDUCED, (300, 60), spec.TEAM_LEARNERS),
-        *spec.defaults(_REDUCED, (300, 60)),
+        *spec.rivals(_REDUCED, (200, 40), spec.TEAM_LEARNERS),
+        *spec.defaults(_REDUCED, (200, 40)),
         *spec.whole(tuple(one for one in _REDUCED if one.name == "sonar")),
     ),
     budget="Settings x rows: Yarrow 205 x 150,000 under 3 minutes, Vowpal Wabbit 56 x 150,000 "
