@@ -12,7 +12,7 @@ from typing import Any
 from yarrow.experiments.grids import GRIDS
 from yarrow.experiments.spec import Data, Learner, Study
 
-TWO_CLASSES, MANY_CLASSES = 5_000, 1_500  # the most rows of a set
+TWO_CLASSES, MANY_CLASSES = 5_000, 1_000  # the most rows of a set
 
 
 @dataclasses.dataclass(frozen=True)
