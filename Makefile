@@ -28,7 +28,7 @@ evidence: .venv/bench ## docs/evidence.md: beside scikit-learn, river and Vowpal
 	$(BIN)/yarrow reproduce evidence --output docs $(ARGS)
 
 docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured, and all sets
-	$(BIN)/python tools/learners.py
+	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
 
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core

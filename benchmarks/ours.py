@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +82,23 @@ def train_text(path: Path, model: Path, threads: int = 2) -> list[str]:
     """``yarrow train`` as a command."""
     options = ["--learner", "PassiveAggressiveClassifier", "--model", str(model)]
     return [*COMMAND, "train", str(path), *options, "--threads", str(threads)]
+
+
+#: ten settings of each of five learners
+FIFTY = {
+    "arow": {"r": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]},
+    "pa": {"C": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3]},
+    "scw": {"C": [0.01, 0.1, 1, 10, 100], "eta": [0.75, 0.95]},
+    "adagrad": {"eta": [0.01, 0.03, 0.1, 0.3, 1], "loss": ["hinge", "logistic"]},
+    "fobos": {"eta0": [0.05, 0.15, 0.5, 1.5, 5], "l1": [1e-6, 1e-5]},
+}
+
+
+def compare_text(path: Path, grid: dict[str, Any], place: Path) -> list[str]:
+    """``yarrow compare`` as a command; its grid is written to a place."""
+    place.write_text(json.dumps(grid))
+    options = ["--learners", ",".join(grid), "--grid", str(place), "--quiet"]
+    return [*COMMAND, "compare", str(path), *options]
 
 
 def weights(model: Any) -> np.ndarray:

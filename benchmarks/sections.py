@@ -96,6 +96,28 @@ def text() -> list[Comparison]:
     return [Comparison(title, contenders, "s/GB", scale, bars, peaks)]
 
 
+def compare() -> list[Comparison]:
+    """Many settings in one pass over text, whole processes, on both cores."""
+    svm = data.RCV1Like().text(1_000_000)
+    one, fifty = "Yarrow, one setting", "Yarrow, fifty settings"
+    place = data.folder()
+    contenders, peak = timed_processes(
+        {
+            one: ours.compare_text(svm, {"arow": {"r": [0.1]}}, place / "one.json"),
+            fifty: ours.compare_text(svm, ours.FIFTY, place / "fifty.json"),
+        }
+    )
+
+    def bars(best: Best) -> list[Bar]:
+        return [Bar("Fifty settings: time of one", best[fifty] / best[one], at_most=12)]
+
+    def peaks(best: Best) -> list[str]:
+        return ["Peak memory: " + ", ".join(f"{k} {v / 1e6:.0f} MB" for k, v in peak.items()) + "."]
+
+    title = "Generated RCV1-like set as text, 1,000,000 rows"
+    return [Comparison(title, contenders, "s", 1, bars, peaks)]
+
+
 def learn_one() -> list[Comparison]:
     """Row by row, as dicts with string names."""
     X, y = data.RCV1Like().matrix(20_000)
@@ -211,6 +233,7 @@ def imports() -> list[Comparison]:
 SECTIONS = {
     "memory": memory,
     "text": text,
+    "compare": compare,
     "learn_one": learn_one,
     "multiclass": multiclass,
     "learners": learners,

@@ -44,7 +44,7 @@ class AffineLoop {
         for (int k = 0; k < width; ++k) sums[k] += x * static_cast<double>(cells[k]);
       });
       for (int k = 0; k < width; ++k)
-        out.score[at + k] = state.scale[at + k] * (wx[k] + intercept_ * intercept[at + k]);
+        out.score[at + k] = state.columns[at + k].scale * (wx[k] + intercept_ * intercept[at + k]);
     });
   }
 
@@ -80,15 +80,17 @@ class AffineLoop {
 
   void finish_row(State<W>& state) const {
     if (average_)
-      for (int k = 0; k < state.blocks.columns(); ++k) state.scale_sum[k] += state.scale[k];
+      for (int k = 0; k < state.blocks.columns(); ++k)
+        state.columns[k].scale_sum += state.columns[k].scale;
   }
 
   /// The weight of a slot (0: intercept) as predictions use it.
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const W* block = state.blocks.data() + slot * state.blocks.stride();
-    if (!average_) return state.scale[column] * block[column];
+    if (!average_) return state.columns[column].scale * block[column];
     if (state.t == 0) return 0;
-    return (state.scale_sum[column] * block[column] - block[state.blocks.capacity() + column]) /
+    return (state.columns[column].scale_sum * block[column] -
+            block[state.blocks.capacity() + column]) /
            state.t;
   }
 
@@ -111,26 +113,31 @@ class AffineLoop {
       sums[0] += x * at.cells(first, Stride);
       sums[1] += x * x;
     });
-    out.score[0] = state.scale[0] * (wx + intercept_ * state.blocks.intercept()[0]);
+    out.score[0] = state.columns[0].scale * (wx + intercept_ * state.blocks.intercept()[0]);
     out.xx = xx + intercept_ * intercept_;
   }
 
   void walk(State<W>& state, const Row<W>& row, std::span<const Move> moves, auto stride) const {
     Blocks<W>& blocks = state.blocks;
-    const auto add = [&](W* first, W* intercept, double amount) {
-      for_pairs(row, [=](auto at) {
-        at.set_cells(first, stride, at.cells(first, stride) + amount * at.values());
-      });
-      increase(*intercept, amount * intercept_);
+    const auto add = [](auto at, W* first, auto stride, double amount) {
+      at.set_cells(first, stride, at.cells(first, stride) + amount * at.values());
     };
     for (const Move& m : moves) {
       if (m.add == 0) continue;
       W* first = blocks.first() + m.column;
       W* intercept = blocks.intercept() + m.column;
-      if (average_)
-        add(first + blocks.capacity(), intercept + blocks.capacity(),
-            m.add * state.scale_sum[m.column]);
-      add(first, intercept, m.add);
+      if (average_) {  // both planes in one walk: a walk's end is what a processor guesses worst
+        const std::size_t capacity = blocks.capacity();
+        const double sums = m.add * state.columns[m.column].scale_sum;
+        for_pairs(row, [=](auto at) {
+          add(at, first + capacity, stride, sums);
+          add(at, first, stride, m.add);
+        });
+        increase(intercept[capacity], sums * intercept_);
+      } else {
+        for_pairs(row, [=](auto at) { add(at, first, stride, m.add); });
+      }
+      increase(*intercept, m.add * intercept_);
     }
   }
 
@@ -151,31 +158,33 @@ class AffineLoop {
   /// Refuses a move that would overflow, before anything is written.
   void admit(const State<W>& state, const Scores& scores, const Move& m, Bound& weights,
              Bound& sums) const {
-    const double scale = state.scale[m.column] * m.other;
+    const double scale = state.columns[m.column].scale * m.other;
     const bool folds = is_extreme(scale);
     if (folds) weights.value *= std::max(1.0, std::abs(scale));
     const double growth = std::abs(folds ? m.add : m.add / scale) * std::sqrt(scores.xx);
     weights.admit<W>(
         growth, [&] { return state.largest(0) * (folds ? std::max(1.0, std::abs(scale)) : 1); });
     if (!average_) return;
-    const bool settles = folds || settles_sums(state.scale[m.column], m.other);
-    sums.admit<W>((growth + settles * weights.value) * std::max(1.0, state.scale_sum[m.column]),
-                  [&] { return state.largest(1); });
+    const bool settles = folds || settles_sums(state.columns[m.column].scale, m.other);
+    sums.admit<W>(
+        (growth + settles * weights.value) * std::max(1.0, state.columns[m.column].scale_sum),
+        [&] { return state.largest(1); });
   }
 
   /// Does all that a move asks for but the walk, and turns `add` into stored units.
   void settle(State<W>& state, const Scores& scores, Move& m) const {
     const int k = m.column;
     const double a = m.other, b = m.add;
-    const bool settles = settles_sums(state.scale[k], a);
-    state.ww[k] *= a * a;
-    state.scale[k] *= a;
-    if (is_extreme(state.scale[k]))
+    const bool settles = settles_sums(state.columns[k].scale, a);
+    state.columns[k].ww *= a * a;
+    state.columns[k].scale *= a;
+    if (is_extreme(state.columns[k].scale))
       fold_scale(state, k);
     else if (settles)
       settle_sums(state, k);
-    state.ww[k] = std::max(0.0, state.ww[k] + 2 * a * b * scores.score[k] + b * b * scores.xx);
-    m.add = state.scale[k] == 1 ? b : b / state.scale[k];
+    state.columns[k].ww =
+        std::max(0.0, state.columns[k].ww + 2 * a * b * scores.score[k] + b * b * scores.xx);
+    m.add = state.columns[k].scale == 1 ? b : b / state.columns[k].scale;
   }
 
   /// Multiplies the scale into the stored numbers of one column, once the sums hold its past.
@@ -186,9 +195,9 @@ class AffineLoop {
     using One = std::integral_constant<std::size_t, 1>;  // known, it lets the compiler unroll
     const double largest =
         stride == 1 ? fold_column(state, k, One{}) : fold_column(state, k, stride);
-    state.ww[k] = sum_of_squares(state.blocks, k, largest);
-    state.scale_sum[k] = 0;
-    state.scale[k] = 1;
+    state.columns[k].ww = sum_of_squares(state.blocks, k, largest);
+    state.columns[k].scale_sum = 0;
+    state.columns[k].scale = 1;
   }
 
   /// Moves the past of one column, scale_sum*v, into its sums.
@@ -197,14 +206,14 @@ class AffineLoop {
     Blocks<W>& blocks = state.blocks;
     W* block = blocks.data();
     for (std::size_t slot = 0; slot <= blocks.features(); ++slot, block += blocks.stride())
-      increase(block[blocks.capacity() + k], -state.scale_sum[k] * block[k]);
-    state.scale_sum[k] = 0;
+      increase(block[blocks.capacity() + k], -state.columns[k].scale_sum * block[k]);
+    state.columns[k].scale_sum = 0;
   }
 
   /// The largest size of a number that results.
   double fold_column(State<W>& state, int k, auto stride) const {
     Blocks<W>& blocks = state.blocks;
-    const double scale = state.scale[k];
+    const double scale = state.columns[k].scale;
     const std::size_t slots = blocks.features() + 1;
     W* cells = blocks.data() + k;
     W largest[4] = {};  // of every fourth cell each, side by side

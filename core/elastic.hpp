@@ -102,7 +102,7 @@ class ElasticLoop {
         add(first + row.index[i] * stride, row.value[i], lane);
       });
       add(state.blocks.intercept() + at, intercept_, sums.data());
-      for (int k = 0; k < width; ++k) out.score[at + k] = sums[k] / state.scale[at + k];
+      for (int k = 0; k < width; ++k) out.score[at + k] = sums[k] / state.columns[at + k].scale;
     });
   }
 
@@ -125,7 +125,7 @@ class ElasticLoop {
     Bound weights = state.weights;  // kept only if every move is admitted
     for (Move& m : moves) {         // all steps are found before the first is made
       const double tau = solve(state, row, m);
-      m.add = std::copysign(tau, m.add) * state.scale[m.column];
+      m.add = std::copysign(tau, m.add) * state.columns[m.column].scale;
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     }
     state.weights = weights;
@@ -139,7 +139,8 @@ class ElasticLoop {
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
-    return settled(cell, state.blocks.capacity(), owed(state, column)) / state.scale[column];
+    return settled(cell, state.blocks.capacity(), owed(state, column)) /
+           state.columns[column].scale;
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -151,7 +152,8 @@ class ElasticLoop {
  private:
   /// All that has been asked of this column's weights. A fresh column has weights of 0 only.
   ClockSum owed(const State<W>& state, int column) const {
-    return as_stored<W>(state.column_updates[column] > 0 ? l1_ * state.scale_sum[column] : 0);
+    return as_stored<W>(state.columns[column].updates > 0 ? l1_ * state.columns[column].scale_sum
+                                                          : 0);
   }
   static double settled(const W* cell, std::size_t capacity, const ClockSum& owed) {
     return soft_threshold(double{cell[0]}, owed.now - cell[capacity]);
@@ -161,7 +163,7 @@ class ElasticLoop {
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
     const W* first = state.blocks.first() + m.column;
     const ClockSum due = owed(state, m.column);
-    const double scale = state.scale[m.column], sign = m.add > 0 ? 1 : -1;
+    const double scale = state.columns[m.column].scale, sign = m.add > 0 ? 1 : -1;
     step_.start(alpha_, l1_, std::abs(m.add), m.other);
     step_.add(sign * intercept_,
               settled(state.blocks.intercept() + m.column, capacity, due) / scale);
@@ -174,10 +176,10 @@ class ElasticLoop {
   void walk(State<W>& state, const Row<W>& row, const Move& m) const {
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
     const ClockSum before = owed(state, m.column);
-    double& sum = state.scale_sum[m.column];
-    sum = (state.column_updates[m.column] > 0 ? sum : 0) + state.scale[m.column];
+    double& sum = state.columns[m.column].scale_sum;
+    sum = (state.columns[m.column].updates > 0 ? sum : 0) + state.columns[m.column].scale;
     const ClockSum after = as_stored<W>(l1_ * sum);
-    const double pull = finite(l1_ * state.scale[m.column]);
+    const double pull = finite(l1_ * state.columns[m.column].scale);
     const auto step = [&](W* cell, double x) {
       cell[0] = static_cast<W>(soft_threshold(settled(cell, capacity, before) + m.add * x, pull));
       cell[capacity] = static_cast<W>(after.paid);
@@ -188,7 +190,7 @@ class ElasticLoop {
   }
 
   void grow_scale(State<W>& state, int column) const {
-    double& scale = state.scale[column];
+    double& scale = state.columns[column].scale;
     scale *= std::min(1 + alpha_, 0x1p600);
     if (scale < 0x1p60) return;
     if (state.before_all_change) state.before_all_change();
@@ -199,7 +201,7 @@ class ElasticLoop {
       for (const std::size_t plane : {std::size_t{0}, capacity})
         cell[plane] = static_cast<W>(cell[plane] * factor);
     scale *= factor;
-    state.scale_sum[column] *= factor;
+    state.columns[column].scale_sum *= factor;
   }
 
   double alpha_ = 0, l1_ = 0, intercept_ = 1;

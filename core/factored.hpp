@@ -13,7 +13,7 @@ namespace yarrow {
 /// the others the diagonal does. So nothing is lost before that, and the precision is positive
 /// whatever is.
 ///
-/// Sigma = D - D U (I + U'D U)^-1 U'D, where L L' = I + U'D U is kept (state.factor_roots). A row
+/// Sigma = D - D U (I + U'D U)^-1 U'D, where L L' = I + U'D U is kept (Column::factor_root). A row
 /// costs values * rank to score; a step features * rank in addition. Planes: mean, the diagonal D,
 /// perhaps the average's, then the factors. Features are summed in an order that is not theirs by
 /// numbering: over the row's own values, or, over all, on a grid where additions are exact.
@@ -100,7 +100,7 @@ class FactoredLoop : public DenseStepLoop<W> {
   /// Features have gone, and their part in U'D U with them.
   void after_forgetting(State<W>& state) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const TriangularRoot& root = state.factor_roots[k];
+      const TriangularRoot& root = state.columns[k].factor_root;
       const double trace =
           std::inner_product(root.cells.begin(), root.cells.end(), root.cells.begin(), 0.0);
       renew_root(state, k, std::vector<double>(root.size, trace));
@@ -128,9 +128,9 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
   /// d*L^-1 u of one slot: products of these are what the factors take from Sigma.
   std::vector<double> whitened_slot(const State<W>& state, std::size_t slot, int k) const {
-    std::vector<double> part(state.factor_roots[k].size);
+    std::vector<double> part(state.columns[k].factor_root.size);
     read_factors(state, slot, k, part);
-    state.factor_roots[k].forward(part);
+    state.columns[k].factor_root.forward(part);
     for (double& value : part) value *= diagonal(state, slot, k);
     return part;
   }
@@ -141,14 +141,14 @@ class FactoredLoop : public DenseStepLoop<W> {
                      std::vector<double>& y) const {
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     double separate = 0;
-    y.assign(state.factor_roots[k].size, 0);
+    y.assign(state.columns[k].factor_root.size, 0);
     for_values(row, [&](std::size_t slot, double x) {
       const double dx = diagonal(state, slot, k) * x;
       separate += x * dx;
       const W* factor = cells(state, slot, k) + offset;
       for (std::size_t a = 0; a < y.size(); ++a) y[a] += dx * factor[a * capacity];
     });
-    state.factor_roots[k].forward(y);
+    state.columns[k].factor_root.forward(y);
     double taken = 0;
     for (const double part : y) taken += part * part;
     return std::max(separate - taken, Base::rounding * separate);
@@ -157,7 +157,7 @@ class FactoredLoop : public DenseStepLoop<W> {
   /// Sigma*x = D x - D U L'^-1 y, for all features.
   void multiply(const State<W>& state, const Row<W>& row, int k) {
     std::vector<double> w = whitened_[k];
-    state.factor_roots[k].backward(w);
+    state.columns[k].factor_root.backward(w);
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     std::vector<double>& product = products_[k];
     product.assign(state.blocks.features() + 1, 0);
@@ -179,7 +179,7 @@ class FactoredLoop : public DenseStepLoop<W> {
     for_values(row,
                [&](std::size_t slot, double x) { separate += x * x * diagonal(state, slot, k); });
     const double root = std::sqrt(std::min(kappa, most_growth / separate));
-    const std::size_t f = state.factor_roots[k].size;
+    const std::size_t f = state.columns[k].factor_root.size;
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     std::vector<double> cross(f, 0);
     double own = 1;
@@ -190,14 +190,14 @@ class FactoredLoop : public DenseStepLoop<W> {
       own += u * du;
       for (std::size_t a = 0; a < f; ++a) cross[a] += du * factor[a * capacity];
     });
-    state.factor_roots[k].append(std::move(cross), own);
+    state.columns[k].factor_root.append(std::move(cross), own);
     if (f + 1 == 2 * rank_) compress(state, k);
   }
 
   /// To the principal axes of D^(1/2) U, of which the longest stay.
   void compress(State<W>& state, int k) const {
-    const std::size_t f = state.factor_roots[k].size;
-    std::vector<double> gram = state.factor_roots[k].square();
+    const std::size_t f = state.columns[k].factor_root.size;
+    std::vector<double> gram = state.columns[k].factor_root.square();
     for (std::size_t a = 0; a < f; ++a) gram[a * f + a] -= 1;
     EigenSystem axes = eigen_system(std::move(gram), f);
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
@@ -224,6 +224,7 @@ class FactoredLoop : public DenseStepLoop<W> {
   /// grid that is coarse enough for that, additions are exact, and so their order does not matter.
   void renew_root(State<W>& state, int k, const std::vector<double>& bounds) const {
     const std::size_t f = bounds.size();
+    if (f == 0) return;  // a column that has learned nothing yet
     const double least = 1e-12 * *std::max_element(bounds.begin(), bounds.end()) + 1e-200;
     std::vector<double> gram(f * f, 0), grid(f * f), u(f);
     for (std::size_t a = 0; a < f; ++a)
@@ -244,7 +245,7 @@ class FactoredLoop : public DenseStepLoop<W> {
     TriangularRoot root;
     for (std::size_t a = 0; a < f; ++a)
       root.append({gram.begin() + a * f, gram.begin() + a * f + a}, 1 + gram[a * f + a]);
-    state.factor_roots[k] = std::move(root);
+    state.columns[k].factor_root = std::move(root);
   }
 
   /// By how much one step may multiply the precision along its row: where confidence ends. More

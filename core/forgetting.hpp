@@ -126,7 +126,7 @@ struct Restarting : Diagonal {
   }
   template <class W>
   static double now(const State<W>& state, int column) {
-    return Clock::at(state.restarts[column]);
+    return Clock::at(state.columns[column].restarts);
   }
   auto settled(auto s, auto time, double now) const {
     return time == now + 0 * time ? s : prior + 0 * s;
@@ -134,7 +134,7 @@ struct Restarting : Diagonal {
 
   template <class W>
   void finish_move(State<W>& state, const Row<W>& row, int column) const {
-    double& restarts = state.restarts[column];
+    double& restarts = state.columns[column].restarts;
     const double least = floor * std::pow(restarts + 1, -power);
     if (smallest_variance(state.blocks, row, column) >= least) return;
     if (Clock::starts_again(++restarts)) settle_column(state, *this, column, Clock::round);

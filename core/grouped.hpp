@@ -56,7 +56,7 @@ class FeatureGroups {
       return pull_.share(std::abs(pull_.cut(blocks.first()[feature * blocks.stride() + column])),
                          1);
     if (pull_.threshold == 0) {
-      const std::vector<double>& squares = state_.group_squares[column];
+      const std::vector<double>& squares = state_.columns[column].group_squares;
       const bool known = static_cast<std::size_t>(group) < squares.size();
       return pull_.share(known ? std::sqrt(squares[group]) : 0, state_.groups.price(group));
     }
@@ -75,7 +75,7 @@ class FeatureGroups {
   static void changed(State<W>& state, Index feature, int column, double before, double after) {
     const Index group = state.groups.of(feature);
     if (group == Groups::alone) return;
-    std::vector<double>& squares = state.group_squares[column];
+    std::vector<double>& squares = state.columns[column].group_squares;
     if (squares.size() < state.groups.size()) squares.resize(state.groups.size());
     squares[group] = std::max(0.0, squares[group] + (after * after - before * before));
   }
@@ -83,7 +83,7 @@ class FeatureGroups {
   static void rebuild(State<W>& state) {
     const Blocks<W>& blocks = state.blocks;
     for (int k = 0; k < blocks.columns(); ++k) {
-      state.group_squares[k].assign(state.groups.size(), 0);
+      state.columns[k].group_squares.assign(state.groups.size(), 0);
       for (std::size_t f = 0; f < blocks.features(); ++f)
         changed(state, static_cast<Index>(f), k, 0, blocks.first()[f * blocks.stride() + k]);
     }

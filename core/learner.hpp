@@ -270,7 +270,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// Beside x.w, |x - w|^2, in the place where other strategies have a variance.
   void note_distance(const Row<W>& row, Scores& out) const {
     out.xx = squared_norm(row) + square(loop_.intercept());
-    out.variance[0] = std::max(0.0, state.ww[0] - 2 * out.score[0] + out.xx);
+    out.variance[0] = std::max(0.0, state.columns[0].ww - 2 * out.score[0] + out.xx);
   }
 
   void learn_binary(const Row<W>& row, double label, double weight) {
@@ -295,7 +295,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     const bool moves = ask(0, sign, weight, target, move);
     if (moves) {
       loop_.apply(state, row, scores_, {&move, 1});
-      ++state.column_updates[0];
+      ++state.columns[0].updates;
     }
     keep_memories();
     return moves;
@@ -307,7 +307,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     this->last_prediction = predicted;
     const bool moved = ask_strategy(row, c, weight);
     if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
-    for (const Move& m : moves_) ++state.column_updates[m.column];
+    for (const Move& m : moves_) ++state.columns[m.column].updates;
     keep_memories();
     if constexpr (Loop::calibrated)
       if (top_margin_ >= 0)
@@ -321,9 +321,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     loop_.finish_row(state);
     if constexpr (Loop::calibrated)
       state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
-    state.updates += moved;
-    state.mistakes += wrong;
-    ++state.t;
+    add_to_count(state.updates, moved);
+    add_to_count(state.mistakes, wrong);
+    add_to_count(state.t, 1);
   }
 
   bool rests(double margin, double target) const {
@@ -377,9 +377,10 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// Asks the rule about one column; false if it is to stay as it is.
   bool ask(int k, double sign, double weight, double target, Move& move) {
-    const Situation situation{sign * scores_.score[k], target, scores_.xx,  state.ww[k],
-                              scores_.variance[k],     weight, state.t + 1, state.column_updates[k],
-                              state.column_memory[k]};
+    const Situation situation{
+        sign * scores_.score[k], target, scores_.xx,  state.columns[k].ww,
+        scores_.variance[k],     weight, state.t + 1, state.columns[k].updates,
+        state.columns[k].memory};
     double step[3];
     consult(situation, step);
     if (step[2] != situation.memory) kept_.push_back({k, step[2]});
@@ -423,9 +424,9 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     measure_listed(row, counts);
     const double v = scores_.variance[c] + scores_.variance[rival];
     double ww = 0;
-    for (double w : state.ww) ww += w;
-    const Situation situation{margin,      target,        2 * scores_.xx,        ww, v, weight,
-                              state.t + 1, state.updates, state.column_memory[0]};
+    for (const Column& column : state.columns) ww += column.ww;
+    const Situation situation{margin,      target,        2 * scores_.xx,         ww, v, weight,
+                              state.t + 1, state.updates, state.columns[0].memory};
     double step[3];
     consult(situation, step);
     if (step[2] != situation.memory) kept_.push_back({0, step[2]});
@@ -488,7 +489,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// Stores what the rule wants to find at the next row, once this one is sure to be learned.
   void keep_memories() {
-    for (const auto& [column, memory] : kept_) state.column_memory[column] = memory;
+    for (const auto& [column, memory] : kept_) state.columns[column].memory = memory;
   }
 
   double score_of(int c) const { return scores_.score[this->column_of(c)]; }

@@ -94,9 +94,9 @@ class PNormLink {
   /// no weight exceeds, grows by no more than that of the step.
   template <class W>
   void admit(const State<W>& state, const Scores&, const Move& m, Bound&) const {
-    Bound{norm(state.scale[m.column], state.ww[m.column])}.admit<W>(
+    Bound{norm(state.columns[m.column].scale, state.columns[m.column].ww)}.admit<W>(
         std::abs(m.add) * std::sqrt(m.v),
-        [&] { return norm(state.scale[m.column], state.ww[m.column]); });
+        [&] { return norm(state.columns[m.column].scale, state.columns[m.column].ww); });
   }
 
  private:
@@ -166,7 +166,7 @@ class ExponentialLink {
 };
 
 /// The mirror loop: theta += b*z, and the weights are what the link makes of theta. Per column,
-/// `state.scale` is the link's reference, `state.ww` the total of its terms and `state.scale_sum`
+/// `scale` of a column is the link's reference, `ww` the total of its terms and `scale_sum`
 /// the largest total since it was last counted from scratch. Links that let features enter mark
 /// those that have in a second plane.
 template <class W, class Link>
@@ -228,7 +228,7 @@ class MirrorLoop {
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     if (!has_entered(state, cell)) return 0;
-    return link_.weights(state.scale[column], state.ww[column], 0)(*cell);
+    return link_.weights(state.columns[column].scale, state.columns[column].ww, 0)(*cell);
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -263,7 +263,7 @@ class MirrorLoop {
       if constexpr (Learning && Link::features_enter)
         for_cells(state.blocks, row, k,
                   [&](const W* cell, double) { newcomers += !has_entered(state, cell); });
-      const auto weight_of = link_.weights(state.scale[k], state.ww[k], newcomers);
+      const auto weight_of = link_.weights(state.columns[k].scale, state.columns[k].ww, newcomers);
       double sum = 0;
       for_cells(state.blocks, row, k, [&](const W* cell, double x) {
         if (Learning || has_entered(state, cell)) sum += x * weight_of(*cell);
@@ -274,7 +274,8 @@ class MirrorLoop {
 
   void step(State<W>& state, const Row<W>& row, int k, double amount) const {
     if (row.size == 0 && intercept_ == 0) return;
-    double &reference = state.scale[k], &total = state.ww[k], &peak = state.scale_sum[k];
+    double &reference = state.columns[k].scale, &total = state.columns[k].ww,
+           &peak = state.columns[k].scale_sum;
     double add = link_.stored(amount, reference), size = -std::numeric_limits<double>::infinity();
     for_cells(state.blocks, row, k,
               [&](W* cell, double x) { size = std::max(size, link_.size(*cell + add * x)); });
@@ -299,7 +300,8 @@ class MirrorLoop {
 
   void after_forgetting(State<W>& state, int k) const {
     const double size = largest_size(state, k);
-    if (std::isfinite(size) && link_.is_lost(size, state.scale[k])) refer_to(state, k, size);
+    if (std::isfinite(size) && link_.is_lost(size, state.columns[k].scale))
+      refer_to(state, k, size);
     count(state, k);
   }
 
@@ -314,7 +316,7 @@ class MirrorLoop {
 
   /// Chooses the reference at which the term of a number of this size is 1 or near.
   void refer_to(State<W>& state, int k, double size) const {
-    const double unit = link_.unit_for(size, state.scale[k]);
+    const double unit = link_.unit_for(size, state.columns[k].scale);
     if (unit == 1) return;
     if (state.before_all_change) state.before_all_change();
     W* cell = state.blocks.data() + k;
@@ -328,14 +330,16 @@ class MirrorLoop {
   void count(State<W>& state, int k) const {
     __extension__ using Wide = __int128;
     const double size = largest_size(state, k);
-    const double unit = std::ldexp(link_.term(size, state.scale[k]), -60);
+    const double unit = std::ldexp(link_.term(size, state.columns[k].scale), -60);
     Wide sum = 0;
     const W* cell = state.blocks.data() + k;
     if (std::isfinite(size) && unit > 0)
       for (std::size_t slot = 0; slot <= state.blocks.features();
            ++slot, cell += state.blocks.stride())
-        if (has_entered(state, cell)) sum += std::llround(link_.term(*cell, state.scale[k]) / unit);
-    state.ww[k] = state.scale_sum[k] = sum == 0 ? 0 : static_cast<double>(sum) * unit;
+        if (has_entered(state, cell))
+          sum += std::llround(link_.term(*cell, state.columns[k].scale) / unit);
+    state.columns[k].ww = state.columns[k].scale_sum =
+        sum == 0 ? 0 : static_cast<double>(sum) * unit;
   }
 
   Link link_;

@@ -316,7 +316,7 @@ class Model {
       double sum = 0;
       for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
         sum += square(blocks.data()[slot * blocks.stride() + k]);
-      state().ww[k] = square(state().scale[k]) * sum;
+      state().columns[k].ww = square(state().columns[k].scale) * sum;
     }
   }
 

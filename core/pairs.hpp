@@ -69,6 +69,9 @@ struct Places<W, double> {
   void set_cells(Cell* first, std::size_t stride, double to) const {
     first[row.index[i] * stride] = static_cast<Cell>(to);
   }
+  // Numbers that belong to the places of the row themselves.
+  double numbers(const double* list) const { return list[i]; }
+  void set_numbers(double* list, double to) const { list[i] = to; }
 };
 
 template <class W>
@@ -87,6 +90,8 @@ struct Places<W, Pair> {
     const Index* at = row.index + i;
     put_pair(to, first[at[0] * stride], first[at[1] * stride]);
   }
+  Pair numbers(const double* list) const { return pair_at(list + i); }
+  void set_numbers(double* list, Pair to) const { std::memcpy(list + i, &to, sizeof to); }
 };
 
 /// Calls f with all places of a row, by twos and at last perhaps one alone.

@@ -13,14 +13,16 @@
 
 // The proximal family: a gradient step on the row's features, then a pull of every weight towards
 // zero, which a feature pays when it is next visited. Each method is a pull, a struct in pulls/. It
-// is made once a row from the model's clock (rows learned, sums of penalties) and says
+// is made for each walk from the model's clock (rows learned, sums of penalties), so it holds only
+// what features ask for, and says
 //   planes               what is kept for a feature in each column, and what it is at first
 //   weight(cells)        the weight that these numbers stand for at this moment
 //   moved(cells, step)   the numbers to keep when the row's loss moves the weight by `step`, or,
-//                        where the rule gives no rate, when `step` is its negative gradient
+//                        where the rule gives no rate, when `step` is its negative gradient;
+//                        or moved(cells, weight, step), if it starts from the weight
 //   growth(step, state)  how much larger than before the first `growing` planes may become by that
 //   without_penalty()    the same for the intercept, which is not pulled
-//   finish_row(state)    moves the clock on after the row, whether it moved weights or not
+//   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
 // Cells are doubles, or two features' side by side (Pair).
 
 namespace yarrow {
@@ -44,6 +46,7 @@ class ProximalLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
+    out.weights.clear();
     for_tiles(columns, [&](auto tile, std::size_t at) {
       score_tile<decltype(tile)::value>(state, row, at, state.blocks.stride(), out);
     });
@@ -52,14 +55,18 @@ class ProximalLoop {
   /// All that can be asked about one column and nothing beside it, in one walk.
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     out.resize(1);
+    if (starts_from_weight) out.weights.resize(row.size);
+    double* weights = out.weights.data();
     const W* first = state.blocks.first();
     const Pull pull(state, parameters_);
     const auto [wx, xx] = pair_sums<2>(row, [=](auto at, auto* sums) {
-      const auto x = at.values();
-      sums[0] += x * pull.weight(cells_of(at, first, Count{}, One{}));
+      const auto x = at.values(), weight = pull.weight(cells_of(at, first, Count{}, One{}));
+      if constexpr (starts_from_weight) at.set_numbers(weights, weight);
+      sums[0] += x * weight;
       sums[1] += x * x;
     });
-    out.score[0] = wx + intercept_ * weight(state, 0, 0);
+    const double bias = pull.without_penalty().weight(cells_at(state.blocks.intercept(), One{}));
+    out.score[0] = wx + intercept_ * bias;
     out.xx = xx + intercept_ * intercept_;
   }
 
@@ -82,13 +89,16 @@ class ProximalLoop {
                        [&] { return largest(state); });
     state.weights = weights;
     const std::size_t capacity = state.blocks.capacity();
-    if (capacity == 1)  // distances that the compiler knows cost nothing to multiply by
-      walk(state, row, pull, moves, One{}, Count{});
-    else
-      walk(state, row, pull, moves, capacity, state.blocks.stride());
+    if (capacity != 1)
+      return walk(state, row, pull, moves, capacity, state.blocks.stride(), Unknown{});
+    // Distances that the compiler knows cost nothing to multiply by.
+    if constexpr (starts_from_weight)
+      if (scores.weights.size() == row.size)
+        return walk(state, row, pull, moves, One{}, Count{}, scores.weights.data());
+    walk(state, row, pull, moves, One{}, Count{}, Unknown{});
   }
 
-  void finish_row(State<W>& state) const { Pull(state, parameters_).finish_row(state); }
+  void finish_row(State<W>& state) const { Pull::finish_row(state, parameters_); }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const Blocks<W>& blocks = state.blocks;
@@ -106,10 +116,17 @@ class ProximalLoop {
  private:
   using One = std::integral_constant<std::size_t, 1>;
   using Count = std::integral_constant<std::size_t, Pull::planes.size()>;
+  using Cells = std::array<double, Count::value>;
+
+  /// Then a walk that assesses a row leaves its weights to the one that moves them, which need not
+  /// fetch and settle them once more.
+  static constexpr bool starts_from_weight =
+      requires(const Pull& pull, const Cells& cells) { pull.moved(cells, 0.0, 0.0); };
+  struct Unknown {};  ///< in the place of the weights of a row that was not assessed
 
   /// What one block keeps for one column.
-  static std::array<double, Count::value> cells_at(const W* block, std::size_t capacity) {
-    std::array<double, Count::value> cells;
+  static Cells cells_at(const W* block, std::size_t capacity) {
+    Cells cells;
     for (std::size_t plane = 0; plane < Count::value; ++plane)
       cells[plane] = block[plane * capacity];
     return cells;
@@ -140,20 +157,35 @@ class ProximalLoop {
   }
 
   void walk(State<W>& state, const Row<W>& row, const Pull& pull, std::span<const Move> moves,
-            auto capacity, auto stride) const {
+            auto capacity, auto stride, auto weights) const {
     const Pull free = pull.without_penalty();
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
       for_pairs(row, [=](auto at) {
-        const auto moved = pull.moved(cells_of(at, first, stride, capacity), m.add * at.values());
+        const auto cells = cells_of(at, first, stride, capacity);
+        const auto step = m.add * at.values();
+        const auto moved = [&] {
+          if constexpr (std::is_same_v<decltype(weights), const double*>)
+            return pull.moved(cells, at.numbers(weights), step);
+          else
+            return settled_and_moved(pull, cells, step);
+        }();
         for (std::size_t plane = 0; plane < Count::value; ++plane)
           at.set_cells(first + plane * capacity, stride, moved[plane]);
       });
       W* intercept = state.blocks.intercept() + m.column;
-      const auto moved = free.moved(cells_at(intercept, capacity), m.add * intercept_);
+      const auto moved = settled_and_moved(free, cells_at(intercept, capacity), m.add * intercept_);
       for (std::size_t plane = 0; plane < Count::value; ++plane)
         intercept[plane * capacity] = static_cast<W>(moved[plane]);
     }
+  }
+
+  [[gnu::always_inline]] static auto settled_and_moved(const Pull& pull, const auto& cells,
+                                                       auto step) {
+    if constexpr (starts_from_weight)
+      return pull.moved(cells, pull.weight(cells), step);
+    else
+      return pull.moved(cells, step);
   }
 
   double largest(const State<W>& state) const {

@@ -20,7 +20,7 @@ class Selected {
   /// `arrivals`: how many features may enter before the next one is made.
   Selected(State<W>& state, int column, std::size_t plane, std::size_t arrivals)
       : state_(state),
-        list_(state.selected[column]),
+        list_(state.columns[column].selected),
         weights_(state.blocks.first() + column),
         entries_(weights_ + plane * state.blocks.capacity()) {
     if (!list_.empty()) last_ = entry(list_.back());
@@ -60,7 +60,7 @@ class Selected {
     for (int k = 0; k < blocks.columns(); ++k) {
       const W* entries = blocks.first() + k + plane * blocks.capacity();
       const auto entry = [&](Index f) { return entries[f * blocks.stride()]; };
-      std::vector<Index>& list = state.selected[k];
+      std::vector<Index>& list = state.columns[k].selected;
       list.clear();
       for (std::size_t f = 0; f < blocks.features(); ++f)
         if (entry(static_cast<Index>(f)) > 0) list.push_back(static_cast<Index>(f));
@@ -166,7 +166,7 @@ class LargestLoop {
         out.score[k] += row.value[i] * static_cast<double>(cells[k]);
     }
     for (int k = 0; k < blocks.columns(); ++k)
-      out.score[k] = state.scale[k] * (out.score[k] + intercept_ * blocks.intercept()[k]);
+      out.score[k] = state.columns[k].scale * (out.score[k] + intercept_ * blocks.intercept()[k]);
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -181,7 +181,8 @@ class LargestLoop {
         for (int k = 0; k < width; ++k) sums[k] += x * static_cast<double>(cells[k]);
       });
       for (int k = 0; k < width; ++k)
-        out.score[at + k] = state.scale[at + k] * (wx[k] + intercept_ * blocks.intercept()[at + k]);
+        out.score[at + k] =
+            state.columns[at + k].scale * (wx[k] + intercept_ * blocks.intercept()[at + k]);
     });
   }
 
@@ -213,7 +214,7 @@ class LargestLoop {
   void finish_row(State<W>&) const {}
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    return state.scale[column] * state.blocks.data()[slot * state.blocks.stride() + column];
+    return state.columns[column].scale * state.blocks.data()[slot * state.blocks.stride() + column];
   }
 
   double intercept() const { return intercept_; }
@@ -240,31 +241,31 @@ class LargestLoop {
   void admit(const State<W>& state, const Row<W>& row, const Scores& scores, const Move& m,
              Bound& weights) const {
     const double growth = std::abs(m.add) * std::sqrt(scores.xx) / chance(row.size, false);
-    const double scale = state.scale[m.column] * m.other;
+    const double scale = state.columns[m.column].scale * m.other;
     weights.admit<W>(is_extreme(scale) ? growth : growth / scale, [&] { return state.largest(0); });
-    if (!std::isfinite(square(std::sqrt(state.ww[m.column]) + growth)))
+    if (!std::isfinite(square(std::sqrt(state.columns[m.column].ww) + growth)))
       throw Error("this row's update overflows the weights; scale the features or the step down");
   }
 
   /// w <- a*w for 0 <= a <= 1.
   void shrink(State<W>& state, int k, double a) const {
-    state.scale[k] *= a;
-    state.ww[k] *= a * a;
-    if (!is_extreme(state.scale[k])) return;
-    state.tell_before_change(state.selected[k]);
-    const auto fold = [&](W& cell) { cell = static_cast<W>(state.scale[k] * cell); };
+    state.columns[k].scale *= a;
+    state.columns[k].ww *= a * a;
+    if (!is_extreme(state.columns[k].scale)) return;
+    state.tell_before_change(state.columns[k].selected);
+    const auto fold = [&](W& cell) { cell = static_cast<W>(state.columns[k].scale * cell); };
     fold(state.blocks.intercept()[k]);
-    for (const Index f : state.selected[k])
+    for (const Index f : state.columns[k].selected)
       fold(state.blocks.first()[f * state.blocks.stride() + k]);
-    state.scale[k] = 1;
-    state.ww[k] = norm2(state, k);
+    state.columns[k].scale = 1;
+    state.columns[k].ww = norm2(state, k);
   }
 
   /// w <- w + add*x, the projection and the cut.
   void learn(State<W>& state, const Row<W>& row, int k, double add) {
     W* const first = state.blocks.first() + k;
     const std::size_t stride = state.blocks.stride();
-    const double stored_add = add / state.scale[k];
+    const double stored_add = add / state.columns[k].scale;
     const bool whole = epsilon_ == 0, explores_now = explores(state);
     RandomPlaces places(seed_, state.t, row.size, static_cast<double>(budget_));
     Selected<W> selected(state, k, 1, row.size);
@@ -282,15 +283,15 @@ class LargestLoop {
     const double norm = std::sqrt(norm2(state, k));
     selected.cut(budget_, [=](Index f) { return std::abs(double{first[f * stride]}); }, ranking_);
     shrink(state, k, norm > radius_ ? radius_ / norm : 1);
-    state.ww[k] = norm2(state, k);
+    state.columns[k].ww = norm2(state, k);
   }
 
   /// |w|^2, summed in the order of entry.
   double norm2(const State<W>& state, int k) const {
     const Blocks<W>& blocks = state.blocks;
-    double sum = square(state.scale[k] * blocks.intercept()[k]);
-    for (const Index f : state.selected[k])
-      sum += square(state.scale[k] * blocks.first()[f * blocks.stride() + k]);
+    double sum = square(state.columns[k].scale * blocks.intercept()[k]);
+    for (const Index f : state.columns[k].selected)
+      sum += square(state.columns[k].scale * blocks.first()[f * blocks.stride() + k]);
     return sum;
   }
 

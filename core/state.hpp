@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -19,6 +20,14 @@
 
 namespace yarrow {
 
+/// Counts of rows: one thread learns and counts, others may look without waiting for it.
+inline void add_to_count(double& count, double more) {
+  std::atomic_ref(count).store(count + more, std::memory_order_relaxed);
+}
+inline double read_count(double& count) {
+  return std::atomic_ref(count).load(std::memory_order_relaxed);
+}
+
 /// An upper bound on the size of stored numbers. It lets a loop refuse, before it writes anything,
 /// the update that would make a weight infinite, at the price of one addition a row.
 struct Bound {
@@ -36,19 +45,23 @@ struct Bound {
   }
 };
 
+/// The numbers of one column that are not per feature; a loop uses those it needs.
+struct Column {
+  double scale = 1;      ///< affine: the weight is scale * stored; mirror: reference;
+                         ///< elastic: stored is scale * weight
+  double ww = 0;         ///< affine: |w|^2, intercept included; mirror: total
+  double scale_sum = 0;  ///< averaging, elastic: scales since the last folding, summed
+  double updates = 0;    ///< how often the column moved
+  double memory = 0;     ///< what the rule keeps; top1 has one problem and uses the first column's
+  double restarts = 0;   ///< how often its variances were set back to the prior
+  std::vector<Index> selected;        ///< selection: features in the order of entry
+  std::vector<double> group_squares;  ///< groups: their sums of squares
+  TriangularRoot factor_root;         ///< factored: L L' = I + U'D U
+};
+
 /// The numbers of a state that are not per feature.
 struct Scalars {
-  // per column
-  std::vector<double> scale;      ///< affine: the weight is scale * stored; mirror: reference;
-                                  ///< elastic: stored is scale * weight
-  std::vector<double> ww;         ///< affine: |w|^2, intercept included; mirror: total
-  std::vector<double> scale_sum;  ///< averaging, elastic: scales since the last folding, summed
-  std::vector<double> column_updates;  ///< how often the column moved
-  std::vector<double> column_memory;   ///< what the rule keeps; top1 has one problem and uses [0]
-  std::vector<double> restarts;        ///< how often its variances were set back to the prior
-  std::vector<std::vector<Index>> selected;        ///< selection: features in the order of entry
-  std::vector<std::vector<double>> group_squares;  ///< groups: their sums of squares
-  std::vector<TriangularRoot> factor_roots;        ///< factored: L L' = I + U'D U
+  std::vector<Column> columns;
 
   double t = 0;         ///< rows learned
   double updates = 0;   ///< rows that changed a class's weights
@@ -127,17 +140,7 @@ struct Support {
 /// Everything a model has learned, and all that saving must keep. Copying it is a checkpoint.
 template <class W>
 struct State : Scalars {
-  explicit State(Blocks<W> b) : blocks(std::move(b)) {
-    scale.assign(blocks.columns(), 1);
-    ww.assign(blocks.columns(), 0);
-    scale_sum.assign(blocks.columns(), 0);
-    column_updates.assign(blocks.columns(), 0);
-    column_memory.assign(blocks.columns(), 0);
-    restarts.assign(blocks.columns(), 0);
-    selected.resize(blocks.columns());
-    group_squares.resize(blocks.columns());
-    factor_roots.resize(blocks.columns());
-  }
+  explicit State(Blocks<W> b) : blocks(std::move(b)) { columns.resize(blocks.columns()); }
 
   Blocks<W> blocks;
   Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
@@ -157,17 +160,10 @@ struct State : Scalars {
     const int to = blocks.columns();
     covariances.add_column(from);  // may be refused
     blocks.add_column();
-    scale.push_back(from < 0 ? 1 : scale[from]);
-    ww.push_back(from < 0 ? 0 : ww[from]);
-    scale_sum.push_back(from < 0 ? t : scale_sum[from]);  // a fresh column had scale 1 so far
-    column_updates.push_back(from < 0 ? 0 : column_updates[from]);
-    column_memory.push_back(from < 0 ? 0 : column_memory[from]);
-    restarts.push_back(from < 0 ? 0 : restarts[from]);
+    columns.push_back(from < 0 ? Column{} : Column(columns[from]));
+    if (from < 0) columns.back().scale_sum = t;  // a fresh column had scale 1 so far
     if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
     if (!votes.empty() && mirrored) votes.back().mirror();
-    selected.push_back(from < 0 ? std::vector<Index>{} : selected[from]);
-    group_squares.push_back(from < 0 ? std::vector<double>{} : group_squares[from]);
-    factor_roots.push_back(from < 0 ? TriangularRoot{} : TriangularRoot(factor_roots[from]));
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -183,16 +179,8 @@ struct State : Scalars {
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
     covariances.truncate_columns(columns);
-    scale.resize(columns);
-    ww.resize(columns);
-    scale_sum.resize(columns);
-    column_updates.resize(columns);
-    column_memory.resize(columns);
-    restarts.resize(columns);
+    this->columns.resize(columns);
     if (!votes.empty()) votes.resize(columns);
-    selected.resize(columns);
-    group_squares.resize(columns);
-    factor_roots.resize(columns);
   }
 
   void grow_features(std::size_t features) {
@@ -231,10 +219,11 @@ struct State : Scalars {
 };
 
 /// What walks over a row find out: per column z.w and, where somebody asked, z'Sigma z, for z = x;
-/// and |x|^2.
+/// and |x|^2. A loop of one column may also note the weight at each place of the row.
 struct Scores {
   std::vector<double> score, variance;
   double xx = 0;
+  Buffer<double> weights;
 
   void resize(std::size_t columns) {
     if (score.size() == columns) return;

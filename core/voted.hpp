@@ -106,7 +106,7 @@ class VotedLoop : public PlainWeights<W> {
 
   /// The weights of all rows learned, and one in advance.
   static double now(const State<W>& state, int column) {
-    return state.t + 1 + state.column_memory[column];
+    return state.t + 1 + state.columns[column].memory;
   }
 
   static double sign(double x) { return (x > 0) - (x < 0); }

@@ -51,6 +51,7 @@ cpp_tests() { # sanitizers
 }
 
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1 # pytest's workers would end well in spite of a report
 install_sanitized address,undefined
 cpp_tests address,undefined
 ASAN_OPTIONS=detect_leaks=0 python_tests address,undefined libasan.so -m "not slow" "${CHOSEN[@]}"

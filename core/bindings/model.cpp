@@ -185,6 +185,8 @@ static nb::object predict_one(PythonModel<W>& self, nb::object x) {
   if (self.is_regression()) return nb::cast(scores.score[0]);
   if (scores.score.empty()) return nb::none();
   const auto best = std::max_element(scores.score.begin(), scores.score.end());
+  // Another thread may be adding a class, which moves the names.
+  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
   return to_python(self.classes.names()[static_cast<std::size_t>(best - scores.score.begin())]);
 }
 
@@ -385,17 +387,23 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def("covariances", &covariances<W>,
            "The covariance of the weights of each class, in the order of their appearance.");
   type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
-  type.def_prop_ro("t", [](M& self) { return self.state().t; });
-  type.def_prop_ro("updates", [](M& self) { return self.state().updates; });
-  type.def_prop_ro("mistakes", [](M& self) { return self.state().mistakes; });
+  type.def_prop_ro("t", [](M& self) { return read_count(self.state().t); });
+  type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
+  type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
   type.def_prop_ro("column_memory", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
-    return self.state().column_memory;
+    std::vector<double> memory;
+    for (const Column& column : self.state().columns) memory.push_back(column.memory);
+    return memory;
   });
   type.def_prop_ro("calibration", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     return nb::make_tuple(self.state().calibration.c, self.state().calibration.lapse);
   });
-  type.def_prop_ro("n_features", [](M& self) { return self.state().blocks.features(); });
+  type.def_prop_ro("n_features", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    return self.state().blocks.features();
+  });
   type.def_prop_ro("last_prediction", [](M& self) { return self.learner->last_prediction; });
   type.def_prop_ro("classes", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
@@ -421,7 +429,10 @@ static void bind_model(nb::module_& m, const char* name) {
     for (const Votes<W>& v : state.votes) votes += v.bytes();
     return state.blocks.bytes() + state.covariances.bytes() + votes + self.vocabulary.memory();
   });
-  type.def_prop_ro("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
+  type.def_prop_ro("has_integer_names", [](M& self) {
+    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    return self.vocabulary.identity();
+  });
   type.def_prop_ro("feature_names", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
     nb::list names;

@@ -62,6 +62,23 @@ void bind_rules(nb::module_& m) {
       .def_ro("parameters", &RuleObject::parameters)
       .def_prop_ro("meets_many_rivals",
                    [](const RuleObject& self) { return self.slack != nullptr; })
+      .def(
+          "steps",
+          [](const RuleObject& self,
+             nb::ndarray<const double, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu> situations,
+             const std::vector<double>& parameters) {
+            static_assert(sizeof(Situation) == 9 * sizeof(double));
+            const auto* given = reinterpret_cast<const Situation*>(situations.data());
+            const std::size_t n = situations.shape(0);
+            std::vector<double> steps(3 * n);
+            for (std::size_t i = 0; i < n; ++i) {
+              steps[3 * i + 2] = given[i].memory;
+              self.function(&given[i], parameters.data(), &steps[3 * i]);
+            }
+            return to_array(std::move(steps), {n, 3});
+          },
+          nb::arg("situations"), nb::arg("parameters"),
+          "The answers to some situations, a line each: two numbers and the new memory.")
       .def_static(
           "from_address",
           [](std::uintptr_t address, std::vector<std::string> parameters, nb::object owner) {

@@ -37,6 +37,13 @@ static void add_votes(const std::vector<Votes<W>>& columns, nb::dict& out) {
   put("votes_value", all.value);
 }
 
+/// The numbers of a column, as files name them.
+static constexpr std::pair<const char*, double Column::*> column_numbers[] = {
+    {"scale", &Column::scale},          {"ww", &Column::ww},
+    {"scale_sum", &Column::scale_sum},  {"column_updates", &Column::updates},
+    {"column_memory", &Column::memory}, {"restarts", &Column::restarts},
+};
+
 template <class Framework, class W>
 static nb::dict state_of(PythonModel<W>& self) {
   const State<W>& state = self.state();
@@ -47,13 +54,11 @@ static nb::dict state_of(PythonModel<W>& self) {
   const auto add = [&](const char* name, const std::vector<double>& values) {
     out[name] = to_array<Framework>(std::vector<double>(values), {values.size()});
   };
-  add("scale", state.scale);
-  add("ww", state.ww);
-  add("scale_sum", state.scale_sum);
-  add("column_updates", state.column_updates);
-  add("column_memory", state.column_memory);
-  if (std::ranges::any_of(state.restarts, [](double n) { return n > 0; }))
-    add("restarts", state.restarts);
+  for (const auto& [name, number] : column_numbers) {
+    std::vector<double> of_columns;
+    for (const Column& column : state.columns) of_columns.push_back(column.*number);
+    add(name, of_columns);
+  }
   add("scalars", {state.t, state.updates, state.mistakes, double(state.classes), state.penalty,
                   state.weights.value, state.sums.value, state.calibration.c,
                   state.calibration.lapse, state.calibration.next_fit});
@@ -61,7 +66,8 @@ static nb::dict state_of(PythonModel<W>& self) {
   add("calibration_right", {state.calibration.right.begin(), state.calibration.right.end()});
   add("calibration_wrong", {state.calibration.wrong.begin(), state.calibration.wrong.end()});
   std::vector<double> roots, factors;
-  for (const TriangularRoot& root : state.factor_roots) {
+  for (const Column& column : state.columns) {
+    const TriangularRoot& root = column.factor_root;
     factors.push_back(static_cast<double>(root.size));
     roots.insert(roots.end(), root.cells.begin(), root.cells.end());
   }
@@ -83,7 +89,8 @@ static nb::dict state_of(PythonModel<W>& self) {
   add_votes<Framework>(state.votes, out);
   if (state.groups.size() > 0) {
     std::vector<double> squares;  // a column may not have met the newest groups
-    for (std::vector<double> of_column : state.group_squares) {
+    for (const Column& column : state.columns) {
+      std::vector<double> of_column = column.group_squares;
       of_column.resize(state.groups.size());
       squares.insert(squares.end(), of_column.begin(), of_column.end());
     }
@@ -179,9 +186,8 @@ static std::vector<Votes<W>> read_votes(const nb::dict& from, std::size_t column
   return votes;
 }
 
-static void restore_factors(std::vector<TriangularRoot>& to, const nb::dict& from,
-                            std::size_t columns, std::size_t planes) {
-  const auto factors = values<double>(from, "factors", columns);
+static void restore_factors(std::vector<Column>& to, const nb::dict& from, std::size_t planes) {
+  const auto factors = values<double>(from, "factors", to.size());
   std::size_t expected = 0;
   for (const double f : factors) {
     if (!(f >= 0 && f < static_cast<double>(planes)))
@@ -190,9 +196,9 @@ static void restore_factors(std::vector<TriangularRoot>& to, const nb::dict& fro
   }
   const auto cells = values<double>(from, "factor_roots", expected);
   auto at = cells.begin();
-  for (std::size_t k = 0; k < columns; ++k) {
+  for (std::size_t k = 0; k < to.size(); ++k) {
     const auto f = static_cast<std::size_t>(factors[k]);
-    to[k] = {{at, at + f * (f + 1) / 2}, f};
+    to[k].factor_root = {{at, at + f * (f + 1) / 2}, f};
     at += f * (f + 1) / 2;
   }
 }
@@ -225,23 +231,18 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
 
   if (state.covariances.in_use()) restore_covariances(state.covariances, from, slots, columns);
   state.votes = read_votes<W>(from, columns, slots - 1);
-  state.factor_roots.assign(columns, {});
+  state.columns.assign(columns, {});
+  for (const auto& [name, number] : column_numbers) {
+    const bool is_newer = number == &Column::memory || number == &Column::restarts;
+    if (is_newer && !from.contains(name)) continue;  // the first files had neither
+    const auto of_columns = values<double>(from, name, columns);
+    for (std::size_t k = 0; k < columns; ++k) state.columns[k].*number = of_columns[k];
+  }
   if (self.learner->recipe().loop == LoopKind::factored)
-    restore_factors(state.factor_roots, from, columns, planes);
+    restore_factors(state.columns, from, planes);
   state.touched.forget();
   state.support.forget();
   state.blocks.restore(cells.data(), slots - 1, static_cast<int>(columns));
-  state.scale = values<double>(from, "scale", columns);
-  state.ww = values<double>(from, "ww", columns);
-  state.scale_sum = values<double>(from, "scale_sum", columns);
-  state.column_updates = values<double>(from, "column_updates", columns);
-  state.column_memory.assign(columns, 0);  // files written before rules had a memory lack it
-  if (from.contains("column_memory"))
-    state.column_memory = values<double>(from, "column_memory", columns);
-  state.restarts.assign(columns, 0);
-  if (from.contains("restarts")) state.restarts = values<double>(from, "restarts", columns);
-  state.selected.assign(columns, {});
-  state.group_squares.assign(columns, {});
   if (!self.hash_mask) state.groups.truncate(0);
   self.grow(0);
   self.learner->rebuild();
@@ -249,8 +250,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     const std::size_t groups = state.groups.size();
     const auto squares = values<double>(from, "group_squares", columns * groups);
     for (std::size_t k = 0; k < columns; ++k)
-      state.group_squares[k].assign(squares.begin() + k * groups,
-                                    squares.begin() + (k + 1) * groups);
+      state.columns[k].group_squares.assign(squares.begin() + k * groups,
+                                            squares.begin() + (k + 1) * groups);
   }
   state.t = scalars[0];
   state.updates = scalars[1];

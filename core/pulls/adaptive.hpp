@@ -53,16 +53,16 @@ struct AdaGradMirrorPull {
     return soft_threshold(stored, (rows - paid) * penalty / (delta + s));
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
+  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
     const N s = rounded(root_of_squares(cells[1], step));
-    return {rounded(weight(cells) + eta * step / (delta + s)), s, everywhere<N>(rows)};
+    return {rounded(weight + eta * step / (delta + s)), s, everywhere<N>(rows)};
   }
   double growth(double step, const Scalars& state) const {
     return squared_growth(std::max(eta, step), state);  // |step| <= s, but for rounding
   }
 
   template <class W>
-  void finish_row(State<W>&) const {}
+  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 /// AdaGrad by primal-dual averaging: stored is the sum g of all negative gradients, and
@@ -97,7 +97,7 @@ struct AdaGradDualPull {
   double growth(double step, const Scalars& state) const { return squared_growth(step, state); }
 
   template <class W>
-  void finish_row(State<W>&) const {}
+  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 /// FTRL-Proximal (McMahan et al. 2013): stored is d = -z, and with the gradients g_1..g_n,
@@ -139,7 +139,7 @@ struct FTRLPull {
   }
 
   template <class W>
-  void finish_row(State<W>&) const {}
+  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 }  // namespace yarrow

@@ -48,8 +48,8 @@ struct CumulativePull {
   double growth(double step, const Scalars&) const { return step; }
 
   template <class W>
-  void finish_row(State<W>& state) const {
-    clock.finish_row(state);
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
+    SoftPull::finish_row(state, p);
   }
 };
 

@@ -36,7 +36,7 @@ struct DualPull {
   double growth(double step, const Scalars&) const { return step; }
 
   template <class W>
-  void finish_row(State<W>&) const {}
+  static void finish_row(State<W>&, const std::vector<double>&) {}
 
  private:
   DualPull(double t, double f) : threshold(t), factor(f) {}

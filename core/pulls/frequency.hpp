@@ -89,15 +89,14 @@ struct FrequencyPull {
     return soft_threshold(stored, (clock.total.now - paid) * norm.capped(h));
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
-    return {weight(cells) + step, rounded(norm.after(cells[1], step)),
-            everywhere<N>(clock.total.paid)};
+  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
+    return {weight + step, rounded(norm.after(cells[1], step)), everywhere<N>(clock.total.paid)};
   }
   double growth(double step, const Scalars& state) const { return norm.growth(step, state); }
 
   template <class W>
-  void finish_row(State<W>& state) const {
-    clock.finish_row(state);
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
+    SoftPull::finish_row(state, p);
   }
 };
 
@@ -140,8 +139,8 @@ struct FrequencyCumulativePull {
   double growth(double step, const Scalars& state) const { return norm.growth(step, state); }
 
   template <class W>
-  void finish_row(State<W>& state) const {
-    clock.finish_row(state);
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
+    SoftPull::finish_row(state, p);
   }
 };
 
@@ -185,7 +184,7 @@ struct FrequencyDualPull {
   }
 
   template <class W>
-  void finish_row(State<W>&) const {}
+  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 }  // namespace yarrow

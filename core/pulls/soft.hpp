@@ -13,14 +13,10 @@ struct SoftPull {
   template <class N>
   using Cells = std::array<N, 2>;
   ClockSum total;
-  double penalty, rate, l1;
 
   template <class W>
-  SoftPull(const State<W>& state, const std::vector<double>& p)
-      : total(as_stored<W>(state.penalty)),
-        penalty(state.penalty),
-        rate(learning_rate(p[1], p[2], state.t + 1)),
-        l1(p[0]) {}
+  SoftPull(const State<W>& state, const std::vector<double>& /*p*/)
+      : total(as_stored<W>(state.penalty)) {}
 
   SoftPull without_penalty() const {
     SoftPull free = *this;
@@ -33,14 +29,14 @@ struct SoftPull {
     return soft_threshold(stored, total.now - paid);
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
-    return {weight(cells) + step, everywhere<N>(total.paid)};
+  Cells<N> moved(const Cells<N>& /*cells*/, N weight, N step) const {
+    return {weight + step, everywhere<N>(total.paid)};
   }
   double growth(double step, const Scalars&) const { return step; }
 
   template <class W>
-  void finish_row(State<W>& state) const {
-    state.penalty = penalty + rate * l1;
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
+    state.penalty += learning_rate(p[1], p[2], state.t + 1) * p[0];
   }
 };
 
@@ -55,15 +51,11 @@ struct ElasticPull {
   template <class N>
   using Cells = std::array<N, 2>;
   ClockSum total;
-  double shrink, rate, l1, l2;
+  double shrink;
 
   template <class W>
-  ElasticPull(const State<W>& state, const std::vector<double>& p)
-      : total(as_stored<W>(state.penalty)),
-        shrink(state.shrink),
-        rate(learning_rate(p[1], p[2], state.t + 1)),
-        l1(p[0]),
-        l2(p[3]) {}
+  ElasticPull(const State<W>& state, const std::vector<double>& /*p*/)
+      : total(as_stored<W>(state.penalty)), shrink(state.shrink) {}
 
   ElasticPull without_penalty() const {
     ElasticPull free = *this;
@@ -84,9 +76,10 @@ struct ElasticPull {
   double growth(double step, const Scalars& state) const { return step * state.shrink; }
 
   template <class W>
-  void finish_row(State<W>& state) const {
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
     constexpr double most = 0x1p60;
-    state.penalty += rate * l1 * shrink;
+    const double rate = learning_rate(p[1], p[2], state.t + 1), l1 = p[0], l2 = p[3];
+    state.penalty += rate * l1 * state.shrink;
     state.shrink *= std::min(1 + rate * l2, 0x1p600);
     if (state.shrink < most) return;
     const double factor = std::ldexp(1.0, -std::ilogb(state.shrink));

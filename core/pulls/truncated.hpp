@@ -15,15 +15,11 @@ struct TruncatedPull {
   template <class N>
   using Cells = std::array<N, 2>;
   ClockSum total;
-  double rate, gravity, theta, every;
+  double theta;
 
   template <class W>
   TruncatedPull(const State<W>& state, const std::vector<double>& p)
-      : total(as_stored<W>(state.penalty)),
-        rate(learning_rate(p[1], p[2], state.t + 1)),
-        gravity(p[0]),
-        theta(p[3]),
-        every(p[4]) {}
+      : total(as_stored<W>(state.penalty)), theta(p[3]) {}
 
   TruncatedPull without_penalty() const {
     TruncatedPull free = *this;
@@ -37,14 +33,16 @@ struct TruncatedPull {
     return magnitude(stored) > everywhere<N>(theta) ? stored : pulled;
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
-    return {weight(cells) + step, everywhere<N>(total.paid)};
+  Cells<N> moved(const Cells<N>& /*cells*/, N weight, N step) const {
+    return {weight + step, everywhere<N>(total.paid)};
   }
   double growth(double step, const Scalars&) const { return step; }
 
   template <class W>
-  void finish_row(State<W>& state) const {
-    if (std::fmod(state.t + 1, every) == 0) state.penalty += rate * every * gravity;
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
+    const double gravity = p[0], every = p[4];
+    if (std::fmod(state.t + 1, every) == 0)
+      state.penalty += learning_rate(p[1], p[2], state.t + 1) * every * gravity;
   }
 };
 
@@ -74,13 +72,13 @@ struct RoundingPull {
     return seen == everywhere<N>(roundings) ? stored : rounded;
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
-    return {weight(cells) + step, everywhere<N>(roundings)};
+  Cells<N> moved(const Cells<N>& /*cells*/, N weight, N step) const {
+    return {weight + step, everywhere<N>(roundings)};
   }
   double growth(double step, const Scalars&) const { return step; }
 
   template <class W>
-  void finish_row(State<W>&) const {}
+  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 }  // namespace yarrow

@@ -19,12 +19,17 @@ _MODULES = (
     "experiments",
     "feature_selection",
     "features",
+    "kernel",
     "linear_model",
     "metrics",
     "report",
     "stream",
 )
-_ELSEWHERE = {"Situation": "yarrow._core", "YarrowError": "yarrow.errors"}
+_ELSEWHERE = {
+    "Situation": "yarrow._core",
+    "YarrowError": "yarrow.errors",
+    "load": "yarrow.loading",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -41,4 +46,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     learners = import_module("yarrow.linear_model").__all__
-    return sorted([*_ELSEWHERE, *_MODULES, "__version__", *learners])
+    return sorted({*_ELSEWHERE, *_MODULES, "__version__", *learners})

@@ -51,8 +51,6 @@ def test_one_call_equals_row_by_row(
     few_variants, seed, kind, weights, delay, parts, dtype, naming, sparse
 ):
     variant = few_variants
-    if variant.chosen.get("covariance") == "factored" and "when_full" in naming:
-        naming = {}  # to forget features there fails by any route
     X, y, w = make_rows(seed, 24, LABELS[kind] if variant.is_classifier else None, weights)
     plain, model = variant(dtype=dtype, **naming), variant(dtype=dtype, **naming)
     width = len(set(y)) if variant.is_classifier else 1

@@ -42,7 +42,7 @@ def test_the_papers_tables_are_complete():
 
 
 def test_the_tasks_of_the_ranks_are_the_papers_hundred_digits_and_our_texts():
-    usps, mnist, text = arow_ranks.REPRODUCTION.full
+    usps, mnist, text, _ = arow_ranks.REPRODUCTION.full
     assert (len(usps.data), len(mnist.data), len(text.data)) == (45, 55, 19)
 
 
@@ -67,6 +67,8 @@ def test_what_is_stable_comes_out_at_the_reduced_size(name, tmp_path):
 @EACH
 def test_the_published_page_belongs_to_the_specification(name):
     one = reproductions.named(name)
+    if f"| {name} | {one.title} | not run at full size yet" in (DOCS / "README.md").read_text():
+        pytest.skip("there is no page yet")
     page = (DOCS / f"{name}.md").read_text()
     assert page.startswith(f"# {one.title}\n")
     assert f"{len(one.cells()):,} cells" in page

@@ -153,3 +153,15 @@ def test_a_few_factors_see_through_a_few_common_causes():
     diagonal = AROWClassifier().partial_fit(X, y)
     factored = AROWClassifier(rank=3, **FACTORED).partial_fit(X, y)
     assert factored.n_mistakes_ < 0.5 * diagonal.n_mistakes_
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_features_may_go_before_a_class_has_learned(multiclass):
+    """A class without any factor yet has none to renew."""
+    model = AROWClassifier(
+        covariance="factored", multiclass=multiclass, max_features=2, when_full="prune"
+    )
+    for i in range(12):
+        model.learn_one({f"f{i}": 1.0, f"g{i}": 1.0}, "always the same" if i < 6 else "another")
+    assert len(model.feature_names_) <= 4
+    assert model.predict_one({"f11": 1.0, "g11": 1.0}) == "another"

@@ -18,7 +18,7 @@ from yarrow import linear_model
 def test_each_name_is_defined_in_the_file_of_the_table(name: str) -> None:
     value = getattr(linear_model, name)
     assert value.__module__ == f"yarrow.linear_model.{linear_model._HOMES[name]}"
-    assert value is getattr(yarrow, name)
+    assert value is getattr(yarrow, name) or name == "load"  # yarrow's reads other models, too
 
 
 def test_type_checkers_are_told_of_every_file() -> None:

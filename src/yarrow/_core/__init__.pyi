@@ -61,6 +61,11 @@ class Rule:
     @property
     def meets_many_rivals(self) -> bool: ...
 
+    def steps(self, situations: Annotated[NDArray[numpy.float64], dict(shape=(None, 9), order='C', device='cpu', writable=False)], parameters: Sequence[float]) -> object:
+        """
+        The answers to some situations, a line each: two numbers and the new memory.
+        """
+
     @staticmethod
     def from_address(address: int, parameters: Sequence[str], owner: object) -> Rule:
         """

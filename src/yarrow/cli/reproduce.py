@@ -80,7 +80,7 @@ def command(
     if everything == bool(names):
         raise click.UsageError("say which by NAME, or --all, or --list")
     chosen = [reproductions.named(name) for name in names or reproductions.NAMES]
-    written: list[tuple[Reproduction, Results, pages.Written]] = []
+    written: list[tuple[Reproduction, Results | None, pages.Written | None]] = []
     failed = False
     for one in chosen:
         display = _Display(one.name, quiet)
@@ -93,11 +93,12 @@ def command(
         if results.failures:
             failed = True
             _tell_failures(one.name, results)
+            written.append((one, None, None))
             continue
         page = pages.write(one, results, output, reduced=reduced)
         written.append((one, results, page))
         _tell(one, page)
-    if everything and not failed:
+    if everything and any(results for _, results, _ in written):
         (output / "README.md").write_text(pages.index(written) + "\n", encoding="utf-8")
     return int(failed)
 

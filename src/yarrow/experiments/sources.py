@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,6 +47,11 @@ class Named:
     def classes(self) -> list[Any] | None:
         """All classes, which are known beforehand."""
         return None if self.is_regression else list(self.data.classes)
+
+    @property
+    def probable_classes(self) -> list[Any] | None:
+        """The same: they are sure."""
+        return self.classes
 
     @property
     def share_read(self) -> float | None:
@@ -102,12 +108,23 @@ class Files:
     def is_regression(self) -> bool:
         """As was said; else whether the labels of the first block have fractions."""
         if self._said is None:
-            rows = self._read()
-            first = next(rows, None)
-            self._opened = rows if first is None else itertools.chain([first], rows)
-            labels = np.zeros(0) if first is None else first.y
+            labels = self._first_labels
             self._said = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
         return self._said
+
+    @property
+    def probable_classes(self) -> list[Any] | None:
+        """The classes of the first block, where others would be found out by reading again."""
+        if self.is_regression or self.noise or not self.can_be_read_again:
+            return None
+        return list(np.unique(self._first_labels).tolist())
+
+    @functools.cached_property
+    def _first_labels(self) -> Array:
+        rows = self._read()
+        first = next(rows, None)
+        self._opened = rows if first is None else itertools.chain([first], rows)
+        return np.zeros(0) if first is None else first.y
 
     @property
     def share_read(self) -> float | None:
@@ -179,7 +196,8 @@ class Files:
             weights = None
         if len(self.listed) < len(self.names):
             self.listed += self.names.since(len(self.listed))
-        X = csr_array((values, indices, begins), shape=(len(y), width))
+        # scipy gives both arrays one type, and the core takes indices of 32 bits as they are.
+        X = csr_array((values, indices, begins.astype(np.int32)), shape=(len(y), width))
         X.has_canonical_format = False  # the order of values in a row is the file's
         return Block(X, y, None, weights, list(self.listed) if self.listed else None)
 

@@ -98,7 +98,7 @@ def _predictor(weights: Array, names: list[Any], metadata: Mapping[str, Any]) ->
     state = core.get_state()
     columns = len(weights)
     state["blocks"] = np.ascontiguousarray(weights.T[:, None, :])
-    for name in ("scale", "ww", "scale_sum", "column_updates", "column_memory"):
+    for name in ("scale", "ww", "scale_sum", "column_updates", "column_memory", "restarts"):
         state[name] = np.full(columns, 1.0 if name == "scale" else 0.0)
     state["scalars"] = np.array(state["scalars"])
     state["scalars"][0] = 1  # a model that has seen no row would not predict

@@ -168,20 +168,21 @@ def _drawn(one: Drawn) -> figures.Figure:
             return figures.images(one.pictures, title=one.title, columns=5, size=128)
 
 
-def index(written: list[tuple[Reproduction, Results, Written]]) -> str:
+def index(written: list[tuple[Reproduction, Results | None, Written | None]]) -> str:
     """Return the page that lists all reproductions: what holds, and what it cost."""
-    rows = tuple(
-        (
-            f"[{reproduction.name}]({page.page.name})",
-            reproduction.title,
-            f"{sum(claim.holds for claim in page.claims)} of {len(page.claims)}",
-            f"{len(results):,}",
-            numbers.duration(results.seconds),
-            reproduction.budget,
-        )
-        for reproduction, results, page in written
-    )
-    seconds = sum(results.seconds for _, results, _ in written)
+    rows = []
+    for reproduction, results, page in written:
+        if results is None or page is None:
+            found: tuple[str, ...] = (reproduction.name, "not run at full size yet", "", "")
+        else:
+            found = (
+                f"[{reproduction.name}]({page.page.name})",
+                f"{sum(claim.holds for claim in page.claims)} of {len(page.claims)}",
+                f"{len(results):,}",
+                numbers.duration(results.seconds),
+            )
+        rows.append((found[0], reproduction.title, *found[1:], reproduction.budget))
+    seconds = sum(results.seconds for _, results, _ in written if results is not None)
     columns = ("name", "what", "claims that hold", "cells", "processor time", "budget")
     return "\n\n".join(
         [
@@ -190,7 +191,7 @@ def index(written: list[tuple[Reproduction, Results, Written]]) -> str:
             "paper's numbers and ours side by side, redraws the figure, and says where they "
             "differ. `yarrow reproduce NAME` makes one of them anew; cells that were measured "
             "before come from a cache, so an interrupted run goes on where it stopped.",
-            table(Table("", columns, rows)),
+            table(Table("", columns, tuple(rows))),
             f"Together {numbers.duration(seconds)} of processor time, which two cores share.",
         ]
     )

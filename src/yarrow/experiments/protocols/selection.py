@@ -72,8 +72,7 @@ def _with_selector(
     wrong, half = np.zeros(len(counts)), len(rows) // 2
     for start in range(0, len(rows), refresh):
         block = rows.take(slice(start, start + refresh))
-        if start >= cell.options.get("first", 0):
-            merits = [selector.scores_ for selector in selectors] if start else []
+        merits = [selector.scores_ for selector in selectors] if start else []
         for place, (k, model) in enumerate(zip(counts, models, strict=True)):
             seen = _only(block.X, _best(merits[place % len(merits)], k)) if merits else block.X
             said = model.progressive(seen, block.y, classes=classes).predictions

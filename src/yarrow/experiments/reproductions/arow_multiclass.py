@@ -125,13 +125,11 @@ def findings(results: Results) -> list[Finding]:
             "As noise grows, MIRA overtakes CW.",
             mean[last, "MIRA"] > mean[last, "CW"],
             f"{at(first, 'MIRA', 'CW')} without noise; {at(last, 'MIRA', 'CW')} at {last:g}",
-            stable=True,
         ),
         Claim(
             "Perceptron and CW fall faster than AROW and MIRA.",
             min(drops["Perceptron"], drops["CW"]) > max(drops["AROW 1"], drops["MIRA"]),
             ", ".join(f"{label} -{drops[label]:.1f}" for label in (*FIRST, "AROW 1")),
-            stable=True,
         ),
         Claim(
             "One, five and all constraints perform similarly.",

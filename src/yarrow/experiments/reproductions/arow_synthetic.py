@@ -179,13 +179,14 @@ included. Three things differ.
 
 *PA.* The paper has CW as the best method that is not AROW. Here that is PA-I, which with a tuned C
 makes about half of CW's mistakes. The plain PA makes more than CW, so the paper's PA was probably
-the plain one, or its C was not tuned as far down (0.001 is best here). But then its other statement,
-that PA is better than CW on the test set, does not come out: the plain PA errs more than CW there.
+the plain one, or its C was not tuned as far down (0.001 is best here). But then its other
+statement, that PA is better than CW on the test set, does not come out: the plain PA errs more than
+CW there.
 
 *AROW with a diagonal covariance* depends on the ellipse. A diagonal lowers the rates of the two
 coordinates that are large, and these are the two that tell the class. With a short ellipse it comes
-second, as in the paper, with one ten times as long as wide it comes last, so the paper's ellipse was
-probably a short one.
+second, far ahead of CW; with one ten times as long as wide it comes last. The paper has AROW ahead
+of CW, so its ellipse was probably a short one.
 
 *Variation.* AROW with a full covariance varies least in both cases. With a diagonal one it varies
 about as much as PA-I on the short ellipse and more than most others on the long one.

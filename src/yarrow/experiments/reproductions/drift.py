@@ -67,7 +67,8 @@ def findings(results: Results) -> list[Finding]:
         early = len(points) // 8
         soon = {label: 100 * curve[early] / points[early] for label, curve in curves.items()}
         end = {label: 100 * curve[-1] / points[-1] for label, curve in curves.items()}
-        shown += _claims(data, points[early], soon, end)
+        best = {label: _best_in_hindsight(part.where(learner=label)) for label in labels}
+        shown += _claims(data, points[early], soon, end, best)
         figures += [
             Curves(
                 f"figure-1-{data.split()[0].lower()}",
@@ -84,12 +85,23 @@ def findings(results: Results) -> list[Finding]:
                 ),
                 percent=True,
             ),
-            _table(data, part, points[early], soon, end),
+            _table(data, part, points[early], soon, end, best),
         ]
     return [*shown, *figures, _phases()]
 
 
-def _claims(data: str, early: int, soon: dict[str, float], end: dict[str, float]) -> list[Finding]:
+def _best_in_hindsight(part: Results) -> float:
+    """The error of the one setting that is best on the second halves of all trials."""
+    return 100 * min(part.mean_curve("in_hindsight"))
+
+
+def _claims(
+    data: str,
+    early: int,
+    soon: dict[str, float],
+    end: dict[str, float],
+    best: dict[str, float],
+) -> list[Finding]:
     def words(errors: dict[str, float], *labels: str) -> str:
         return ", ".join(f"{label} {errors[label]:.1f} %" for label in labels)
 
@@ -121,15 +133,27 @@ def _claims(data: str, early: int, soon: dict[str, float], end: dict[str, float]
             words(end, "AROW, forgetting", "AROW"),
         ),
         Claim(
-            f"{data}: the L2-constrained method errs less than PA, the same without a constraint.",
-            end[L2] < end["PA"],
-            words(end, L2, "PA"),
+            f"{data}, beyond the paper: AROW errs less than PA and the regularised family.",
+            end["AROW"] < min(end[label] for label in (*_FAMILY, "PA")),
+            words(end, "AROW", *_FAMILY, "PA"),
+            stable=True,
+        ),
+        Claim(
+            f"{data}: with the setting that is best in hindsight, the objective-regularised and "
+            "the L2-constrained method err less than PA.",
+            max(best[REGULARISED], best[L2]) < best["PA"],
+            words(best, REGULARISED, L2, L1, "PA"),
         ),
     ]
 
 
 def _table(
-    data: str, part: Results, early: int, soon: dict[str, float], end: dict[str, float]
+    data: str,
+    part: Results,
+    early: int,
+    soon: dict[str, float],
+    end: dict[str, float],
+    best: dict[str, float],
 ) -> Table:
     rows = tuple(
         (
@@ -138,6 +162,7 @@ def _table(
             end[label],
             100 * part.where(learner=label).deviation("error"),
             _usual_setting(part.where(learner=label)),
+            best[label],
         )
         for label in sorted(end, key=lambda label: end[label])
     )
@@ -147,6 +172,7 @@ def _table(
         "error %, both phases",
         "its deviation over trials",
         "setting chosen most often",
+        "error %, best setting in hindsight",
     )
     return Table(f"{data} in numbers", columns, rows)
 
@@ -190,8 +216,28 @@ margin inside the ball are left alone. NORMA's rate falls as 1/sqrt(t), as its a
 beyond the paper there are NORMA with a constant rate and AROW with and without forgetting.
 """,
     full=_studies(40, 500, 800),
-    reduced=_studies(4, 150, 150),
+    reduced=_studies(3, 150, 150),
     budget="40 trials x 9 learners x up to 16 settings x 1,000 or 1,600 rows x 256 or 110 values, "
     "one with 256 x 256 covariances: 6 minutes of processor time.",
     findings=findings,
+    differences="""
+The paper's main result does not come out. In its Figure 1 the objective-regularised and the
+L2-constrained method adapt fastest and are clearly superior; here they are as good as the plain PA,
+no better, on both streams. The reason is not the tuning alone. The first half has no jump, so it
+prefers little regularisation, and the chosen methods hardly differ from PA. But also the settings
+that are best in hindsight, on the second half, gain nothing on USPS and 0.2 to 0.3 points on 20
+Newsgroups. (The paper says that tuning on the second half gives similar results; so it does here.)
+
+NORMA, the paper's worst, is better than PA here, and with a constant rate better still; the paper
+does not say how it set NORMA's rate, and an untuned one may be slow. The Bayesian Perceptron is
+better than all methods of the paper's family by the end, as the paper found on SRAA only. On 20
+Newsgroups it is ahead from the first rows on, though its covariance is diagonal.
+
+What remains of the paper: the L1- and the L2-constrained method are alike. What we cannot exclude:
+the paper scaled pixels or chose words in another way; it states neither, and it has fewer words.
+
+Beyond the paper, AROW is the best of all on both streams, early and late. Forgetting does not help
+it: probably because the jump brings new classes rather than a new meaning of old features, and AROW
+still has large rates for features that were rare before.
+""",
 )

@@ -16,19 +16,19 @@ REGULARISED, L2, L1 = "objective-regularised", "L2-constrained", "L1-constrained
 
 def regularised() -> Learner:
     """The penalty alpha is tuned."""
-    grid = {"alpha": (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)}
+    grid = {"alpha": (1e-5, 1e-4, 3e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2)}
     return Learner(REGULARISED, "RegularizedPAClassifier", PLAIN, grid)
 
 
 def l2_constrained() -> Learner:
     """The radius beta is tuned; rows of these sets are about ten long."""
-    grid = {"beta": (0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0)}
+    grid = {"beta": (0.5, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0)}
     return Learner(L2, "NormConstrainedPAClassifier", PLAIN, grid)
 
 
 def l1_constrained() -> Learner:
     """The radius beta is tuned; values are at most one, so it must be above one."""
-    grid = {"beta": (1.5, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0)}
+    grid = {"beta": (5.0, 7.0, 10.0, 20.0, 40.0, 80.0, 160.0)}
     return Learner(L1, "L1ConstrainedPAClassifier", PLAIN, grid)
 
 

@@ -22,6 +22,7 @@ from yarrow.lazy import np
 INFORMATION, GAME = "information gain", "game theory"
 _SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 _USPS_COUNTS = (4, 8, 16, 32, 64, 128, 256)
+_GAME_COUNTS = (8, 16, 32, 64, 128)
 _NEWS_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USPS_EDGES = (-0.5, 0.0, 0.5)
 
@@ -59,6 +60,7 @@ def findings(results: Results) -> list[Finding]:
         at_half = {label: _at(curve, half) for label, curve in curves.items()}
         whole = {label: curve[-1][1] for label, curve in curves.items()}
         claims += _claims(data, few, at_few, at_half, whole)
+        claims += _claims_of_selectors(data, few, at_few, curves, whole)
         figures.append(
             Curves(
                 f"figure-3-{data.split()[0].lower()}",
@@ -109,20 +111,13 @@ def _claims(
     def words(errors: dict[str, float], *labels: str) -> str:
         return ", ".join(f"{label} {100 * errors[label]:.1f} %" for label in labels)
 
-    others = [label for label in at_few if label in (INFORMATION, GAME)]
-    claims = [
-        Claim(
-            f"{data}: with {few:.0f} features the L2-constrained method errs less than "
-            f"{' and '.join(others)}.",
-            at_few[L2] < min(at_few[label] for label in others),
-            words(at_few, L2, *others),
-        ),
+    return [
         Claim(
             f"{data}: the L2-constrained method does not lose by leaving out half of its features "
             "(less than 1 point).",
             at_half[L2] < whole[L2] + 0.01,
             f"{100 * at_half[L2]:.1f} % with half, {100 * whole[L2]:.1f} % with all",
-            stable=True,
+            stable=data != "USPS",
         ),
         Claim(
             f"{data}: with {few:.0f} features the L1-constrained method errs more than the "
@@ -131,15 +126,38 @@ def _claims(
             words(at_few, L1, L2),
         ),
     ]
-    if GAME in at_few:
-        claims.append(
-            Claim(
-                f"{data}: the game selects better than information gain at {few:.0f} features.",
-                at_few[GAME] < at_few[INFORMATION],
-                words(at_few, GAME, INFORMATION),
-            )
-        )
-    return list(claims)
+
+
+def _claims_of_selectors(
+    data: str,
+    few: float,
+    at_few: dict[str, float],
+    curves: dict[str, list[tuple[float, float]]],
+    whole: dict[str, float],
+) -> list[Finding]:
+    least = min(error for _, error in curves[INFORMATION])
+    improvement = Claim(
+        f"{data}: information gain improves on all features"
+        + (" (the paper: on 20 Newsgroups only)." if GAME not in at_few else ", unlike the paper."),
+        least < whole[L2],
+        f"at best {100 * least:.1f} %, {100 * whole[L2]:.1f} % with all features",
+    )
+    if GAME not in at_few:
+        return [improvement]
+    errors = {label: f"{label} {100 * at_few[label]:.1f} %" for label in at_few}
+    return [
+        Claim(
+            f"{data}: with {few:.0f} features the L2-constrained method errs less than information "
+            "gain and the game.",
+            at_few[L2] < min(at_few[INFORMATION], at_few[GAME]),
+            ", ".join(errors[label] for label in (L2, INFORMATION, GAME)),
+        ),
+        Claim(
+            f"{data}: the game selects better than information gain at {few:.0f} features.",
+            at_few[GAME] < at_few[INFORMATION],
+            ", ".join(errors[label] for label in (GAME, INFORMATION)),
+        ),
+    ]
 
 
 def _pictures(results: Results) -> list[Finding]:
@@ -161,15 +179,13 @@ def _pictures(results: Results) -> list[Finding]:
     ]
 
 
-def _studies(
-    trials: int, game_trials: int, usps_rows: int, news_rows: int, refresh: int
-) -> tuple[Study, ...]:
+def _studies(trials: int, usps_rows: int, news_rows: int) -> tuple[Study, ...]:
     digits, words = usps(usps_rows), news(news_rows)
     regularised = (l2_constrained(), l1_constrained())
     return (
         _weights(digits, (*regularised, pa()), trials),
         _information(digits, _USPS_COUNTS, _USPS_EDGES, trials),
-        _game(digits, (16, 64), refresh, game_trials),
+        _game(digits, _GAME_COUNTS, usps_rows, trials),
         _weights(words, regularised, trials),
         _information(words, _NEWS_COUNTS, None, trials),
     )
@@ -180,19 +196,38 @@ REPRODUCTION = Reproduction(
     title="Predicting a stream that drifts with few features",
     paper=f"{PAPER}, sections 4.3 and 4.4, Figures 3 and 4",
     protocol="""
-The streams and the tuning are those of `drift`. For the constrained methods, at each row of the
-second half the smallest weights are left out of the prediction as long as their absolute values sum
-to at most sigma; all weights go on learning. Sigma takes twelve shares of the sum of all absolute
-weights as it is after the first half. For information gain and the game (4.26), the k features
-chosen on all rows so far are the only ones that the learner, the L2-constrained method, sees; they
-are chosen anew every 20 rows, for the game every 500. Pixels are counted in four bins with edges
--0.5, 0 and 0.5. The paper does not name its learner behind the selectors, its bins or its sigmas.
-The game is run for USPS only, as in the paper, and for fewer trials, since each choice solves a
-linear program.
+The streams and the tuning are those of `drift`, for ten draws. For the constrained methods, at
+each row of the second half the smallest weights are left out of the prediction as long as their
+absolute values sum to at most sigma; all weights go on learning. Sigma takes twelve shares of the
+sum of all absolute weights as it is after the first half. For information gain and the game (4.26),
+the k features chosen on all rows so far are the only ones that the learner, the L2-constrained
+method, sees; they are chosen anew every 20 rows, for the game at the beginning of each phase.
+Pixels are counted in four bins with edges -0.5, 0 and 0.5. The paper does not name the learner
+behind its selectors, its bins or its sigmas. The game is run for USPS only, as in the paper, since
+each choice solves a linear program over all features.
 """,
-    full=_studies(20, 5, 500, 800, 500),
-    reduced=_studies(2, 1, 100, 100, 200),
-    budget="20 trials x 6 methods x up to 12 thresholds, row by row over 1,000 or 1,600 rows, and "
-    "40 linear programs: 10 minutes of processor time.",
+    full=_studies(10, 500, 800),
+    reduced=_studies(2, 100, 100),
+    budget="10 trials x 7 methods x up to 12 thresholds, row by row over 1,000 or 1,600 rows, and "
+    "150 linear programs: 4 minutes of processor time.",
     findings=findings,
+    differences="""
+*USPS.* With up to about 30 pixels the paper's order comes out: leaving out small weights of the
+constrained methods is better than information gain, and PA without a constraint is worse than both
+constrained methods. With 40 to 100 pixels it does not: information gain is better. Leaving out half
+of the pixels costs the L2-constrained method five points, where the paper loses nothing; many small
+weights of neighbouring pixels add up to something. The L1-constrained method, the paper's weaker
+one, is nearly as good with few pixels and better with many. The game does badly below 100 pixels,
+where the paper has it ahead of information gain. Its rewards are the information that pixels share
+with each other, labels play no part in it, and how the paper broke ties between pixels of the same
+strategy is not known.
+
+*20 Newsgroups.* As in the paper, the L2-constrained method loses nothing without half of its words,
+and about one and a half points without fifteen of sixteen; and information gain improves on using
+all words. It is the best method there from about thirty words on.
+
+*The pictures* are like the paper's. The constrained methods look at what tells 7 from 9, the
+L1-constrained one at fewer pixels; information gain over the whole stream looks elsewhere. PA,
+which in the paper still shows the 3 and the 8, hardly differs from the L2-constrained method here.
+""",
 )

@@ -1,0 +1,201 @@
+"""First-order rules in the space of a kernel, `f <- a*f + b*y*K(x, .)`, on a budget.
+
+The rules are those of the linear learners, to the letter: a rule sees scalars, and all of them
+(margin, K(x, x), |f|^2) can be had from kernel values. Beyond the budget the oldest row goes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from yarrow import _core
+from yarrow._core import rules
+from yarrow.errors import DataError, ParameterError
+from yarrow.estimator import estimator
+from yarrow.kernel.base import KernelClassifier
+from yarrow.kernel.expansion import Expansion
+from yarrow.kernel.support import Row
+from yarrow.lazy import np
+from yarrow.parameters import choice, number
+from yarrow.stream.arrays import Array
+
+
+class AffineKernelClassifier(KernelClassifier):
+    """A rule of the affine family."""
+
+    def _rule(self) -> _core.Rule:
+        raise NotImplementedError
+
+    def _update(
+        self,
+        state: Expansion,
+        row: Row,
+        values: Array,
+        square: float,
+        signs: Array,
+        margins: Array,
+        weight: float,
+    ) -> bool:
+        told = np.ones((len(signs), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
+        told[:, 0], told[:, 2], told[:, 3] = margins, square, state.squared_norms
+        told[:, 5], told[:, 6] = weight, state.t
+        told[:, 7], told[:, 8] = state.column_updates, state.memory
+        rule = self._rule()
+        settings = [float(getattr(self, name)) for name in rule.parameters]
+        a, b, memory = np.asarray(rule.steps(told, settings)).T
+        norms = a * a * state.squared_norms + 2 * a * b * margins + b * b * square
+        if not (np.isfinite(norms).all() and np.isfinite(memory).all()):
+            raise DataError("The step for this row is too large a number.")
+        moved = (b != 0) | (a != 1)
+        state.column_updates = state.column_updates + moved
+        state.memory = memory.copy()
+        state.coefficients = state.coefficients * a
+        state.squared_norms = np.maximum(norms, 0)
+        if b.any():
+            state.append(row, b * signs)
+            if self.budget is not None and len(state.supports) > self.budget:
+                self._drop(state, state.supports.oldest)
+        return bool(moved.any())
+
+    def _drop(self, state: Expansion, place: int) -> None:
+        """Let a row go: |f - c*K(s, .)|^2 = |f|^2 - 2*c*f(s) + c^2*K(s, s)."""
+        square, _, scores = state.at_place(place)
+        gone = state.coefficients[place]
+        norms = state.squared_norms - 2 * gone * scores + gone * gone * square
+        state.squared_norms = np.maximum(norms, 0)
+        state.remove(place)
+
+
+@estimator
+class KernelPerceptron(AffineKernelClassifier):
+    """The Perceptron with a kernel (Aizerman, Braverman & Rozonoer 1964), on a budget if asked.
+
+    Use it as the baseline of kernel learners. A sample weight has no effect but for 0.
+    Instead: `ForgetronClassifier`, whose budget has a mistake bound; a linear learner for text.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> KernelPerceptron(gamma=2.0).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    margin: float = number(
+        default=0.0, doc="Also update rows whose margin is not above this.", at_least=0
+    )
+
+    def _rule(self) -> _core.Rule:
+        return rules.perceptron
+
+
+@estimator
+class KernelPassiveAggressiveClassifier(AffineKernelClassifier):
+    """Passive-Aggressive with a kernel (Crammer et al. 2006), on a budget if asked.
+
+    Each row makes the smallest change to the functions that gives it its margin. A sample weight
+    multiplies C, and has no effect on the variant 'pa'. Use it where classes bend around each
+    other and labels are mostly right. Instead: `KernelAROWClassifier` under label noise.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> KernelPassiveAggressiveClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    C: float = number(default=1.0, doc="Price of a row that keeps a loss.", above=0)
+    variant: Literal["pa", "pa1", "pa2"] = choice(
+        default="pa1",
+        options=("pa", "pa1", "pa2"),
+        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
+    )
+
+    def _rule(self) -> _core.Rule:
+        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
+
+
+@estimator
+class KernelNORMAClassifier(AffineKernelClassifier):
+    """NORMA (Kivinen, Smola & Williamson 2004): descent in the space of a kernel that forgets.
+
+    Each row is a gradient step on l2/2*|f|**2 + max(0, rho - margin); the rate is eta0 / t**power.
+    Old rows fade by (1 - rate*l2) a row, so with a `budget` the row that is let go hardly matters.
+    Use it under drift, with power=0. A sample weight multiplies the loss.
+    Instead: `KernelRegularizedPAClassifier`, which forgets only when it errs.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> KernelNORMAClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    eta0: float = number(default=0.5, doc="The first step's size; below 1/l2.", above=0)
+    power: float = number(
+        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
+    )
+    l2: float = number(default=1e-3, doc="Weight of |f|**2/2 in the objective.", above=0)
+    rho: float = number(default=1.0, doc="The margin asked for, unless nu is given.", at_least=0)
+    nu: float | None = number(
+        default=None, doc="Share of rows that may stay below the margin.", above=0, below=1
+    )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.eta0 * self.l2 >= 1:
+            raise ParameterError(
+                f"The 'eta0' parameter must be < 1/l2 = {1 / self.l2:g}, or a step would turn the "
+                f"functions over. Got {self.eta0!r} instead."
+            )
+
+    def _rule(self) -> _core.Rule:
+        return rules.norma if self.nu is None else rules.norma_nu
+
+
+@estimator
+class KernelRegularizedPAClassifier(AffineKernelClassifier):
+    """Passive-Aggressive with alpha/2*|f|**2 in its objective, with a kernel on a budget.
+
+    The kernel form that Shen & Dietterich (2009) leave open: every update shrinks all older
+    coefficients by 1/(1 + alpha), so the oldest row, the one that goes, weighs the least. With
+    `C`, a margin may fall short by xi at the price C*xi**2, which a sample weight multiplies.
+    Use it under drift. Instead: `KernelPassiveAggressiveClassifier` where nothing drifts.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> KernelRegularizedPAClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    alpha: float = number(default=0.001, doc="How much an update forgets.", above=0)
+    C: float | None = number(
+        default=None, doc="Price of a row that misses its margin; None: no row may.", above=0
+    )
+
+    def _rule(self) -> _core.Rule:
+        return rules.regularized_pa if self.C is None else rules.soft_regularized_pa
+
+
+@estimator
+class KernelNormConstrainedPAClassifier(AffineKernelClassifier):
+    """Passive-Aggressive within |f| <= beta, with a kernel on a budget.
+
+    The kernel form that Shen & Dietterich (2009) leave open: the smallest change that gives the row
+    its margin inside the ball. When the oldest row goes, what is left may lie outside again; it is
+    then scaled back onto the ball. Constraints have no price, so a sample weight has no effect.
+    Use it under drift. Instead: `KernelPassiveAggressiveClassifier` where nothing drifts.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> KernelNormConstrainedPAClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    beta: float = number(default=10.0, doc="The largest norm of a class's function.", above=0)
+
+    def _rule(self) -> _core.Rule:
+        return rules.norm_constrained_pa
+
+    def _drop(self, state: Expansion, place: int) -> None:
+        super()._drop(state, place)
+        norms = np.sqrt(state.squared_norms)
+        keep = np.minimum(1, self.beta / np.maximum(norms, self.beta))
+        state.coefficients = state.coefficients * keep
+        state.squared_norms = state.squared_norms * keep * keep

@@ -1,0 +1,434 @@
+"""What all kernel classifiers share: parameters, both interfaces, saving.
+
+A subclass says how a row changes the functions of all classes (`_update`).
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import threading
+from typing import Any, ClassVar, Self
+
+import yarrow
+from yarrow import model_file
+from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError, not_fitted
+from yarrow.estimator import Estimator, estimator
+from yarrow.kernel.expansion import Expansion
+from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
+from yarrow.kernel.rows import check_values, row_of_dict, rows_of
+from yarrow.kernel.support import Row
+from yarrow.lazy import np
+from yarrow.parameters import anything, flag, integer, number
+from yarrow.stream.arrays import (
+    Array,
+    Rows,
+    check_names,
+    feature_names,
+    read_labels,
+    read_rows,
+    read_weights,
+)
+
+
+@estimator
+class KernelClassifier(Estimator):
+    """Base of the kernel classifiers: a function a class, each against the rest.
+
+    A row costs what the kept rows cost, so an endless stream needs a `budget`.
+    """
+
+    _: dataclasses.KW_ONLY
+    kernel: Any = anything(
+        default="rbf",
+        allowed=f"one of {', '.join(map(repr, NAMES))}, or a function of two rows",
+        accepts=lambda v: callable(v) or (isinstance(v, str) and v in NAMES),
+        doc="x.s, (gamma*x.s + coef0)**degree, exp(-gamma*|x - s|**2), or a function of two dicts.",
+    )
+    gamma: float = number(default=1.0, doc="Scale inside the kernel.", above=0)
+    degree: int = integer(default=3, doc="Power of the polynomial kernel.", at_least=1)
+    coef0: float = number(default=1.0, doc="Constant of the polynomial kernel.", at_least=0)
+    budget: int | None = integer(
+        default=None, doc="The most rows that are kept; None: no limit.", at_least=1
+    )
+    fit_intercept: bool = flag(default=True, doc="Add a constant to the kernel.")
+    intercept_scaling: float = number(default=1.0, doc="The square root of that constant.", above=0)
+    max_iter: int = integer(
+        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
+    )
+    shuffle: bool = flag(
+        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
+    )
+    random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
+    classes: Any = anything(
+        default=None,
+        allowed="None or a list of classes",
+        accepts=lambda v: v is None or (isinstance(v, (list, tuple)) and len(v) > 0),
+        doc="The classes that may appear; others are refused.",
+    )
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        f"check_sample_weight_equivalence_on_{form}_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        )
+        for form in ("dense", "sparse")
+    }
+    #: what holds the functions learned
+    _expansion: ClassVar[type[Expansion]] = Expansion
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    def _update(
+        self,
+        state: Any,
+        row: Row,
+        values: Array,
+        square: float,
+        signs: Array,
+        margins: Array,
+        weight: float,
+    ) -> bool:
+        """Change the functions for a row, and tell whether anything changed.
+
+        `values` are K(row i, x), `square` is K(x, x), and a column each: +1 for the row's class and
+        -1 for all others, and that times the score.
+        """
+        raise NotImplementedError
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def _new_state(self) -> Any:
+        self._check_parameters()
+        constant = self.intercept_scaling**2 if self.fit_intercept else 0.0
+        if callable(self.kernel):
+            return self._expansion(None, of_pairs(self.kernel), constant)
+        closed = closed_form(self.kernel, self.gamma, self.degree, self.coef0)
+        return self._expansion(closed, None, constant)
+
+    def _learn_row(self, state: Any, row: Row, label: Any, weight: float) -> None:
+        """Learn one row; an error leaves the state as it was."""
+        values, square = state.kernel_row(row), state.square(row)
+        known = state.scores(values)[:-1]
+        was_right = label in state.classes and state.classes[int(np.argmax(known))] == label
+        if label not in state.classes:
+            if self.classes is not None and label not in list(self.classes):
+                declared = ", ".join(map(repr, self.classes))
+                raise DataError(f"The class {label!r} is not one of the declared {declared}.")
+            state.add_class(label)
+        place = state.classes.index(label)
+        scores = state.scores(values)
+        signs = np.full(state.n_columns, -1.0)
+        signs[place] = 1.0
+        state.t += 1
+        state.mistakes += not was_right
+        state.updates += self._update(state, row, values, square, signs, signs * scores, weight)
+
+    def _learn_rows(
+        self, state: Any, rows: Rows, names: list[Any], y: Any, weight: Any, order: Any = None
+    ) -> None:
+        labels = _labels(y, rows.n_rows)
+        weights = read_weights(weight, rows.n_rows)
+        check_values(rows)
+        ready = list(rows_of(rows, names))
+        for i in range(rows.n_rows) if order is None else order:
+            share = 1.0 if weights is None else float(weights[i])
+            if share > 0:  # a row of no weight is absent
+                try:
+                    self._learn_row(state, ready[i], labels[i], share)
+                except DataError as error:
+                    raise DataError(f"Row {i}: {error}") from None
+
+    @property
+    def _lock(self) -> threading.RLock:
+        lock: threading.RLock = self.__dict__.setdefault("_lock_", threading.RLock())
+        return lock
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn `max_iter` passes over the rows."""
+        rows = read_rows(X)
+        state = self._new_state()
+        random = np.random.default_rng(self.random_state)
+        for _ in range(self.max_iter):
+            order = random.permutation(rows.n_rows) if self.shuffle else None
+            self._learn_rows(state, rows, rows.names or [], y, sample_weight, order)
+        if not state.t:
+            raise DataError("All sample weights are zero: there is no row to learn.")
+        with self._lock:
+            self._state, self._n_iter = state, self.max_iter
+            self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the rows of `X` in order, once. `classes` is there for scikit-learn."""
+        rows = self._read(X)
+        with self._lock:
+            self._learn_whole(rows, rows.names or [], y, sample_weight)
+            if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
+                self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        return self
+
+    def _learn_whole(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
+        """All rows or none."""
+        state = self.__dict__.get("_state")
+        # A single row changes nothing before it is sure to succeed.
+        fresh = self._new_state() if state is None else state
+        fresh = copy.deepcopy(fresh) if state is not None and rows.n_rows > 1 else fresh
+        self._learn_rows(fresh, rows, names, y, weight)
+        if fresh.t:
+            self._state = fresh
+
+    # -- scikit-learn ----------------------------------------------------------------------------
+
+    def _read(self, X: Any) -> Rows:
+        rows = read_rows(X)
+        known = self.__dict__.get("_n_features_in")
+        if known is not None:
+            check_names(type(self).__name__, self._feature_names_in, rows.names)
+            if rows.n_columns != known:
+                raise DataError(
+                    f"X has {rows.n_columns} features, but {type(self).__name__} is expecting "
+                    f"{known} features as input."
+                )
+        return rows
+
+    @property
+    def _fitted(self) -> Any:
+        if "_state" not in self.__dict__:
+            not_fitted(self)
+        return self._state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    def _scores(self, rows: Rows, names: list[Any]) -> Array:
+        """A column a class in the order of their appearance."""
+        check_values(rows)
+        with self._lock:
+            state = self._fitted
+            table = [state.scores(state.kernel_row(row))[:-1] for row in rows_of(rows, names)]
+        return np.array(table)
+
+    def _class_order(self) -> Array:
+        return np.array(
+            sorted(range(len(self._fitted.classes)), key=lambda i: _key(self._fitted.classes[i]))
+        )
+
+    @property
+    def classes_(self) -> Array:
+        """The classes seen, sorted."""
+        return np.array([self._fitted.classes[i] for i in self._class_order()])
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: of the second class where there are two, else a column a class."""
+        self._fitted  # noqa: B018  (raises before anything was learned)
+        rows = self._read(X)
+        scores = self._scores(rows, self._names_of(rows))[:, self._class_order()]
+        if scores.shape[1] == 1:
+            return -np.abs(scores[:, 0])  # only one class is known
+        return scores[:, 1] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class with the highest score; ties go to the class seen first."""
+        self._fitted  # noqa: B018
+        rows = self._read(X)
+        return self._best(self._scores(rows, self._names_of(rows)))
+
+    def _names_of(self, rows: Rows) -> list[Any]:
+        return rows.names or self.__dict__.get("_feature_names_in") or []
+
+    def _best(self, scores: Array) -> Array:
+        best: Array = np.array(self._fitted.classes)[np.argmax(scores, axis=1)]
+        return best
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy."""
+        right = np.asarray(self.predict(X)) == np.asarray(y)
+        return float(np.average(right, weights=sample_weight))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the arrays that were learned."""
+        if "_n_features_in" not in self.__dict__:
+            raise AttributeError("n_features_in_ is set by the first array that is learned")
+        return int(self._n_features_in)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Column names of the data frames that were learned."""
+        if self.__dict__.get("_feature_names_in") is None:
+            raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
+        return np.asarray(self._feature_names_in, dtype=object)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made by the last `fit`."""
+        if "_n_iter" not in self.__dict__:
+            raise AttributeError("n_iter_ is set by fit")
+        return int(self._n_iter)
+
+    # -- river -----------------------------------------------------------------------------------
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        row = row_of_dict(x)
+        label = _labels([y], 1)[0]
+        weights = read_weights([w], 1)
+        assert weights is not None
+        with self._lock:
+            state = self.__dict__.get("_state") or self._new_state()
+            if weights[0] > 0:
+                self._learn_row(state, row, label, float(weights[0]))
+                self._state = state
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The class of one row; None before any row was learned."""
+        row = row_of_dict(x)
+        with self._lock:
+            state = self.__dict__.get("_state")
+            if state is None:
+                return None
+            return state.classes[int(np.argmax(state.scores(state.kernel_row(row))[:-1]))]
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """Refused, in river's way: these scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Refused, in river's way: these scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn the rows of a data frame in order; its columns may differ from call to call."""
+        rows = read_rows(X)
+        with self._lock:
+            self._learn_whole(rows, feature_names(X, rows), y, w)
+
+    def predict_many(self, X: Any) -> Any:
+        """The classes of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        if "_state" not in self.__dict__:
+            return pd.Series([None] * len(X), index=X.index, dtype=object)
+        rows = read_rows(X)
+        return pd.Series(self._best(self._scores(rows, feature_names(X, rows))), index=X.index)
+
+    # -- looking inside --------------------------------------------------------------------------
+
+    @property
+    def n_support_(self) -> int:
+        """Rows kept."""
+        return len(self._fitted.supports)
+
+    @property
+    def support_vectors_(self) -> list[dict[Any, float]]:
+        """The rows kept, as dicts of their features."""
+        return [row.as_dict() for row in self._fitted.supports.rows]
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the rows kept: a row of them for each class of `classes_`."""
+        table: Array = self._fitted.coefficients[:, :-1].T[self._class_order()]
+        return table.copy()
+
+    @property
+    def t_(self) -> int:
+        """Rows learned."""
+        return int(self._fitted.t)
+
+    @property
+    def n_updates_(self) -> int:
+        """Rows that changed the functions."""
+        return int(self._fitted.updates)
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rows that were predicted wrongly before they were learned."""
+        return int(self._fitted.mistakes)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        state = self.__dict__.get("_state")
+        return super()._raw_memory_usage + (0 if state is None else state.nbytes)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the exact training state: a loaded model goes on as if nothing had happened."""
+        state = self._fitted
+        settings = self.get_params()
+        if callable(self.kernel):
+            settings["kernel"] = None
+        metadata = {
+            "kind": "kernel",
+            "yarrow": yarrow.__version__,
+            "estimator": type(self).__name__,
+            "parameters": settings,
+            "classes": state.classes,
+            "n_features_in": self.__dict__.get("_n_features_in"),
+            "feature_names_in": self.__dict__.get("_feature_names_in"),
+            "n_iter": self.__dict__.get("_n_iter"),
+        }
+        model_file.write(path, state.tensors(), metadata)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
+        """Read what `save` wrote. A kernel of your own is given again: `kernel=...`."""
+        tensors, metadata = model_file.read(path)
+        if metadata.get("kind") != "kernel" or metadata.get("estimator") != cls.__name__:
+            raise ModelFileError(f"{os.fspath(path)}: holds no {cls.__name__}.")
+        parameters = metadata["parameters"] | objects
+        if parameters["kernel"] is None:
+            raise ParameterError(
+                f"{os.fspath(path)}: the kernel is not in the file: pass kernel=... to load."
+            )
+        try:
+            model = cls(**parameters)
+            state = model._new_state()
+            state.restore(tensors, metadata["classes"])
+        except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
+            raise ModelFileError(
+                f"{os.fspath(path)}: does not fit its own settings: {error}"
+            ) from error
+        model._state = state
+        for name in ("n_features_in", "feature_names_in", "n_iter"):
+            if metadata[name] is not None or name == "feature_names_in":
+                setattr(model, f"_{name}", metadata[name])
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_state", "_lock_")}
+        if "_state" in self.__dict__:
+            kept["_learned"] = (self._state.tensors(), self._state.classes)
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        learned = kept.pop("_learned", None)
+        self.__dict__.update(kept)
+        if learned is not None:
+            state = self._new_state()
+            state.restore(*learned)
+            self._state = state
+
+
+def _labels(y: Any, n_rows: int) -> list[Any]:
+    numbers, names = read_labels(y, n_rows)
+    return [names[int(n)] for n in numbers] if names else [int(n) for n in numbers]
+
+
+def _key(name: Any) -> tuple[int, Any]:
+    return (1, name) if isinstance(name, str) else (0, name)

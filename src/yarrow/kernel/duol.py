@@ -1,0 +1,171 @@
+"""DUOL: learning a row and correcting the one kept row that it contradicts most."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from yarrow.errors import DataError
+from yarrow.estimator import estimator
+from yarrow.kernel.base import KernelClassifier
+from yarrow.kernel.expansion import Expansion
+from yarrow.kernel.support import Row
+from yarrow.lazy import np
+from yarrow.parameters import number
+from yarrow.stream.arrays import Array
+
+
+class _WithMargins(Expansion):
+    """Also the label of every kept row and its margin, in every column."""
+
+    per_place = ("signs", "margins")
+
+    def __init__(self, *settings: Any) -> None:
+        super().__init__(*settings)
+        self.signs = np.zeros((0, 1))
+        self.margins = np.zeros((0, 1))
+
+    def add_class(self, label: Any) -> None:
+        super().add_class(label)
+        for name in self.per_place:
+            table = getattr(self, name)
+            setattr(self, name, np.insert(table, -1, table[:, -1], axis=1))
+
+    def keep(self, row: Row, coefficients: Array, signs: Array, margins: Array) -> None:
+        """Keep a row with its labels and margins."""
+        self.append(row, coefficients)
+        self.signs = np.vstack([self.signs, signs])
+        self.margins = np.vstack([self.margins, margins])
+
+    def remove(self, place: int) -> None:
+        last = len(self.supports) - 1
+        super().remove(place)
+        for name in self.per_place:
+            table = getattr(self, name)
+            table[place] = table[last]
+            setattr(self, name, table[:last])
+
+    def tensors(self) -> dict[str, Array]:
+        return super().tensors() | {name: getattr(self, name) for name in self.per_place}
+
+    def restore(self, tensors: Any, classes: list[Any]) -> None:
+        super().restore(tensors, classes)
+        for name in self.per_place:
+            setattr(self, name, np.array(tensors[name]))
+
+
+@estimator
+class DUOLClassifier(KernelClassifier):
+    """Double updating online learning (Zhao, Hoi & Jin 2011).
+
+    A row whose margin is below 1 is kept. Among the rows kept whose margin is not above 1, the one
+    that contradicts it most, y*y'*K(x, x') <= -rho, has its coefficient changed at the same time:
+    both by the exact solution of the dual problem in these two, each coefficient between 0 and C.
+    Use it where a few rows must say much. A sample weight multiplies C.
+    Instead: `KernelPassiveAggressiveClassifier`, which is cheaper; its margins are not corrected.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> DUOLClassifier(gamma=2.0, rho=0.1).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    C: float = number(default=1.0, doc="The largest coefficient of a row.", above=0)
+    rho: float = number(default=0.0, doc="How much of a conflict is needed.", at_least=0)
+
+    _expansion: ClassVar[type[Expansion]] = _WithMargins
+
+    def _update(
+        self,
+        state: _WithMargins,
+        row: Row,
+        values: Array,
+        square: float,
+        signs: Array,
+        margins: Array,
+        weight: float,
+    ) -> bool:
+        short = np.flatnonzero(margins < 1)
+        if not len(short) or square <= 0:
+            return False
+        price = self.C * weight
+        new = np.zeros(len(signs))  # the row's own coefficients, without their signs
+        changes: list[tuple[int, int, float]] = []  # (place, column, change of the coefficient)
+        for c in short.tolist():
+            partner = self._conflict(state, values, float(signs[c]), c)
+            if partner is None:
+                new[c] = min(price, (1 - margins[c]) / square)
+                continue
+            other = float(state.coefficients[partner, c] * state.signs[partner, c])
+            new[c], change = best_pair(
+                losses=(1 - float(margins[c]), 1 - float(state.margins[partner, c])),
+                squares=(square, state.square(state.supports.rows[partner])),
+                product=float(signs[c] * state.signs[partner, c] * values[partner]),
+                limits=(price, -other, max(self.C, other) - other),
+            )
+            changes.append((partner, c, change * float(state.signs[partner, c])))
+        if not np.isfinite(new).all():
+            raise DataError("The step for this row is too large a number.")
+        step = new * signs
+        own = margins + signs * step * square
+        rows = {place: state.kernel_row(state.supports.rows[place]) for place, _, _ in changes}
+        state.margins = state.margins + state.signs * np.outer(values, step)
+        for place, c, change in changes:
+            state.coefficients[place, c] += change
+            state.margins[:, c] += state.signs[:, c] * change * rows[place]
+            own[c] += signs[c] * change * values[place]
+        state.keep(row, step, signs, own)
+        state.column_updates[short] += 1
+        if self.budget is not None and len(state.supports) > self.budget:
+            self._drop(state, state.supports.oldest)
+        return True
+
+    def _conflict(self, state: _WithMargins, values: Array, sign: float, c: int) -> int | None:
+        """The kept row that contradicts the new one most, if one does."""
+        products = sign * state.signs[:, c] * values
+        products[state.margins[:, c] > 1] = np.inf
+        if not len(products):
+            return None
+        place = int(np.argmin(products))
+        return place if products[place] <= -self.rho and products[place] < 0 else None
+
+    def _drop(self, state: _WithMargins, place: int) -> None:
+        _, values, _ = state.at_place(place)
+        gone = state.coefficients[place].copy()
+        state.margins = state.margins - state.signs * np.outer(values, gone)
+        state.remove(place)
+
+
+def best_pair(
+    *,
+    losses: tuple[float, float],
+    squares: tuple[float, float],
+    product: float,
+    limits: tuple[float, float, float],
+) -> tuple[float, float]:
+    """The coefficient g of a new row and the change d of an old one that raise the dual most.
+
+    max g*l_1 + d*l_2 - (k_1*g^2 + k_2*d^2)/2 - w*g*d  over  0 <= g <= limits[0] and
+    limits[1] <= d <= limits[2]: a concave function of two numbers over a rectangle, whose highest
+    point is where its gradient vanishes, or the highest on one of the four sides.
+
+    >>> best_pair(losses=(1, 1), squares=(1, 1), product=-0.5, limits=(9, 0, 9))
+    (2.0, 2.0)
+    >>> best_pair(losses=(1, 1), squares=(1, 1), product=-0.5, limits=(1, 0, 1))
+    (1.0, 1.0)
+    """
+    (l1, l2), (k1, k2), w = losses, squares, product
+    top, low, high = limits
+    determinant = k1 * k2 - w * w
+    if determinant > 0:
+        g, d = (k2 * l1 - w * l2) / determinant, (k1 * l2 - w * l1) / determinant
+        if 0 <= g <= top and low <= d <= high:
+            return float(g), float(d)
+
+    def value(point: tuple[float, float]) -> float:
+        g, d = point
+        return g * l1 + d * l2 - (k1 * g * g + k2 * d * d) / 2 - w * g * d
+
+    sides = [(g, min(max((l2 - w * g) / k2, low), high)) for g in (0.0, top) if k2 > 0]
+    sides += [(min(max((l1 - w * d) / k1, 0.0), top), d) for d in (low, high) if k1 > 0]
+    g, d = max(sides, key=value)
+    return float(g), float(d)
