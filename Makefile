@@ -24,6 +24,9 @@ bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 reproduce: .venv/dev ## the experiments of the papers at full size, pages in docs/reproduction (an hour)
 	$(BIN)/yarrow reproduce --all --output docs/reproduction $(ARGS)
 
+evidence: .venv/bench ## docs/evidence.md: beside scikit-learn, river and Vowpal Wabbit (half an hour)
+	$(BIN)/yarrow reproduce evidence --output docs $(ARGS)
+
 docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured, and all sets
 	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
@@ -48,7 +51,7 @@ sanitize: .venv/dev ## the tests of the core under ASan and UBSan, the threaded 
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo test bench reproduce docs lint format sanitize clean
+.PHONY: help demo test bench reproduce evidence docs lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh

@@ -62,7 +62,7 @@ class Outcome:
         """Everything but the model, as numbers, strings, lists and dicts."""
         kept = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
         del kept["model"]
-        kept["wrong"] = None if self.wrong is None else _packed(np.asarray(self.wrong))
+        kept["wrong"] = None if self.wrong is None else packed(np.asarray(self.wrong))
         return kept
 
     @classmethod
@@ -71,7 +71,7 @@ class Outcome:
         made = cls(**kept)
         made.curve = [(int(rows), float(error)) for rows, error in made.curve]
         made.nonzeros_curve = [(int(rows), int(count)) for rows, count in made.nonzeros_curve]
-        made.wrong = None if made.wrong is None else _unpacked(made.wrong)
+        made.wrong = None if made.wrong is None else unpacked(made.wrong)
         return made
 
 
@@ -124,7 +124,7 @@ class Comparison:
         return cls(**{**kept, "outcomes": outcomes})
 
 
-def _packed(wrong: Any) -> dict[str, Any]:
+def packed(wrong: Any) -> dict[str, Any]:
     """A bit a row, or eight bytes a row of a regression."""
     flags = wrong.dtype == bool
     raw = np.packbits(wrong) if flags else wrong.astype("<f8")
@@ -132,7 +132,8 @@ def _packed(wrong: Any) -> dict[str, Any]:
     return {"rows": len(wrong), "kind": "bits" if flags else "floats", "base64": text}
 
 
-def _unpacked(packed: dict[str, Any]) -> Any:
+def unpacked(packed: dict[str, Any]) -> Any:
+    """What `packed` made JSON of."""
     raw = base64.b64decode(packed["base64"])
     if packed["kind"] == "bits":
         bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=packed["rows"])

@@ -88,6 +88,29 @@ class Pictures:
 
 
 @dataclasses.dataclass(frozen=True)
+class RankDiagram:
+    """Mean ranks on a line, and how far apart two must be to differ."""
+
+    name: str
+    title: str
+    learners: tuple[str, ...]
+    mean_ranks: tuple[float, ...]
+    critical_difference: float
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Differences:
+    """Differences of errors around zero: (task, difference, low, high)."""
+
+    name: str
+    title: str
+    x: str
+    items: tuple[tuple[str, float, float, float], ...]
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Claim:
     """A sentence of the paper (or a question it leaves) and whether it holds here."""
 
@@ -99,5 +122,5 @@ class Claim:
     """It held with room to spare, so that tests may assert it at the reduced size."""
 
 
-Drawn = Curves | Boxes | Pairs | Points | Pictures
+Drawn = Curves | Boxes | Pairs | Points | Pictures | RankDiagram | Differences
 Finding = Table | Drawn | Claim

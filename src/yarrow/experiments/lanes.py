@@ -201,9 +201,9 @@ def described(model: Any) -> dict[str, Any]:
     """The class of an entrant, its family, and the parameters that are not the default."""
     if isinstance(model, Baseline):
         return {"learner": model.name, "family": "baseline", "parameters": {}}
-    family = getattr(type(model), "family", "") or type(model).__module__.split(".")[0]
+    family = getattr(model, "family", "") or type(model).__module__.split(".")[0]
     return {
-        "learner": type(model).__name__,
+        "learner": getattr(model, "learner", "") or type(model).__name__,
         "family": family,
         "parameters": changed_parameters(model),
     }
@@ -229,6 +229,8 @@ def _run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any
             task = "a regression" if classes is None else "classes"
             raise ParameterError(f"{type(model).__name__} is not for {task}.")
         return _CoreRun(model, known)
+    if hasattr(model, "enter"):
+        return model.enter(classes, known)
     if hasattr(model, "learn_one"):
         return _DictRun(model, classes)
     return _ArrayRun(model, classes, known)

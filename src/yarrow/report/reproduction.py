@@ -10,11 +10,13 @@ from yarrow.experiments.findings import (
     Boxes,
     Claim,
     Curves,
+    Differences,
     Drawn,
     Finding,
     Pairs,
     Pictures,
     Points,
+    RankDiagram,
     Table,
 )
 from yarrow.experiments.results import Results
@@ -56,13 +58,15 @@ def _parts(
     command = f"yarrow reproduce {reproduction.name}{' --reduced' if reduced else ''}"
     parts = [
         f"# {reproduction.title}",
-        f"Made by `{command}`; do not edit. The paper: {reproduction.paper}.",
+        f"Made by `{command}`; do not edit."
+        + (f" The paper: {reproduction.paper}." if reproduction.paper else ""),
     ]
     if reduced:
         parts.append("**A reduced run, made to test the machinery: not a result.**")
     parts += ["## What came out", _claims_table(claims)]
     if reproduction.differences and not reduced:
-        parts += ["## Where paper and measurement differ", reproduction.differences.strip()]
+        title = "Where paper and measurement differ" if reproduction.paper else "What it means"
+        parts += [f"## {title}", reproduction.differences.strip()]
     parts.append("## Figures and tables")
     for one in findings:
         if isinstance(one, Table):
@@ -152,6 +156,14 @@ def _drawn(one: Drawn) -> figures.Figure:
             spots = [figures.Spot(label, x, y, group) for label, x, y, group in one.points]
             x, y = figures.Axis(one.x), figures.Axis(one.y)
             return figures.scatter(spots, title=one.title, x=x, y=y, front=False)
+        case RankDiagram():
+            return figures.rank_diagram(
+                one.learners, one.mean_ranks, one.critical_difference, title=one.title
+            )
+        case Differences():
+            items = [figures.Difference(*item) for item in one.items]
+            axis = figures.Axis(one.x, percent=True)
+            return figures.differences(items, title=one.title, axis=axis)
         case Pictures():
             return figures.images(one.pictures, title=one.title, columns=5, size=128)
 

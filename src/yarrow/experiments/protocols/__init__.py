@@ -14,7 +14,7 @@ from typing import Any
 from yarrow.errors import ParameterError
 from yarrow.experiments.spec import Cell
 
-NAMES = ("online", "tuned", "sparse_folds", "drift", "selection", "choosing_p")
+NAMES = ("online", "tuned", "sparse_folds", "drift", "selection", "choosing_p", "settings")
 
 
 @dataclasses.dataclass(frozen=True)

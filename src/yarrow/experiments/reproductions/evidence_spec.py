@@ -1,0 +1,280 @@
+"""Does it earn its place? Which rows, which learners, which settings: written before the first run.
+
+Every real set of classes in `yarrow.datasets`, in its stated order. Long ones are cut, since river
+takes a millisecond a row where there are many classes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from yarrow.experiments.grids import GRIDS
+from yarrow.experiments.spec import Data, Learner, Study
+
+TWO_CLASSES, MANY_CLASSES = 5_000, 1_000  # the most rows of a set
+
+
+@dataclasses.dataclass(frozen=True)
+class Set:
+    """A set and its place in the split. Sets of one source share rows, so they stay together."""
+
+    name: str
+    kind: str
+    chooses: bool
+    """In the half on which defaults are chosen; the other half confirms."""
+    source: str = ""
+    many: bool = False
+    rows: int | None = None
+    """Take so many rows, drawn at random and in their order, instead of the first ones."""
+
+    @property
+    def data(self) -> Data:
+        """Its rows."""
+        return Data(self.name, self.name, rows=self.rows)
+
+
+# Three kinds, split once: by turns within a kind, largest first, sources kept together.
+SETS = (
+    Set("20newsgroups", "text", True, "20newsgroups", many=True),
+    Set("20newsgroups/ob-2-1", "text", True, "20newsgroups"),
+    Set("20newsgroups/sb-2-1", "text", True, "20newsgroups"),
+    Set("20newsgroups/ob-8-1", "text", True, "20newsgroups", many=True),
+    Set("20newsgroups/sb-8-1", "text", True, "20newsgroups", many=True),
+    Set("20newsgroups/phases", "drift", True, "20newsgroups"),
+    Set("reuters21578", "text", False, many=True),
+    Set("amazon-sentiment", "text", True, "amazon"),
+    Set("amazon-sentiment/vectors", "text", True, "amazon"),
+    Set("movie-reviews", "text", False, "movies"),
+    Set("movie-reviews/sentences", "text", False, "movies"),
+    Set("enron-spam", "text", False),
+    Set("sms-spam", "text", True),
+    Set("rcv1-vw-small", "text", False),
+    Set("w1a", "text", True),
+    Set("spam-corpus-drift", "drift", False),
+    Set("usenet1", "drift", True, "usenet"),
+    Set("usenet2", "drift", True, "usenet"),
+    Set("electricity", "drift", True),
+    Set("kddcup99", "drift", False, "kdd", many=True, rows=MANY_CLASSES),
+    Set("nsl-kdd", "dense", False, "kdd", many=True),
+    Set("usps", "dense", False, "usps", many=True),
+    Set("usps/phases", "drift", False, "usps"),
+    Set("mnist", "dense", True, many=True),
+    Set("a9a", "dense", False),
+    Set("mushrooms", "dense", True),
+    Set("splice", "dense", False),
+    Set("german.numer", "dense", True, "german"),
+    Set("german.numer_scale", "dense", True, "german"),
+    Set("svmguide1", "dense", False),
+    Set("diabetes", "dense", True),
+    Set("fourclass", "dense", False),
+    Set("heart", "dense", True),
+    Set("ionosphere", "dense", False),
+    Set("sonar", "dense", True),
+    Set("breast-cancer", "dense", False),
+)
+BY_NAME = {one.name: one for one in SETS}
+
+#: left out, since a row costs more the more rows there were
+_SLOW = ("L1ConstrainedPAClassifier", "VotedPerceptron")
+TEAM = (
+    "AROWClassifier",
+    "ForgettingAROWClassifier",
+    "SCWClassifier",
+    "AdaGradClassifier",
+    "PassiveAggressiveClassifier",
+)
+"""Five of Yarrow's learners, named before the first run, with about as many settings as a peer."""
+
+
+def _ours(names: tuple[str, ...]) -> tuple[Learner, ...]:
+    """Learners with the grids of `yarrow compare`."""
+    return tuple(
+        Learner(name, name, grid={key: tuple(values) for key, values in GRIDS[name].items()})
+        for name in names
+    )
+
+
+ALL_OURS = _ours(tuple(n for n in GRIDS if n not in _SLOW and not n.endswith("Regressor")))
+TEAM_LEARNERS = _ours(TEAM)
+
+_LOSSES = ("hinge", "log_loss", "modified_huber")
+SCIKIT = (
+    Learner(
+        "scikit-learn: constant rate",
+        "scikit_sgd",
+        {"learning_rate": "constant", "alpha": 1e-6},
+        {"loss": _LOSSES, "eta0": (0.001, 0.01, 0.1, 1.0)},
+    ),
+    Learner(
+        "scikit-learn: falling rate",
+        "scikit_sgd",
+        {"learning_rate": "invscaling", "power_t": 0.5, "alpha": 1e-6},
+        {"loss": _LOSSES, "eta0": (0.01, 0.1, 1.0, 10.0)},
+    ),
+    Learner(
+        "scikit-learn: optimal rate",
+        "scikit_sgd",
+        {"learning_rate": "optimal"},
+        {"loss": _LOSSES, "alpha": (1e-5, 1e-4, 1e-3)},
+    ),
+    Learner(
+        "scikit-learn: Passive-Aggressive",
+        "scikit_sgd",
+        {"penalty": None, "loss": "hinge"},
+        {"learning_rate": ("pa1", "pa2"), "eta0": (0.01, 0.1, 1.0)},
+    ),
+)
+RIVER = (
+    Learner(
+        "river: logistic, SGD",
+        "river_logistic",
+        {"optimizer": "SGD"},
+        {"loss": ("Log", "Hinge"), "rate": (0.01, 0.1, 1.0)},
+    ),
+    Learner(
+        "river: logistic, AdaGrad",
+        "river_logistic",
+        {"optimizer": "AdaGrad"},
+        {"loss": ("Log", "Hinge"), "rate": (0.01, 0.1, 1.0)},
+    ),
+    Learner(
+        "river: logistic, FTRL",
+        "river_logistic",
+        {"optimizer": "FTRLProximal"},
+        {"rate": (0.05, 0.5, 5.0)},
+    ),
+    Learner(
+        "river: logistic behind StandardScaler",
+        "river_logistic",
+        {"scaled": True},
+        {"optimizer": ("SGD", "AdaGrad"), "rate": (0.01, 0.1)},
+    ),
+    Learner(
+        "river: PA",
+        "river_linear",
+        {"model": "PAClassifier"},
+        {"mode": (1, 2), "C": (0.001, 0.01, 0.1, 1.0)},
+    ),
+    Learner("river: ALMA", "river_linear", {"model": "ALMAClassifier"}, {"alpha": (0.5, 0.7, 0.9)}),
+    Learner("river: Perceptron", "river_linear", {"model": "Perceptron"}),
+    Learner("river: softmax", "river_softmax", {"optimizer": "SGD"}, {"rate": (0.01, 0.1, 1.0)}),
+)
+VOWPAL = (
+    Learner(
+        "Vowpal Wabbit: gradient steps",
+        "vowpal_wabbit",
+        grid={
+            "arguments": ("", "--adaptive --invariant", "--sgd"),
+            "loss_function": ("logistic", "hinge"),
+            "power_t": (0.5, 0),
+            "learning_rate": (0.02, 0.1, 0.5, 3),
+        },
+    ),
+    Learner(
+        "Vowpal Wabbit: squared loss",
+        "vowpal_wabbit",
+        grid={"loss_function": ("squared",), "learning_rate": (0.02, 0.1, 0.5, 3)},
+    ),
+    Learner(
+        "Vowpal Wabbit: coin",
+        "vowpal_wabbit",
+        {"arguments": "--coin"},
+        {"loss_function": ("logistic", "hinge")},
+    ),
+    Learner(
+        "Vowpal Wabbit: FTRL",
+        "vowpal_wabbit",
+        {"arguments": "--ftrl", "loss_function": "logistic"},
+        {"ftrl_alpha": (0.05, 0.5)},
+    ),
+)
+LIBRARIES = ("Vowpal Wabbit", "scikit-learn", "river")
+
+
+def _studies(
+    sets: tuple[Set, ...], learners: tuple[Learner, ...], first: tuple[int, int], **options: Any
+) -> tuple[Study, ...]:
+    """One study for the sets of two classes, one for those of many: they are cut differently."""
+    made = []
+    for many in (False, True):
+        data = tuple(one.data for one in sets if one.many is many)
+        if data:
+            made.append(Study("settings", data, learners, {**options, "first": first[many]}))
+    return tuple(made)
+
+
+def rivals(sets: tuple[Set, ...], first: tuple[int, int], ours: tuple[Learner, ...]) -> Any:
+    """All libraries on the same rows."""
+    return _studies(sets, (*ours, *VOWPAL, *SCIKIT, *RIVER), first)
+
+
+#: sets that are cut above; a fair choice of kinds, and those a prototype had been tried on
+WHOLE = tuple(
+    BY_NAME[name]
+    for name in (
+        "20newsgroups",
+        "reuters21578",
+        "amazon-sentiment",
+        "enron-spam",
+        "sms-spam",
+        "spam-corpus-drift",
+        "electricity",
+        "a9a",
+        "usps",
+    )
+)
+WHOLE_VOWPAL = Learner(
+    "Vowpal Wabbit: gradient steps",
+    "vowpal_wabbit",
+    grid={
+        "arguments": ("", "--adaptive --invariant", "--sgd"),
+        "loss_function": ("logistic", "hinge"),
+        "learning_rate": (0.02, 0.1, 0.3, 1, 3, 10),
+    },
+)
+
+
+def whole(sets: tuple[Set, ...] = WHOLE) -> tuple[Study, ...]:
+    """Sets that were cut, at full length, for the two that are fast enough."""
+    data = tuple(one.data for one in sets)
+    return (Study("settings", data, (*TEAM_LEARNERS, WHOLE_VOWPAL), {"whole": True}),)
+
+
+# Defaults: each factor alone, every other parameter at its default, the default first.
+_AROW, _PA = "AROWClassifier", "PassiveAggressiveClassifier"
+FACTORS = (
+    Learner("AROW: r", _AROW, grid={"r": (1.0, 0.01, 0.1, 10.0)}),
+    Learner("AROW: covariance", _AROW, grid={"covariance": ("diagonal", "projected")}),
+    Learner("SCW: covariance", "SCWClassifier", grid={"covariance": ("diagonal", "projected")}),
+    Learner(
+        "AROW: intercept_scaling", _AROW, grid={"intercept_scaling": (1.0, 0.1, 0.3, 3.0, 10.0)}
+    ),
+    Learner("PA: intercept_scaling", _PA, grid={"intercept_scaling": (1.0, 0.1, 0.3, 3.0, 10.0)}),
+    Learner("PA: C", _PA, grid={"C": (1.0, 0.001, 0.01, 0.1)}),
+    Learner("PA: variant", _PA, grid={"variant": ("pa1", "pa2")}),
+)
+STRATEGIES = (
+    Learner("AROW: multiclass", _AROW, grid={"multiclass": ("ovr", "top1")}),
+    Learner("PA: multiclass", _PA, grid={"multiclass": ("ovr", "top1")}),
+    Learner("SCW: multiclass", "SCWClassifier", grid={"multiclass": ("ovr", "top1")}),
+    Learner("AdaGrad: multiclass", "AdaGradClassifier", grid={"multiclass": ("ovr", "top1")}),
+)
+UNIT = (
+    Learner("AROW: unit rows", _AROW, grid={"r": (1.0, 0.01, 0.1)}),
+    Learner("PA: unit rows", _PA, grid={"C": (1.0,)}),
+)
+
+
+def defaults(sets: tuple[Set, ...], first: tuple[int, int]) -> tuple[Study, ...]:
+    """One factor at a time."""
+    many = tuple(one for one in sets if one.many)
+    return (
+        *_studies(sets, FACTORS, first),
+        *_studies(many, STRATEGIES, first),
+        *_studies(sets, UNIT, first, unit=True),
+    )
+
+
+CUT = (TWO_CLASSES, MANY_CLASSES)
+FULL = (*rivals(SETS, CUT, ALL_OURS), *defaults(SETS, CUT), *whole())

@@ -1,0 +1,129 @@
+"""The evidence: what is compared with what, and what its numbers mean."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from yarrow import datasets
+from yarrow.experiments import engine, reproductions
+from yarrow.experiments.comparison import packed
+from yarrow.experiments.grids import entrants_of
+from yarrow.experiments.reproductions import evidence
+from yarrow.experiments.reproductions import evidence_spec as spec
+from yarrow.experiments.reproductions.evidence_reading import Field, change, compared, verdict
+from yarrow.experiments.results import Measured
+from yarrow.experiments.spec import Cell, Data, Learner
+from yarrow.report import reproduction as pages
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def settings_of(learners):
+    return sum(len(learner.settings()) for learner in learners)
+
+
+def test_every_real_set_of_classes_takes_part():
+    real = {n for n in datasets.names() if not n.startswith(("synthetic/", "movielens"))}
+    assert {one.name for one in spec.SETS} == real
+
+
+def test_the_halves_share_no_source_and_all_kinds():
+    halves = [{one for one in spec.SETS if one.chooses is chooses} for chooses in (True, False)]
+    first, second = ({one.source or one.name for one in half} for half in halves)
+    assert not first & second
+    assert abs(len(first) - len(second)) <= 2
+    for half in halves:
+        assert {one.kind for one in half} == {"text", "dense", "drift"}
+
+
+def test_every_peer_has_as_many_settings_as_yarrow():
+    for peer in (spec.VOWPAL, spec.SCIKIT, spec.RIVER, (spec.WHOLE_VOWPAL,)):
+        assert settings_of(peer) >= settings_of(spec.TEAM_LEARNERS)
+
+
+def test_yarrows_settings_are_those_of_compare():
+    entrants, _ = entrants_of("all")
+    assert settings_of(spec.ALL_OURS) == len(entrants)
+
+
+def measured(learner, settings, data="sonar"):
+    """A cell whose settings made these mistakes, a truth value a row."""
+    found = [
+        {
+            "name": name,
+            "mistakes": int(np.sum(wrong)),
+            "seconds": 1e-3,
+            "failure": None,
+            "wrong": packed(np.array(wrong, dtype=bool)),
+        }
+        for name, wrong in settings.items()
+    ]
+    rows = len(next(iter(settings.values())))
+    about = {"rows": rows, "columns": 3, "classes": 2, "values_per_row": 3.0}
+    cell = Cell("settings", Data(data, data), Learner(learner, learner), 0.0, 0, {})
+    return Measured(cell, {**about, "settings": found}, 0.1)
+
+
+def test_hindsight_takes_the_best_of_all_rows_and_the_honest_column_that_of_the_first_half():
+    early, late = [0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0]
+    field = Field.of([measured("AROWClassifier", {"early": early, "late": late})])
+    anything = lambda label: True  # noqa: E731
+    assert field.in_hindsight(anything).setting == "late"
+    chosen = field.foreseen(anything)
+    assert chosen.setting == "early"
+    assert chosen.wrong.tolist() == [True, True, True]
+
+
+def test_a_difference_is_sure_only_beyond_chance():
+    random = np.random.default_rng(0)
+    one = random.random(2000) < 0.2
+    same, worse = random.random(2000) < 0.2, random.random(2000) < 0.4
+    field = Field.of([measured("x", {"one": one, "same": same, "worse": worse})])
+    tried = {setting.setting: setting for setting in field.tried["x"]}
+    assert verdict(compared(tried["one"], tried["same"])) == 0
+    assert verdict(compared(tried["one"], tried["worse"])) == -1
+    assert verdict(compared(tried["worse"], tried["one"])) == 1
+
+
+def test_sets_of_one_source_count_once():
+    found = change("r", "0.1", "1.0", [("news", 9, 19), ("news", 9, 19), ("mail", 19, 9)])
+    assert found.percent == pytest.approx(0)
+    assert found.wins == (1, 1)
+
+
+def test_the_reduced_run_writes_a_page(tmp_path):
+    pytest.importorskip("river")
+    pytest.importorskip("vowpalwabbit")
+    if "YARROW_DATA" not in os.environ:
+        pytest.skip("YARROW_DATA is not set")
+    one = reproductions.named("evidence")
+    results = engine.run(one.cells(reduced=True), cache=tmp_path / "cache", workers=1)
+    assert [failure.failure for failure in results.failures] == []
+    page = pages.write(one, results, tmp_path, reduced=True).page.read_text()
+    for word in (
+        "Vowpal Wabbit",
+        "scikit-learn",
+        "river",
+        "last label",
+        "majority",
+        "not a result",
+    ):
+        assert word in page
+    assert "The paper" not in page
+    for file in re.findall(r"!\[.*?\]\((.*?)\)", page):
+        assert (tmp_path / file).read_text().startswith("<svg")
+
+
+def test_the_published_page_belongs_to_the_specification():
+    one = reproductions.named("evidence")
+    page = (DOCS / "evidence.md").read_text()
+    assert page.startswith(f"# {one.title}\n")
+    assert f"{len(one.cells()):,} cells" in page
+    for name in spec.BY_NAME:
+        assert f"| {name} |" in page
+    assert set(evidence.CONTESTANTS) >= set(spec.LIBRARIES)
