@@ -1,0 +1,65 @@
+"""Decompositions beside their peers: what `python -m benchmarks.run decomposition` measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Bar, Best, Comparison, speed
+
+RANK = 50
+
+
+def centred_stream(rows: int = 20_000, columns: int = 2_000) -> np.ndarray:
+    """Rows with two hundred fading directions, noise, and a mean that is not 0."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((200, columns)) * (10 / np.arange(1, 201))[:, None]
+    X = rng.standard_normal((rows, 200)) @ directions
+    X += 0.3 * rng.standard_normal((rows, columns))
+    return X + 2 * rng.standard_normal(columns)
+
+
+def lost(model: Any, X: np.ndarray) -> float:
+    """The part of the rows' deviation from their mean that a reconstruction misses."""
+    again = model.inverse_transform(model.transform(X))
+    return float(np.linalg.norm(X - again) / np.linalg.norm(X - X.mean(axis=0)))
+
+
+def fitted(model: Any, X: np.ndarray) -> Any:
+    """The directions of the fitted model: reading them learns the rows that still wait."""
+    return model.fit(X).components_
+
+
+def svd() -> Comparison:
+    """Principal components of a stream."""
+    from sklearn.decomposition import IncrementalPCA
+
+    from yarrow.decomposition import OnlineSVD
+
+    X = centred_stream()
+    peer, default = "IncrementalPCA, batches of 250", "IncrementalPCA, default"
+    models = {
+        "Yarrow OnlineSVD": OnlineSVD(rank=RANK, center=True),
+        peer: IncrementalPCA(RANK, batch_size=5 * RANK),
+        default: IncrementalPCA(RANK),
+    }
+    contenders = {name: lambda model=model: fitted(model, X) for name, model in models.items()}
+
+    def bars(best: Best) -> list[Bar]:
+        missed = {name: lost(model, X) for name, model in models.items()}
+        our = missed["Yarrow OnlineSVD"]
+        return [
+            speed(best, "Yarrow OnlineSVD", peer, 3),
+            speed(best, "Yarrow OnlineSVD", default, 3),
+            Bar(f"Reconstruction error: that of {peer}", our / missed[peer], at_most=1),
+            Bar(f"Reconstruction error: that of {default}", our / missed[default]),
+        ]
+
+    title = f"Centred stream, {X.shape[0]:,} x {X.shape[1]:,}, rank {RANK}"
+    return Comparison(title, contenders, "us/row", 1e6 / len(X), bars)
+
+
+def decomposition() -> list[Comparison]:
+    """All of them."""
+    return [svd()]
