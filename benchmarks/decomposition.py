@@ -60,6 +60,58 @@ def svd() -> Comparison:
     return Comparison(title, contenders, "us/row", 1e6 / len(X), bars)
 
 
+def patches(count: int = 30_000, side: int = 8) -> np.ndarray:
+    """Squares out of MNIST's digits, each less its mean, without those that are nearly empty."""
+    from yarrow.datasets import load
+
+    images = load("mnist").X[: count // 2].toarray().astype(np.float64).reshape(-1, 28, 28)
+    images /= images.max()
+    rng = np.random.default_rng(0)
+    corners = rng.integers(2, 27 - side, (count, 2))
+    pieces = [
+        images[i // 2, r : r + side, c : c + side].ravel() for i, (r, c) in enumerate(corners)
+    ]
+    rows = np.array(pieces)
+    rows -= rows.mean(axis=1, keepdims=True)
+    rows = rows[np.linalg.norm(rows, axis=1) > 0.5]
+    return rng.permutation(rows)
+
+
+def dictionary() -> Comparison:
+    """Atoms of patches, one pass."""
+    from sklearn.decomposition import MiniBatchDictionaryLearning
+
+    from yarrow.decomposition import OnlineDictionaryLearning
+
+    rows = patches()
+    X, held_out = rows[:-2000], rows[-2000:]
+    ours = OnlineDictionaryLearning(64, alpha=0.5)
+    peer = MiniBatchDictionaryLearning(
+        64, alpha=0.5, max_iter=1, batch_size=256, fit_algorithm="cd", random_state=0
+    )
+
+    def objective(atoms: np.ndarray) -> float:
+        from sklearn.decomposition import sparse_encode
+
+        codes = sparse_encode(held_out, atoms, algorithm="lasso_lars", alpha=0.5)
+        error = ((held_out - codes @ atoms) ** 2).sum() / 2
+        return float((error + 0.5 * np.abs(codes).sum()) / len(held_out))
+
+    names = "Yarrow OnlineDictionaryLearning", "MiniBatchDictionaryLearning"
+    models = dict(zip(names, (ours, peer), strict=True))
+    contenders = {name: lambda model=model: fitted(model, X) for name, model in models.items()}
+
+    def bars(best: Best) -> list[Bar]:
+        found = [objective(model.components_) for model in models.values()]
+        return [
+            speed(best, *names),
+            Bar("Objective on unseen patches: that of the peer", found[0] / found[1], at_most=1),
+        ]
+
+    title = f"MNIST, {len(X):,} patches of 8 x 8, 64 atoms, one pass"
+    return Comparison(title, contenders, "us/row", 1e6 / len(X), bars)
+
+
 def decomposition() -> list[Comparison]:
     """All of them."""
-    return [svd()]
+    return [svd(), dictionary()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from abc import abstractmethod
 from array import array
@@ -259,6 +260,76 @@ class Decomposition(Stored, Transformer):
         tags.input_tags.allow_nan = self._takes_missing
         tags.input_tags.positive_only = not self._takes_negative
         return tags
+
+
+class Blockwise(Decomposition):
+    """Base of the methods that learn from blocks of rows.
+
+    Rows are gathered to blocks of `block_size`, whichever way they come, so that all chunkings give
+    the same result. Who asks for a result gets one that has learned the rows that still wait, too;
+    asking never changes what is learned.
+    """
+
+    block_size: int
+    _not_saved: ClassVar[tuple[str, ...]] = ("_seen",)
+
+    @abstractmethod
+    def _begin(self, n_features: int) -> None:
+        """Begin with nothing learned, in so many dimensions."""
+
+    @abstractmethod
+    def _learn_block(self, rows: Any) -> None:
+        """Learn a block, CSR or dense; arrays of the state are replaced, never changed in place."""
+
+    def _start(self, n_features: int) -> None:
+        self._begin(n_features)
+        self._wait(np.zeros((0, n_features)))
+
+    def _learn(self, rows: Any) -> None:
+        waiting = len(self._waiting_begins) - 1
+        if waiting:
+            rows = _stacked(self._waiting(), rows)
+        done = 0
+        while rows.shape[0] - done >= self.block_size:
+            self._learn_block(rows[done : done + self.block_size])
+            done += self.block_size
+        self._wait(rows[done:])
+
+    def _wait(self, rows: Any) -> None:
+        """Keep rows for the next block, as a CSR matrix that a file can hold."""
+        from scipy.sparse import csr_array
+
+        sparse = csr_array(rows)
+        self._waiting_values = sparse.data.copy()
+        self._waiting_columns = sparse.indices.astype(np.int64)
+        self._waiting_begins = sparse.indptr.astype(np.int64)
+        self._seen: list[Self] = []
+
+    def _waiting(self) -> Any:
+        from scipy.sparse import csr_array
+
+        parts = (self._waiting_values, self._waiting_columns, self._waiting_begins)
+        return csr_array(parts, (len(self._waiting_begins) - 1, len(self._columns)))
+
+    def _now(self) -> Self:
+        """The model that has learned the waiting rows, too."""
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+        if len(self._waiting_begins) == 1:
+            return self
+        seen: list[Self] = self.__dict__.setdefault("_seen", [])
+        if not seen:
+            ahead = copy.copy(self)
+            ahead._learn_block(self._waiting())
+            ahead._wait(np.zeros((0, len(self._columns))))
+            seen.append(ahead)
+        return seen[0]
+
+
+def _stacked(first: Any, then: Any) -> Any:
+    from scipy.sparse import csr_array, vstack
+
+    return vstack([first, csr_array(then)], format="csr")
 
 
 def dense(rows: Any) -> Floats:
