@@ -1,7 +1,8 @@
 """Unsupervised learning from streams: subspaces, dictionaries, topics and tastes."""
 
 from yarrow.decomposition.dictionary import OnlineDictionaryLearning
+from yarrow.decomposition.lda import OnlineLDA
 from yarrow.decomposition.pca import OnlinePCA
 from yarrow.decomposition.svd import OnlineSVD
 
-__all__ = ["OnlineDictionaryLearning", "OnlinePCA", "OnlineSVD"]
+__all__ = ["OnlineDictionaryLearning", "OnlineLDA", "OnlinePCA", "OnlineSVD"]
