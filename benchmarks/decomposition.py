@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from benchmarks.measure import Bar, Best, Comparison, speed
 
@@ -112,6 +113,121 @@ def dictionary() -> Comparison:
     return Comparison(title, contenders, "us/row", 1e6 / len(X), bars)
 
 
+def newsgroups() -> Any:
+    """20 Newsgroups as counts of words that are in ten messages at least, shuffled."""
+    from yarrow.datasets import load
+
+    X = sparse.csr_matrix(load("20newsgroups").X, dtype=np.float64)
+    X = X[np.random.default_rng(0).permutation(X.shape[0])]
+    X.data[:] = np.maximum(np.round(X.data), 1.0)
+    messages = np.bincount(X.indices, minlength=X.shape[1])
+    often = (messages >= 10) & (messages <= X.shape[0] // 10)
+    return X[:, often]
+
+
+def articles() -> Any:
+    """The articles of the Associated Press, shuffled."""
+    from yarrow.datasets import load_documents
+
+    X = sparse.csr_matrix(load_documents().counts, dtype=np.float64)
+    return X[np.random.default_rng(0).permutation(X.shape[0])]
+
+
+def topics(title: str, counts: Any, n_topics: int = 20) -> Comparison:
+    """Latent Dirichlet allocation, one pass; nine tenths to learn, one tenth to judge by."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    from yarrow.decomposition import OnlineLDA
+
+    end = counts.shape[0] * 9 // 10
+    X, unseen = counts[:end], counts[end:]
+    names = "Yarrow OnlineLDA", "LatentDirichletAllocation"
+    models = {
+        names[0]: OnlineLDA(n_topics, total_rows=end),
+        names[1]: LatentDirichletAllocation(
+            n_topics, learning_method="online", max_iter=1, random_state=0
+        ),
+    }
+    contenders = {name: lambda model=model: fitted(model, X) for name, model in models.items()}
+
+    def perplexity(model: Any) -> float:
+        """By one evaluator for both: the bound of Yarrow's."""
+        judge = OnlineLDA(n_topics).fit(X[:128])
+        judge._weights = np.ascontiguousarray(model.components_.T)
+        return judge.perplexity(unseen)
+
+    def bars(best: Best) -> list[Bar]:
+        ratio = perplexity(models[names[0]]) / perplexity(models[names[1]])
+        return [
+            speed(best, *names, 1),
+            Bar("Held-out perplexity: that of the peer", ratio, at_most=1.02),
+        ]
+
+    size = f"{X.shape[0]:,} documents, {X.shape[1]:,} words, {n_topics} topics"
+    return Comparison(f"{title}, {size}", contenders, "ms/row", 1e3 / end, bars)
+
+
+def ratings() -> Comparison:
+    """MovieLens 100K: each rating predicted, then learned, in the order of time."""
+    from river import reco
+
+    from yarrow.datasets import load_ratings
+    from yarrow.decomposition import OnlineMatrixFactorization
+
+    data = load_ratings()
+    rows = list(zip(data.users.tolist(), data.items.tolist(), data.ratings.tolist(), strict=True))
+    found: dict[str, float] = {}
+
+    def ours(name: str, **settings: Any) -> None:
+        model, total = OnlineMatrixFactorization(**settings), 0.0
+        for user, item, rating in rows:
+            pair = {"user": user, "item": item}
+            total += (model.predict_one(pair) - rating) ** 2
+            model.learn_one(pair, rating)
+        found[name] = (total / len(rows)) ** 0.5
+
+    def river(name: str, model: Any) -> None:
+        total = 0.0
+        for user, item, rating in rows:
+            total += (model.predict_one(str(user), str(item)) - rating) ** 2
+            model.learn_one(str(user), str(item), rating)
+        found[name] = (total / len(rows)) ** 0.5
+
+    contenders = {
+        "Yarrow OnlineMatrixFactorization": lambda: ours("Yarrow OnlineMatrixFactorization"),
+        "Yarrow, biases only": lambda: ours("Yarrow, biases only", scale=0.0),
+        "river Baseline": lambda: river("river Baseline", reco.Baseline()),
+        "river BiasedMF": lambda: river("river BiasedMF", reco.BiasedMF(seed=0)),
+    }
+
+    def bars(best: Best) -> list[Bar]:
+        error = "Progressive RMSE in time order"
+        first, *others = found
+        pairs = np.column_stack([data.users, data.items])
+        order = np.random.default_rng(0).permutation(len(rows))
+        train, rest = order[:90_000], order[90_000:]
+        model = OnlineMatrixFactorization().fit(pairs[train], data.ratings[train])
+        split = float(np.sqrt(np.mean((model.predict(pairs[rest]) - data.ratings[rest]) ** 2)))
+        return [
+            Bar(f"{error}: {first}", found[first], at_most=1.0, unit=""),
+            *[Bar(f"{error}: {name}", found[name], unit="") for name in others],
+            Bar(
+                "RMSE on a tenth drawn at random, one pass over the rest",
+                split,
+                at_most=0.95,
+                unit="",
+            ),
+        ]
+
+    return Comparison("MovieLens 100K, one pass", contenders, "us/row", 1e6 / len(rows), bars)
+
+
 def decomposition() -> list[Comparison]:
     """All of them."""
-    return [svd(), dictionary()]
+    return [
+        svd(),
+        dictionary(),
+        topics("Associated Press", articles()),
+        topics("20 Newsgroups", newsgroups()),
+        ratings(),
+    ]
