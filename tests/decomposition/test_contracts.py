@@ -20,12 +20,21 @@ from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterEr
 
 CLASSES = [getattr(decomposition, name) for name in decomposition.__all__]
 OF_ROWS = [cls for cls in CLASSES if issubclass(cls, Decomposition)]
+#: smaller than by default, so that the checks take seconds
+SMALL = {
+    "OnlineHDP": {"n_components": 4, "n_document_topics": 2, "max_rounds": 5},
+    "OnlineLDA": {"n_components": 3, "max_rounds": 10},
+}
+
+
+def small(cls):
+    return cls(**SMALL.get(cls.__name__, {}))
 
 
 def sklearn_checks():
     for cls in OF_ROWS:
         with warnings.catch_warnings(action="ignore"):  # of not inheriting from BaseEstimator
-            checks = list(estimator_checks_generator(cls()))
+            checks = list(estimator_checks_generator(small(cls)))
         for estimator, check in checks:
             name = check.func.__name__
             marks = ()
@@ -36,7 +45,7 @@ def sklearn_checks():
 
 def river_checks():
     for cls in OF_ROWS:
-        for check in yield_checks(cls()):
+        for check in yield_checks(small(cls)):
             if check.__name__ in cls._unit_test_skips():
                 continue
             yield pytest.param(cls, check, id=f"{cls.__name__}-{check.__name__}")
@@ -55,7 +64,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("cls", "check"), list(river_checks()))
 def test_river_checks(cls, check):
-    check(cls())
+    check(small(cls))
 
 
 @pytest.mark.parametrize("cls", CLASSES)

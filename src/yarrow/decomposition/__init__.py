@@ -2,6 +2,7 @@
 
 from yarrow.decomposition.dictionary import OnlineDictionaryLearning
 from yarrow.decomposition.factorization import OnlineMatrixFactorization
+from yarrow.decomposition.hdp import OnlineHDP
 from yarrow.decomposition.lda import OnlineLDA
 from yarrow.decomposition.pca import OnlinePCA
 from yarrow.decomposition.ranking import OnlineRankMF
@@ -9,6 +10,7 @@ from yarrow.decomposition.svd import OnlineSVD
 
 __all__ = [
     "OnlineDictionaryLearning",
+    "OnlineHDP",
     "OnlineLDA",
     "OnlineMatrixFactorization",
     "OnlinePCA",
