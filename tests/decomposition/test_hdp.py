@@ -25,7 +25,7 @@ def settings(**more: float) -> dict:
 
 
 def test_uses_about_as_many_topics_as_there_are():
-    model = OnlineHDP(**settings()).fit(documents(1500))
+    model = OnlineHDP(**settings()).fit(documents(800))
     shares = model.topic_shares_
     assert shares.sum() == pytest.approx(1)
     assert 4 <= (shares > 0.03).sum() <= 9
@@ -36,7 +36,7 @@ def test_uses_about_as_many_topics_as_there_are():
 
 
 def test_unseen_words_are_told_nearly_as_well_as_by_lda_with_the_true_number():
-    X, unseen = documents(1500), documents(200, seed=1)
+    X, unseen = documents(800), documents(200, seed=1)
     rng = np.random.default_rng(2)
     known = rng.binomial(unseen.astype(int), 0.5).astype(float)
     asked = unseen - known
@@ -64,7 +64,8 @@ def test_sticks_are_those_of_beta_distributions():
 
 def test_inference_ends_where_no_part_can_be_improved():
     """At the end each part is what the paper's equations make of the others."""
-    model = OnlineHDP(**settings(tolerance=0.0, max_rounds=500)).fit(documents(300))
+    model = OnlineHDP(**settings()).fit(documents(300))
+    model.set_params(tolerance=0.0, max_rounds=500)
     X = documents(1, seed=5)
     places = np.flatnonzero(X[0])
     amounts, shares = X[0, places], _expected_logs_of_sticks(model._sticks)
