@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import data, growth, handwritten, ours, peers
+from benchmarks import data, decomposition, growth, handwritten, ours, peers
 from benchmarks.measure import (
     Bar,
     Best,
@@ -239,4 +239,5 @@ SECTIONS = {
     "learners": learners,
     "imports": imports,
     "growth": growth.growth,
+    "decomposition": decomposition.decomposition,
 }

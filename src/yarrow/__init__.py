@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "datasets",
+    "decomposition",
     "evaluate",
     "experiments",
     "feature_selection",

@@ -1,0 +1,362 @@
+"""What the decompositions share: rows of all kinds, both interfaces, and model files."""
+
+from __future__ import annotations
+
+import copy
+import os
+from abc import abstractmethod
+from array import array
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Self
+
+from numpy.typing import NDArray
+
+import yarrow
+from yarrow import model_file
+from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
+from yarrow.estimator import Estimator
+from yarrow.features.base import Row, Transformer
+from yarrow.lazy import np
+from yarrow.parameters import parameters
+from yarrow.stream.arrays import check_names, read_rows
+
+Floats = NDArray[np.float64]
+
+LARGEST = 1e100
+"""Values beyond it are refused: the sum of their squares would not be a number."""
+
+
+class Stored(Estimator):
+    """An estimator whose learned state is arrays, numbers and names, and so fits in a model file.
+
+    Everything that is not a parameter is state: attributes that start with one underscore.
+    """
+
+    _not_saved: ClassVar[tuple[str, ...]] = ()  # state that is worked out again
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the exact training state: a loaded model goes on as if nothing had happened."""
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+        state = {name: v for name, v in self._state().items() if name not in self._not_saved}
+        tensors = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+        others = {name: value for name, value in state.items() if name not in tensors}
+        metadata = {
+            "kind": "decomposition",
+            "yarrow": yarrow.__version__,
+            "estimator": type(self).__name__,
+            "parameters": {name: _plain(value) for name, value in self.get_params().items()},
+            "state": {name: _packed(value) for name, value in others.items()},
+        }
+        contiguous = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
+        model_file.write(path, contiguous, metadata)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        tensors, metadata = model_file.read(path)
+        name = metadata.get("estimator")
+        if metadata.get("kind") != "decomposition" or name != cls.__name__:
+            raise ModelFileError(f"{os.fspath(path)}: holds a {name}, not a {cls.__name__}.")
+        if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+            raise ModelFileError(f"{os.fspath(path)}: a number in it is not finite.")
+        try:
+            model = cls(**metadata["parameters"])
+            model._check_parameters()
+            state = {key: _unpacked(value) for key, value in metadata["state"].items()}
+        except (TypeError, KeyError, ValueError, ParameterError) as error:
+            raise ModelFileError(
+                f"{os.fspath(path)}: does not fit its own settings: {error}"
+            ) from error
+        model.__dict__.update({key: np.array(value) for key, value in tensors.items()} | state)
+        return model
+
+    def _state(self) -> dict[str, Any]:
+        known = parameters(self)
+        return {key: value for key, value in self.__dict__.items() if key not in known}
+
+    def _adopt(self, other: Self) -> None:
+        """Take over all that another one with the same parameters has learned."""
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(other._state())
+
+    @abstractmethod
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether anything has been learned."""
+
+
+class Decomposition(Stored, Transformer):
+    """Base of the decompositions of rows into few numbers.
+
+    Column j of an array is the feature named j, or the one named like the column of a data frame.
+    A feature that a dict row does not name is 0 in it.
+    """
+
+    _takes_new_columns: ClassVar[bool] = False  # may features appear after the first row?
+    _takes_missing: ClassVar[bool] = False  # is NaN a value that is not known?
+    _takes_negative: ClassVar[bool] = True
+
+    n_features_in_: int
+    _columns: dict[Hashable, int]  # where each feature is
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    @abstractmethod
+    def _start(self, n_features: int) -> None:
+        """Begin with nothing learned, in so many dimensions."""
+
+    @abstractmethod
+    def _learn(self, rows: Any) -> None:
+        """Learn rows, a float64 array or a CSR matrix, that have been checked."""
+
+    @abstractmethod
+    def _code(self, rows: Any) -> Floats:
+        """Return the few numbers that stand for each row."""
+
+    @property
+    @abstractmethod
+    def _n_codes(self) -> int:
+        """How many numbers stand for a row."""
+
+    def _widen(self, n_features: int) -> None:
+        """Make place for features that appear now."""
+
+    # -- rows as arrays --------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything, then learn all rows."""
+        fresh = self.clone()
+        fresh.partial_fit(X)
+        self._adopt(fresh)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn all rows, in order; all of them or, if one cannot be, none."""
+        self._check_parameters()
+        rows, names, _ = self._read(X)
+        if not self.__sklearn_is_fitted__():
+            self._start(rows.shape[1])
+            self.n_features_in_ = rows.shape[1]
+            self._columns = {name: j for j, name in enumerate(names or range(rows.shape[1]))}
+            if names is not None:
+                self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._learn(rows)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the few numbers that stand for each row."""
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+        rows, _, dtype = self._read(X)
+        return self._code(rows).astype(dtype)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that `transform` gives."""
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+        word = type(self).__name__.lower()
+        return np.asarray([f"{word}{i}" for i in range(self._n_codes)], dtype=object)
+
+    def _read(self, X: Any) -> tuple[Any, list[str] | None, Any]:
+        """Return the rows (float64, CSR if sparse), their columns' names, and the type to give."""
+        read = read_rows(X)
+        if self.__sklearn_is_fitted__():
+            names = getattr(self, "feature_names_in_", None)
+            check_names(type(self).__name__, None if names is None else list(names), read.names)
+            if read.n_columns != self.n_features_in_:
+                raise DataError(
+                    f"X has {read.n_columns} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+        rows: Any = read.values
+        if read.is_sparse:
+            from scipy.sparse import csr_array
+
+            shape = (read.n_rows, read.n_columns)
+            rows = csr_array((read.values, read.indices, read.begins), shape, dtype=np.float64)
+            if not rows.has_canonical_format:
+                rows = rows.copy()
+                rows.sum_duplicates()
+            self._check_values(rows.data)
+        else:
+            rows = rows.astype(np.float64, copy=False)
+            self._check_values(rows)
+        return rows, read.names, np.float32 if read.values.dtype == np.float32 else np.float64
+
+    def _check_values(self, values: Floats) -> None:
+        if values.size == 0:
+            return
+        low, high = values.min(), values.max()  # NaN if one of them is
+        if np.isnan(low):
+            if not self._takes_missing:
+                raise DataError("Input X contains NaN.")
+            low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+        if np.isinf(low) or np.isinf(high):
+            raise DataError("Input X contains infinity or a value too large for dtype('float64').")
+        if max(-low, high) > LARGEST:
+            raise DataError(
+                f"Input X contains a value beyond {LARGEST:g}, whose square is too large."
+            )
+        if low < 0 and not self._takes_negative:
+            raise DataError(f"Negative values in data passed to {type(self).__name__}.")
+
+    # -- rows as dicts ---------------------------------------------------------------------------
+
+    def learn_one(self, x: Row) -> None:
+        """Learn one row."""
+        self._check_parameters()
+        values = self._numbers(x)
+        if not self.__sklearn_is_fitted__():
+            self._start(len(x))
+            self._columns = {name: j for j, name in enumerate(x)}
+            self.n_features_in_ = len(x)
+        new = [name for name in x if name not in self._columns]
+        if new and not self._takes_new_columns:
+            raise DataError(
+                f"{type(self).__name__} cannot take a feature that the first row did not name",
+                field=str(new[0]),
+            )
+        if new:
+            for name in new:
+                self._columns[name] = len(self._columns)
+            self._widen(len(self._columns))
+            self.n_features_in_ = len(self._columns)
+            self.__dict__.pop("feature_names_in_", None)
+        self._learn(self._as_row(x, values))
+
+    def transform_one(self, x: Row) -> dict[int, float]:
+        """Return the numbers that stand for one row: none before anything has been learned.
+
+        A feature never learned counts for nothing.
+        """
+        values = self._numbers(x)
+        if not self.__sklearn_is_fitted__():
+            return {}
+        return dict(enumerate(self._code(self._as_row(x, values))[0].tolist()))
+
+    def _numbers(self, x: Row) -> Floats:
+        try:
+            values = np.array(array("d", x.values()))
+        except (TypeError, OverflowError):
+            for name, value in x.items():
+                if not isinstance(value, (int, float, np.number, np.bool_)):
+                    raise DataError(f"{value!r} is not a number", field=str(name)) from None
+            raise DataError("a value is too large for a float") from None
+        self._check_values(values)
+        return values
+
+    def _as_row(self, x: Row, values: Floats) -> Floats:
+        row = np.zeros((1, len(self._columns)))
+        places = [self._columns.get(name, -1) for name in x]
+        known = [i for i, place in enumerate(places) if place >= 0]
+        row[0, [places[i] for i in known]] = values[known]
+        return row
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_columns" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_missing
+        tags.input_tags.positive_only = not self._takes_negative
+        return tags
+
+
+class Blockwise(Decomposition):
+    """Base of the methods that learn from blocks of rows.
+
+    Rows are gathered to blocks of `block_size`, whichever way they come, so that all chunkings give
+    the same result. Who asks for a result gets one that has learned the rows that still wait, too;
+    asking never changes what is learned.
+    """
+
+    block_size: int
+    _not_saved: ClassVar[tuple[str, ...]] = ("_seen",)
+
+    @abstractmethod
+    def _begin(self, n_features: int) -> None:
+        """Begin with nothing learned, in so many dimensions."""
+
+    @abstractmethod
+    def _learn_block(self, rows: Any) -> None:
+        """Learn a block, CSR or dense; arrays of the state are replaced, never changed in place."""
+
+    def _start(self, n_features: int) -> None:
+        self._begin(n_features)
+        self._wait(np.zeros((0, n_features)))
+
+    def _learn(self, rows: Any) -> None:
+        waiting = len(self._waiting_begins) - 1
+        if waiting:
+            rows = _stacked(self._waiting(), rows)
+        done = 0
+        while rows.shape[0] - done >= self.block_size:
+            self._learn_block(rows[done : done + self.block_size])
+            done += self.block_size
+        self._wait(rows[done:])
+
+    def _wait(self, rows: Any) -> None:
+        """Keep rows for the next block, as a CSR matrix that a file can hold."""
+        from scipy.sparse import csr_array
+
+        sparse = csr_array(rows)
+        self._waiting_values = sparse.data.copy()
+        self._waiting_columns = sparse.indices.astype(np.int64)
+        self._waiting_begins = sparse.indptr.astype(np.int64)
+        self._seen: list[Self] = []
+
+    def _waiting(self) -> Any:
+        from scipy.sparse import csr_array
+
+        parts = (self._waiting_values, self._waiting_columns, self._waiting_begins)
+        return csr_array(parts, (len(self._waiting_begins) - 1, len(self._columns)))
+
+    def _now(self) -> Self:
+        """The model that has learned the waiting rows, too."""
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+        if len(self._waiting_begins) == 1:
+            return self
+        seen: list[Self] = self.__dict__.setdefault("_seen", [])
+        if not seen:
+            ahead = copy.copy(self)
+            ahead._learn_block(self._waiting())
+            ahead._wait(np.zeros((0, len(self._columns))))
+            seen.append(ahead)
+        return seen[0]
+
+
+def _stacked(first: Any, then: Any) -> Any:
+    from scipy.sparse import csr_array, vstack
+
+    return vstack([first, csr_array(then)], format="csr")
+
+
+def dense(rows: Any) -> Floats:
+    """Return rows as a dense array."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def flipped(basis: Floats) -> tuple[Floats, Floats]:
+    """Turn the rows of a basis so that the largest entry of each is positive; also say which."""
+    largest = basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)]
+    signs = np.where(largest < 0, -1.0, 1.0)
+    return basis * signs[:, None], signs
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _packed(value: Any) -> Any:
+    """Dicts as pairs: JSON knows keys only as text."""
+    if isinstance(value, Mapping):
+        for key in value:
+            if type(_plain(key)) not in (str, int, float, bool):
+                raise ModelFileError(f"A file holds names that are texts or numbers, not {key!r}.")
+        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    return _plain(value)
+
+
+def _unpacked(value: Any) -> Any:
+    return dict(value["pairs"]) if isinstance(value, Mapping) else value

@@ -1,0 +1,255 @@
+"""Online factorization of ratings (Ling, Yang, King and Lyu, 2012)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Self
+
+from yarrow.decomposition.base import LARGEST, Floats, Stored
+from yarrow.errors import DataError, not_fitted
+from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.parameters import integer, number
+from yarrow.stream.arrays import read_values
+
+_ROWS_A_DRAW = 256
+
+
+@estimator
+class Factorization(Stored):
+    """Base of the factorizations: a few numbers for each user and each item.
+
+    Pairs come as dicts `{"user": ..., "item": ...}`, or as an array or list with two columns. Users
+    and items may have any name that is hashable; a model file holds texts and numbers. The columns
+    are names and no numbers, which is why scikit-learn's checks do not apply. Each rating is
+    learned by itself, in order, so all chunkings give the same result. Memory grows with the users
+    and the items, not with the ratings.
+    """
+
+    n_factors: int = integer(default=10, doc="Factors of a user, and of an item.", at_least=1)
+    learning_rate: float = number(default=0.1, doc="Size of a step of the factors.", above=0)
+    l2: float = number(default=0.02, doc="How much a step shrinks what it changes.", at_least=0)
+    scale: float = number(default=0.1, doc="Spread of the first factors.", at_least=0)
+    seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    @abstractmethod
+    def _learn_rating(self, user: int, item: int, rating: float) -> None:
+        """Learn that a user, in this row, has rated the item in that row."""
+
+    @abstractmethod
+    def _score(self, user: int | None, item: int | None) -> float:
+        """What is predicted for these rows; None is a user or an item never seen."""
+
+    def _start(self) -> None:
+        self._users: dict[Hashable, int] = {}
+        self._items: dict[Hashable, int] = {}
+        self._n_rows = 0
+        self._user_factors = np.zeros((0, self.n_factors))
+        self._item_factors = np.zeros((0, self.n_factors))
+
+    def _grow(self) -> None:
+        """Make place for new users and items."""
+        for side, (name, names) in enumerate(
+            (("_user_factors", self._users), ("_item_factors", self._items))
+        ):
+            factors = self.__dict__[name]
+            while len(names) > len(factors):
+                rng = np.random.default_rng([self.seed, side, len(factors)])
+                more = self.scale * rng.standard_normal((_ROWS_A_DRAW, self.n_factors))
+                factors = np.concatenate([factors, more])
+            self.__dict__[name] = factors
+
+    # -- learning and predicting -----------------------------------------------------------------
+
+    def learn_one(self, x: Mapping[str, Hashable], y: float) -> None:
+        """Learn one rating: `x` names the user and the item."""
+        self._check_parameters()
+        user, item = _pair(x)
+        try:
+            rating = float(y)
+        except (TypeError, ValueError):
+            raise DataError(f"{y!r} is not a rating: it must be a number") from None
+        if not abs(rating) <= LARGEST:
+            raise DataError(f"{y!r} is not a rating: it must be a finite number")
+        if not self.__sklearn_is_fitted__():
+            self._start()
+        self._learn_pair(user, item, rating)
+
+    def predict_one(self, x: Mapping[str, Hashable]) -> float:
+        """Predict one rating; before anything has been learned, 0."""
+        user, item = _pair(x)
+        if not self.__sklearn_is_fitted__():
+            return 0.0
+        return self._score(self._users.get(user), self._items.get(item))
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything, then learn all ratings, in order."""
+        fresh = self.clone()
+        fresh.partial_fit(X, y)
+        self.__dict__.update(fresh._state())
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn all ratings, in order; all of them or, if one cannot be, none."""
+        self._check_parameters()
+        pairs = _pairs(X)
+        ratings = read_values(y, len(pairs))
+        if np.abs(ratings).max() > LARGEST:
+            raise DataError(f"Input y contains a value beyond {LARGEST:g}.")
+        if not self.__sklearn_is_fitted__():
+            self._start()
+        for (user, item), rating in zip(pairs, ratings.tolist(), strict=True):
+            self._learn_pair(user, item, rating)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the ratings of all pairs of a user and an item."""
+        self._check_fitted()
+        users, items = self._users, self._items
+        scores = [self._score(users.get(user), items.get(item)) for user, item in _pairs(X)]
+        return np.array(scores)
+
+    def recommend(self, user: Hashable, n_items: int = 10) -> list[Hashable]:
+        """The items with the highest predictions for a user, the highest first."""
+        self._check_fitted()
+        row = self._users.get(user)
+        names = list(self._items)
+        scores = np.array([self._score(row, item) for item in range(len(names))])
+        return [names[j] for j in np.argsort(-scores, kind="stable")[:n_items].tolist()]
+
+    def _learn_pair(self, user: Hashable, item: Hashable, rating: float) -> None:
+        users, items = self._users, self._items
+        rows = users.setdefault(user, len(users)), items.setdefault(item, len(items))
+        if len(users) > len(self._user_factors) or len(items) > len(self._item_factors):
+            self._grow()
+        self._n_rows += 1
+        self._learn_rating(*rows, rating)
+
+    # -- what has been learned -------------------------------------------------------------------
+
+    @property
+    def user_factors_(self) -> dict[Hashable, Floats]:
+        """The factors of each user."""
+        self._check_fitted()
+        return {name: self._user_factors[row] for name, row in self._users.items()}
+
+    @property
+    def item_factors_(self) -> dict[Hashable, Floats]:
+        """The factors of each item."""
+        self._check_fitted()
+        return {name: self._item_factors[row] for name, row in self._items.items()}
+
+    @property
+    def n_rows_(self) -> int:
+        """Ratings learned."""
+        self._check_fitted()
+        return self._n_rows
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_users" in self.__dict__
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+
+
+@estimator
+class OnlineMatrixFactorization(Factorization):
+    """Predict ratings by users of items: online probabilistic matrix factorization.
+
+    Use it for streams of ratings that are to be predicted, as they come. Use `OnlineRankMF` where
+    only the order of items matters. With few ratings a user most of the gain is in the biases:
+    compare with `learning_rate` near 0. A prediction is the mean so far, a bias of the user and one
+    of the item, and the inner product of their factors, kept within the ratings seen. Each rating
+    is a step down the gradient of its squared error (Ling et al., 2012, SGD-PMF, with biases); the
+    steps of a bias shrink with the root of the number of its ratings. Ratings of a scale much wider
+    than 1 to 5 should be divided first: factors take steps of bounded length.
+
+    Examples
+    --------
+    >>> model = OnlineMatrixFactorization(n_factors=2)
+    >>> for _ in range(50):
+    ...     model.learn_one({"user": "Ann", "item": "film"}, 5)
+    ...     model.learn_one({"user": "Bob", "item": "film"}, 2)
+    >>> round(model.predict_one({"user": "Ann", "item": "film"}))
+    5
+    """
+
+    bias_rate: float = number(
+        default=0.3, doc="Step n of a bias is this over the root of n + 3.", at_least=0
+    )
+
+    def _start(self) -> None:
+        super()._start()
+        self._user_biases, self._item_biases = np.zeros((0, 2)), np.zeros((0, 2))
+        self._mean, self._low, self._high = 0.0, math.inf, -math.inf
+
+    def _grow(self) -> None:
+        super()._grow()
+        for name, factors in (
+            ("_user_biases", self._user_factors),
+            ("_item_biases", self._item_factors),
+        ):
+            biases = self.__dict__[name]  # the bias, and how many ratings it has learned
+            self.__dict__[name] = np.pad(biases, [(0, len(factors) - len(biases)), (0, 0)])
+
+    def _learn_rating(self, user: int, item: int, rating: float) -> None:
+        mine, its = self._user_factors[user], self._item_factors[item]
+        bias, other = self._user_biases[user], self._item_biases[item]
+        error = rating - (self._mean + bias[0] + other[0] + float(mine @ its))
+        for own in (bias, other):
+            own[1] += 1
+            own[0] += self.bias_rate / math.sqrt(own[1] + 3) * (error - self.l2 * own[0])
+        # No step may go beyond the rating that it aims at: factors and errors can be large.
+        reach = max(float(mine @ mine + its @ its), abs(error))
+        rate = self.learning_rate / max(1.0, self.learning_rate * reach)
+        change = rate * (error * its - self.l2 * mine)
+        its += rate * (error * mine - self.l2 * its)
+        mine += change
+        self._mean += (rating - self._mean) / self._n_rows
+        self._low, self._high = min(self._low, rating), max(self._high, rating)
+
+    def _score(self, user: int | None, item: int | None) -> float:
+        score = self._mean
+        if user is not None:
+            score += float(self._user_biases[user, 0])
+        if item is not None:
+            score += float(self._item_biases[item, 0])
+        if user is not None and item is not None:
+            score += float(self._user_factors[user] @ self._item_factors[item])
+        return min(self._high, max(self._low, score))
+
+
+def _pair(x: Mapping[str, Hashable]) -> tuple[Hashable, Hashable]:
+    for field in ("user", "item"):
+        if field not in x:
+            raise DataError("it is missing: a rating names a user and an item", field=field)
+        value = x[field]
+        if value is None or value != value:
+            raise DataError(f"{value!r} is no name", field=field)
+    return x["user"], x["item"]
+
+
+def _pairs(X: Any) -> list[tuple[Hashable, Hashable]]:
+    """Return the pairs of a table with two columns; numbers as Python's, so that names agree."""
+    columns = getattr(X, "columns", None)
+    if columns is not None and {"user", "item"} <= set(columns):
+        table = [np.asarray(X["user"]).tolist(), np.asarray(X["item"]).tolist()]
+        pairs = list(zip(*table, strict=True))
+    else:
+        rows = X.tolist() if isinstance(X, np.ndarray) else X
+        pairs = [tuple(row) if isinstance(row, (list, tuple)) else (row,) for row in rows]
+    if not pairs:
+        raise DataError("There is no rating: X is empty.")
+    for place, pair in enumerate(pairs):
+        if len(pair) != 2:
+            raise DataError(f"a pair of a user and an item is expected, got {pair!r}", row=place)
+        if any(name is None or name != name for name in pair):
+            raise DataError(f"a user or an item has no name: {pair!r}", row=place)
+    return pairs

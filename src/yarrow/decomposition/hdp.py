@@ -1,0 +1,198 @@
+"""The online hierarchical Dirichlet process (Wang, Paisley and Blei, 2011)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from yarrow.decomposition.base import Floats
+from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, words_of
+from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.parameters import integer, number
+
+_WITHOUT_PRIOR = 3  # rounds in which the words alone speak: chance decides less that way
+
+
+class Document(NamedTuple):
+    """What is inferred about one document."""
+
+    topics: Floats  # chance of each topic (column) to be each of the document's own (row)
+    words: Floats  # chance of each of the document's own topics (column) for each word (row)
+    sticks: Floats  # the two parameters of each of its sticks but the last
+
+
+@estimator
+class OnlineHDP(TopicModel):
+    """Find topics in a stream of documents, and how many of them there are.
+
+    Use it where nothing is known about the number of topics: it is at most `n_components`, and
+    `topic_shares_` tells which of them are in use. `OnlineLDA` is several times faster where the
+    number is a choice of yours.
+
+    All documents share one list of topics, whose shares come from breaking a stick (`gamma`: how
+    evenly); each document breaks a stick of its own (`alpha`) and has `n_document_topics` topics
+    out of that list. For each block of documents their topics are inferred with the list held
+    fixed, then weights and shares move towards what would be best if the whole stream were like
+    this block (Wang et al., the updates of their section 3). `transform` gives each document's
+    shares of topics.
+
+    The result is the same by any chunking: see `block_size`. Memory grows with the vocabulary only.
+
+    Examples
+    --------
+    >>> hdp = OnlineHDP(n_components=10, block_size=4, seed=1)
+    >>> for _ in range(30):
+    ...     hdp.learn_one({"goal": 3, "ball": 2})
+    ...     hdp.learn_one({"vote": 2, "law": 3})
+    >>> bool(hdp.transform_one({"goal": 5}) != hdp.transform_one({"law": 5}))
+    True
+    """
+
+    n_components: int = integer(default=50, doc="Most topics (T).", at_least=1)
+    n_document_topics: int = integer(default=10, doc="Most topics of a document (K).", at_least=1)
+    alpha: float = number(default=1.0, doc="Concentration of a document's topics.", above=0)
+    gamma: float = number(default=1.0, doc="Concentration of the list of topics.", above=0)
+    eta: float = number(default=0.01, doc="Prior of a word in a topic.", above=0)
+    learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=0)
+    learning_decay: float = number(
+        default=0.7, doc="How fast later blocks count less.", above=0.5, at_most=1
+    )
+    block_size: int = integer(default=256, doc="Documents gathered for one update.", at_least=1)
+    total_rows: int | None = integer(
+        default=None, doc="Documents of the whole stream; None: those so far.", at_least=1
+    )
+    max_rounds: int = integer(default=50, doc="Most rounds for a document's topics.", at_least=4)
+    tolerance: float = number(
+        default=0.05,
+        doc="A document is done when a smaller part of its words changes its topic.",
+        at_least=0,
+    )
+    seed: int = integer(default=0, doc="Of the first weights.", at_least=0)
+
+    @property
+    def topic_shares_(self) -> Floats:
+        """The expected share of each topic in the stream."""
+        return _expected_shares(self._now()._sticks)
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def _begin(self, n_features: int) -> None:
+        # Wide apart: topics must differ much to begin with, since there are many.
+        self._weights = first_weights(self.seed, 0, n_features, self.n_components) ** 10
+        ones = np.ones(self.n_components - 1)
+        self._sticks = np.array([ones, self.gamma * ones])
+        self._uses = np.zeros(self.n_components)
+        self._n_rows, self._n_blocks = 0, 0
+
+    def _learn_block(self, rows: Any) -> None:
+        counts, words = words_of(rows)
+        self._n_rows += rows.shape[0]
+        rate, scale = self._step(rows.shape[0])
+        self._n_blocks += 1
+        logs, shares = self._word_logs(words), _expected_logs_of_sticks(self._sticks)
+        uses = np.zeros(self.n_components)
+        found = np.zeros((len(words), self.n_components))
+        for begin, end in zip(counts.indptr[:-1], counts.indptr[1:], strict=True):
+            if end > begin:
+                places, amounts = counts.indices[begin:end], counts.data[begin:end]
+                document = self._infer(logs[places], amounts, shares)
+                uses += document.topics.sum(axis=0)
+                found[places] += (document.words * amounts[:, None]) @ document.topics
+        weights = (1 - rate) * self._weights + rate * self.eta
+        weights[words] += rate * scale * found
+        self._weights = weights
+        self._uses = (1 - rate) * self._uses + rate * scale * uses
+        later = np.cumsum(self._uses[::-1])[::-1]
+        self._sticks = np.array([1 + self._uses[:-1], self.gamma + later[1:]])
+
+    def _word_logs(self, words: Any) -> Floats:
+        return expected_logs(self._weights[words], self._weights.sum(axis=0))
+
+    def _infer(self, logs: Floats, amounts: Floats, shares: Floats) -> Document:
+        """Infer one document: `logs` has a row for each of its words, a column for each topic."""
+        length = float(amounts.sum())
+        ones = np.ones(self.n_document_topics - 1)
+        sticks = np.array([ones, self.alpha * ones])
+        own_logs = _expected_logs_of_sticks(sticks)
+        totals = np.zeros(self.n_document_topics)
+        # The document's own topics are alike at first: begin with those that suit it best.
+        best = np.argsort(-(amounts @ logs), kind="stable")[: self.n_document_topics]
+        words = _normalized(logs[:, np.resize(best, self.n_document_topics)])
+        for turn in range(self.max_rounds):
+            with_prior = turn >= _WITHOUT_PRIOR
+            weighted = words * amounts[:, None]
+            topics = _normalized(weighted.T @ logs + (shares if with_prior else 0.0))
+            words = _normalized(logs @ topics.T + (own_logs if with_prior else 0.0))
+            before, totals = totals, amounts @ words
+            later = np.cumsum(totals[::-1])[::-1]
+            sticks = np.array([1 + totals[:-1], self.alpha + later[1:]])
+            own_logs = _expected_logs_of_sticks(sticks)
+            if with_prior and np.abs(totals - before).sum() < self.tolerance * length:
+                break
+        return Document(topics, words, sticks)
+
+    # -- using it --------------------------------------------------------------------------------
+
+    @property
+    def _n_codes(self) -> int:
+        return self.n_components
+
+    def _code(self, rows: Any) -> Floats:
+        model = self._now()
+        counts, words = words_of(rows)
+        logs, shares = model._word_logs(words), _expected_logs_of_sticks(model._sticks)
+        codes = np.tile(_expected_shares(model._sticks), (rows.shape[0], 1))
+        for row, (begin, end) in enumerate(zip(counts.indptr[:-1], counts.indptr[1:], strict=True)):
+            if end > begin:
+                places, amounts = counts.indices[begin:end], counts.data[begin:end]
+                document = model._infer(logs[places], amounts, shares)
+                codes[row] = _expected_shares(document.sticks) @ document.topics
+        return codes
+
+    def perplexity(self, X: Any) -> float:
+        """Return how many words these documents leave to choose from, on average: less is better.
+
+        Of the words of each document by its expected topics, which are inferred from the words
+        themselves; to judge by words that were not seen, give two halves to `completion`.
+        """
+        return self.completion(X, X)
+
+    def completion(self, X: Any, Y: Any) -> float:
+        """Return the perplexity of the words `Y` of documents that are known by their words `X`."""
+        shares = self._code(self._checked_words(X))
+        asked = self._checked_words(Y)
+        counts, words = words_of(asked)
+        weights = self._now()._weights
+        chances = weights[words] / weights.sum(axis=0)
+        documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        likelihoods = np.einsum("nk,nk->n", shares[documents], chances[counts.indices])
+        return math.exp(-float(counts.data @ np.log(likelihoods)) / float(counts.data.sum()))
+
+    @classmethod
+    def _unit_test_skips(cls) -> set[str]:
+        # The first weights belong to the order in which words appear.
+        return {"check_shuffle_features_no_impact"}
+
+
+def _normalized(logs: Floats) -> Floats:
+    """Return rows of chances from rows of logarithms of what they are proportional to."""
+    chances: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _expected_logs_of_sticks(sticks: Floats) -> Floats:
+    """Return the expected logarithm of each part of a broken stick."""
+    totals = sticks.sum(axis=0)
+    broken, left = expected_logs(sticks[0], totals), expected_logs(sticks[1], totals)
+    logs: Floats = np.append(broken, 0.0) + np.concatenate([[0.0], np.cumsum(left)])
+    return logs
+
+
+def _expected_shares(sticks: Floats) -> Floats:
+    """Return the expected length of each part of a broken stick."""
+    broken = sticks[0] / sticks.sum(axis=0)
+    left = np.concatenate([[1.0], np.cumprod(1 - broken)])
+    shares: Floats = np.append(broken, 1.0) * left
+    return shares

@@ -1,0 +1,91 @@
+"""Online factorization for the order of items (Ling, Yang, King and Lyu, 2012)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yarrow.decomposition.base import Floats
+from yarrow.decomposition.factorization import Factorization
+from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.parameters import integer
+
+
+@estimator
+class OnlineRankMF(Factorization):
+    """Put items in the order that a user would: online ranking matrix factorization.
+
+    Use it for recommendations, where the order of items matters and the ratings do not. Use
+    `OnlineMatrixFactorization` where the rating itself is asked for.
+
+    `predict` gives scores: only their order within a user means something. A score is a bias of the
+    item and the inner product of factors. Ratings of a user, and scores, are each turned into the
+    chances that an item is the first one (a softmax); a step goes down the gradient of the cross
+    entropy between the two. The paper sums over all ratings of the user; here the sum is over the
+    last `n_kept` of them and the new one, so that memory and time do not grow.
+
+    Examples
+    --------
+    >>> model = OnlineRankMF(n_factors=2)
+    >>> for _ in range(30):
+    ...     model.learn_one({"user": "Ann", "item": "film"}, 5)
+    ...     model.learn_one({"user": "Ann", "item": "book"}, 1)
+    >>> model.recommend("Ann")
+    ['film', 'book']
+    """
+
+    n_kept: int = integer(default=20, doc="Ratings of each user that are kept.", at_least=1)
+
+    def _start(self) -> None:
+        super()._start()
+        self._item_biases = np.zeros(0)
+        self._kept_items = np.zeros((0, self.n_kept), np.int64)
+        self._kept_ratings = np.zeros((0, self.n_kept))
+        self._n_ratings = np.zeros(0, np.int64)  # of each user
+
+    def _grow(self) -> None:
+        super()._grow()
+        users = len(self._user_factors) - len(self._n_ratings)
+        self._n_ratings = np.pad(self._n_ratings, (0, users))
+        self._kept_items = np.pad(self._kept_items, [(0, users), (0, 0)])
+        self._kept_ratings = np.pad(self._kept_ratings, [(0, users), (0, 0)])
+        items = len(self._item_factors) - len(self._item_biases)
+        self._item_biases = np.pad(self._item_biases, (0, items))
+
+    def _learn_rating(self, user: int, item: int, rating: float) -> None:
+        count, size = int(self._n_ratings[user]), self._kept_items.shape[1]
+        known = min(count, size)
+        others = self._kept_items[user, :known] != item  # a new rating of an item is in its place
+        items = np.append(self._kept_items[user, :known][others], item)
+        ratings = np.append(self._kept_ratings[user, :known][others], rating)
+        if len(items) > 1:
+            self._step(user, items, ratings)
+        place = count % size
+        if not others.all():
+            place = int(np.flatnonzero(~others)[0])
+        else:
+            self._n_ratings[user] += 1
+        self._kept_items[user, place], self._kept_ratings[user, place] = item, rating
+
+    def _step(self, user: int, items: Any, ratings: Floats) -> None:
+        mine, its = self._user_factors[user], self._item_factors[items]
+        slopes = _chances(its @ mine + self._item_biases[items]) - _chances(ratings)
+        rate = self.learning_rate
+        self._item_factors[items] -= rate * (np.outer(slopes, mine) + self.l2 * its)
+        self._item_biases[items] -= rate * (slopes + self.l2 * self._item_biases[items])
+        mine -= rate * (slopes @ its + self.l2 * mine)
+
+    def _score(self, user: int | None, item: int | None) -> float:
+        if item is None:
+            return 0.0
+        score = float(self._item_biases[item])
+        if user is not None:
+            score += float(self._user_factors[user] @ self._item_factors[item])
+        return score
+
+
+def _chances(scores: Floats) -> Floats:
+    """Return the chance of each to be the first one."""
+    raised: Floats = np.exp(scores - scores.max())
+    raised /= raised.sum()
+    return raised

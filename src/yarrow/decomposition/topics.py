@@ -1,0 +1,97 @@
+"""What the topic models share: documents as counts of words, and topics over them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from yarrow.decomposition.base import Blockwise, Floats
+from yarrow.errors import DataError
+from yarrow.lazy import np
+
+_COLUMNS_A_DRAW = 1024
+
+
+class TopicModel(Blockwise):
+    """Base of the topic models: a weight for each word (a row) in each topic (a column).
+
+    Words may appear at any time: until then they have the weights that chance gave them.
+    """
+
+    eta: float
+    learning_offset: float
+    learning_decay: float
+    total_rows: int | None
+    seed: int
+
+    _takes_new_columns: ClassVar[bool] = True
+    _takes_negative: ClassVar[bool] = False
+
+    _weights: Floats  # lambda of the papers, transposed: the words of a block are rows of it
+    _n_rows: int
+    _n_blocks: int
+
+    @property
+    def components_(self) -> Floats:
+        """The weight of each word (column) in each topic (row)."""
+        return self._now()._weights.T
+
+    @property
+    def n_rows_(self) -> int:
+        """Documents learned."""
+        return self._now()._n_rows
+
+    def top_words(self, n_words: int = 10) -> list[list[Any]]:
+        """The names of the heaviest words of each topic, the heaviest first."""
+        names = list(self._now()._columns)
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n_words]
+        return [[names[j] for j in topic] for topic in order.tolist()]
+
+    def _widen(self, n_features: int) -> None:
+        first, n_topics = self._weights.shape
+        more = first_weights(self.seed, first, n_features, n_topics)
+        self._weights = np.vstack([self._weights, more])
+        self._seen: list[Self] = []
+
+    def _step(self, n_documents: int) -> tuple[float, float]:
+        """Return how much the next block counts, and for how many times its documents."""
+        rate = (self.learning_offset + self._n_blocks + 1) ** -self.learning_decay
+        total = self.total_rows or self._n_rows
+        return rate, total / n_documents
+
+    def _checked_words(self, X: Any) -> Any:
+        rows = self._now()._read(X)[0]
+        if not rows.sum() > 0:
+            raise DataError("There is no word in these documents to tell the perplexity of.")
+        return rows
+
+
+def first_weights(seed: int, start: int, stop: int, n_topics: int) -> Floats:
+    """Weights near 1 for words start ... stop, the same whenever the words appear."""
+    parts = []
+    for draw in range(start // _COLUMNS_A_DRAW, -(-stop // _COLUMNS_A_DRAW)):
+        rng = np.random.default_rng([seed, 0, draw])
+        first = draw * _COLUMNS_A_DRAW
+        drawn = rng.gamma(100.0, 0.01, (_COLUMNS_A_DRAW, n_topics))
+        parts.append(drawn[max(start - first, 0) : stop - first])
+    return np.concatenate(parts) if parts else np.zeros((0, n_topics))
+
+
+def words_of(rows: Any) -> tuple[Any, Any]:
+    """Return documents as CSR over the words that they hold, and which words these are."""
+    from scipy.sparse import csr_array
+
+    counts = csr_array(rows)
+    if not counts.data.all():
+        counts = counts.copy()  # the rows are the user's
+        counts.eliminate_zeros()
+    words, places = np.unique(counts.indices, return_inverse=True)
+    shape = (counts.shape[0], len(words))
+    return csr_array((counts.data, places.astype(np.int32), counts.indptr), shape), words
+
+
+def expected_logs(weights: Floats, totals: Floats) -> Floats:
+    """Return the expected logarithms of what is Dirichlet distributed, given also all totals."""
+    from scipy.special import psi
+
+    logs: Floats = psi(weights) - psi(totals)
+    return logs

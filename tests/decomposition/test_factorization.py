@@ -1,0 +1,172 @@
+"""Factorizations of ratings: their gradients, made-up tastes, and MovieLens."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from yarrow.datasets import load_ratings
+from yarrow.decomposition import OnlineMatrixFactorization, OnlineRankMF
+from yarrow.decomposition.ranking import _chances
+from yarrow.errors import DataError, ModelFileError, NotFittedError, YarrowError
+
+BOTH = [OnlineMatrixFactorization, OnlineRankMF]
+
+
+def tastes(ratings: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs and ratings of users with two tastes, who like and dislike the same things."""
+    rng = np.random.default_rng(seed)
+    pairs = np.column_stack([rng.integers(40, size=ratings), rng.integers(30, size=ratings)])
+    liked = (pairs[:, 0] % 2) == (pairs[:, 1] % 2)
+    return pairs, 3.0 + np.where(liked, 1.5, -1.5) + 0.2 * rng.standard_normal(ratings)
+
+
+def test_factors_learn_what_biases_cannot():
+    X, y = tastes(8000)
+    unseen, truth = tastes(500, seed=1)
+    model = OnlineMatrixFactorization(n_factors=3).fit(X, y)
+    flat = OnlineMatrixFactorization(n_factors=1, scale=0.0).fit(X, y)
+    errors = [np.sqrt(np.mean((m.predict(unseen) - truth) ** 2)) for m in (model, flat)]
+    assert errors[0] < 0.3
+    assert errors[1] > 1.4
+
+
+def test_a_step_goes_down_the_gradient_of_the_squared_error():
+    X, y = tastes(300)
+    model = OnlineMatrixFactorization(n_factors=3, learning_rate=1e-5, bias_rate=2e-5, l2=0.0)
+    model.fit(X, y)
+    user, item = X[-1].tolist()
+    before = model.predict_one({"user": user, "item": item})
+    mine, its = model.user_factors_[user].copy(), model.item_factors_[item].copy()
+    counts = [model._user_biases[model._users[user], 1], model._item_biases[model._items[item], 1]]
+    mean, rating = model._mean, before + 0.5
+    model.learn_one({"user": user, "item": item}, rating)
+    moved = 1e-5 * 0.5 * (mine @ mine + its @ its) + sum(
+        2e-5 * 0.5 / np.sqrt(n + 4) for n in counts
+    )
+    after = model.predict_one({"user": user, "item": item}) - (model._mean - mean)
+    assert after - before == pytest.approx(moved, rel=1e-3)
+
+
+def test_the_ranking_puts_items_in_the_order_of_each_taste():
+    X, y = tastes(8000)
+    model = OnlineRankMF(n_factors=3).fit(X, y)
+    liked = [[item % 2 for item in model.recommend(user, 15)] for user in range(40)]
+    agree = np.mean([[taste == user % 2 for taste in row] for user, row in enumerate(liked)])
+    assert agree > 0.95
+
+
+def test_the_ranking_goes_down_the_gradient_of_the_cross_entropy():
+    rng = np.random.default_rng(0)
+    model = OnlineRankMF(n_factors=3, l2=0.0, learning_rate=1e-6, scale=1.0, n_kept=4)
+    for item, rating in enumerate([3.0, 1.0, 4.0, 2.0]):
+        model.learn_one({"user": "a", "item": item}, rating)
+    items, ratings = np.arange(4), np.array([3.0, 1.0, 4.0, 2.0])
+
+    def loss(mine: np.ndarray, its: np.ndarray, biases: np.ndarray) -> float:
+        return float(-(_chances(ratings) * np.log(_chances(its @ mine + biases))).sum())
+
+    state = [model._user_factors[0], model._item_factors[:4], model._item_biases[:4]]
+    before = [part.copy() for part in state]
+    model._step(0, items, ratings)
+    for index, (old, new) in enumerate(zip(before, state, strict=True)):
+        direction = rng.standard_normal(old.shape)
+        shifted = [[*before], [*before]]
+        shifted[0][index], shifted[1][index] = old - 1e-6 * direction, old + 1e-6 * direction
+        slope = (loss(*shifted[1]) - loss(*shifted[0])) / 2e-6
+        assert ((old - new) / 1e-6 * direction).sum() == pytest.approx(slope, rel=1e-4)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_all_routes_and_chunkings_give_one_result(cls, tmp_path):
+    X, y = tastes(400)
+    whole, parts, single = cls().fit(X, y), cls(), cls()
+    for start in range(0, 400, 70):
+        parts.partial_fit(X[start : start + 70], y[start : start + 70])
+    for (user, item), rating in zip(X.tolist(), y.tolist(), strict=True):
+        single.learn_one({"user": user, "item": item}, rating)
+    whole.save(tmp_path / "model")
+    loaded = cls.load(tmp_path / "model")
+    copied = pickle.loads(pickle.dumps(whole))
+    for model in (whole, loaded, copied, parts, single):
+        model.partial_fit(X[:50], y[:50])
+        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    assert whole.n_rows_ == 450
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_bad_ratings_change_nothing(cls, tmp_path):
+    X, y = tastes(50)
+    model = cls().fit(X, y)
+    before = model.predict(X)
+    for pairs, ratings in (
+        (X[:2], [1.0, np.nan]),
+        (X[:2], [1.0]),
+        ([[1, 2, 3]], [1.0]),
+        ([[1, None]], [1.0]),
+        (X[:1], [1e200]),
+        ([], []),
+        (X[:1], ["good"]),
+    ):
+        with pytest.raises(DataError):
+            model.partial_fit(pairs, ratings)
+    for x, rating in (({"user": 1}, 1.0), ({"user": 1, "item": 2}, "good"), ({}, 1.0)):
+        with pytest.raises(DataError):
+            model.learn_one(x, rating)
+    with pytest.raises(DataError, match="field 'item'"):
+        model.predict_one({"user": 1, "item": None})
+    np.testing.assert_array_equal(model.predict(X), before)
+    with pytest.raises(NotFittedError):
+        cls().predict(X)
+    model.learn_one({"user": (1, 2), "item": "x"}, 1.0)
+    with pytest.raises(ModelFileError, match="texts or numbers"):
+        model.save(tmp_path / "model")
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_strangers_get_the_prediction_without_them(cls):
+    X, y = tastes(200)
+    model = cls().fit(X, y)
+    assert np.isfinite(model.predict([["never", "seen"]])).all()
+    known = model.predict_one({"user": "never seen", "item": 3})
+    assert known != model.predict_one({"user": 3, "item": 3})
+    assert cls().predict_one({"user": 1, "item": 1}) == 0
+
+
+def test_the_ranking_keeps_few_ratings_a_user():
+    model = OnlineRankMF(n_kept=3)
+    for item in range(10):
+        model.learn_one({"user": "a", "item": item}, float(item))
+    model.learn_one({"user": "a", "item": 9}, 1.0)  # again: the new rating counts
+    assert sorted(model._kept_items[0]) == [7, 8, 9]
+    assert sorted(model._kept_ratings[0]) == [1, 7, 8]
+
+
+def test_extreme_ratings_stay_finite():
+    X, y = tastes(300)
+    y[::7] = 1e9
+    assert np.isfinite(OnlineMatrixFactorization(learning_rate=0.5).fit(X, y).predict(X)).all()
+
+
+def test_frames_name_their_columns():
+    import pandas as pd
+
+    X, y = tastes(100)
+    frame = pd.DataFrame({"item": X[:, 1], "user": X[:, 0]})
+    one, other = OnlineMatrixFactorization().fit(frame, y), OnlineMatrixFactorization().fit(X, y)
+    np.testing.assert_array_equal(one.predict(frame), other.predict(X))
+
+
+def test_movielens_in_one_pass():
+    try:
+        data = load_ratings()
+    except YarrowError as problem:
+        pytest.skip(str(problem))
+    X = np.column_stack([data.users, data.items])
+    order = np.random.default_rng(0).permutation(len(X))
+    train, rest = order[:90_000], order[90_000:]
+    model = OnlineMatrixFactorization().fit(X[train], data.ratings[train])
+    error = model.predict(X[rest]) - data.ratings[rest]
+    assert np.sqrt(np.mean(error**2)) <= 0.95
