@@ -9,7 +9,7 @@ from typing import Any
 from yarrow.evaluate.paired import PairedComparison, paired_comparison
 from yarrow.experiments.comparison import unpacked
 from yarrow.experiments.curve import error_of
-from yarrow.experiments.recommend import first_half, second_half
+from yarrow.experiments.judgement import first_half, second_half
 from yarrow.experiments.results import Measured
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
