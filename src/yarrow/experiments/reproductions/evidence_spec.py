@@ -34,7 +34,7 @@ class Set:
         return Data(self.name, self.name, rows=self.rows)
 
 
-# Three kinds, split once: by turns within a kind, largest first, sources kept together.
+# Three kinds, split once, before the first run: each kind in both halves, sources kept together.
 SETS = (
     Set("20newsgroups", "text", True, "20newsgroups", many=True),
     Set("20newsgroups/ob-2-1", "text", True, "20newsgroups"),
@@ -74,6 +74,12 @@ SETS = (
     Set("breast-cancer", "dense", False),
 )
 BY_NAME = {one.name: one for one in SETS}
+
+
+def source_of(name: str) -> str:
+    """What a set shares its rows with; itself if nothing."""
+    return BY_NAME[name].source or name
+
 
 #: left out, since a row costs more the more rows there were
 _SLOW = ("L1ConstrainedPAClassifier", "VotedPerceptron")
