@@ -14,7 +14,7 @@ from yarrow.experiments.results import Measured
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
-BASELINES = ("repeat the last label", "majority class")
+BASELINES = ("repeat the last label", "majority class so far")
 
 
 @dataclasses.dataclass(frozen=True)
