@@ -41,12 +41,6 @@ class FactoredLoop : public DenseStepLoop<W> {
     for (int k = 0; k < state.blocks.columns(); ++k) out.score[k] = mean_margin(state, row, k);
   }
 
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) {
-    const int only = 0;
-    score(state, row, out);
-    measure(state, row, {&only, 1}, out);
-  }
-
   void measure(const State<W>& state, const Row<W>& row, std::span<const int> listed, Scores& out) {
     out.xx = squared_norm(row) + intercept_ * intercept_;
     whitened_.resize(state.blocks.columns());

@@ -131,11 +131,6 @@ class L1ConstrainedLoop : public PlainWeights<W> {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-    measure(state, row, std::array{0}, out);
-  }
-
   /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;

@@ -112,8 +112,19 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
       return Loop::planes(r.average, r.initial_variance);
   }
 
+  /// Scores and measures a row of one column: in a single walk where the loop has one for that.
+  void assess(const Row<W>& row) {
+    if constexpr (requires { loop_.assess(state, row, scores_); }) {
+      loop_.assess(state, row, scores_);
+    } else {
+      constexpr int only[] = {0};
+      loop_.score(state, row, scores_);
+      loop_.measure(state, row, only, scores_);
+    }
+  }
+
   void learn_value(const Row<W>& row, double value, double weight) {
-    loop_.assess(state, row, scores_);
+    assess(row);
     const double score = this->last_prediction = scores_.score[0];
     const double sign = value >= score ? 1 : -1;
     finish(move_column(row, sign, sign * value - recipe_.epsilon, weight), false);
@@ -121,7 +132,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// The row is the signed example itself, and `target` the margin that it should have.
   void learn_example(const Row<W>& row, double target, double weight) {
-    loop_.assess(state, row, scores_);
+    assess(row);
     const double margin = this->last_prediction = scores_.score[0];
     const bool has_rival = row.size > 0;
     finish(has_rival && move_column(row, 1, target, weight), has_rival && margin <= 0);
@@ -129,7 +140,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// The row is an example of what is sought; its rule knows what to ask of it.
   void learn_unlabelled(const Row<W>& row, double weight) {
-    loop_.assess(state, row, scores_);
+    assess(row);
     this->last_prediction = scores_.score[0];
     finish(move_column(row, 1, 1, weight), false);
   }
@@ -141,7 +152,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   }
 
   void learn_binary(const Row<W>& row, double label, double weight) {
-    loop_.assess(state, row, scores_);
+    assess(row);
     const double score = scores_.score[0];
     const int predicted = state.classes <= 1 ? state.classes - 1 : score > 0;
     const bool wrong = predicted != label;

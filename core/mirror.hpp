@@ -193,11 +193,6 @@ class MirrorLoop {
 
   static bool predicts_otherwise() { return Link::features_enter; }  // but for a prediction
 
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-    measure(state, row, std::array{0}, out);
-  }
-
   /// What an update needs beyond the scores: |x|^2, and as the variance the square of the norm that
   /// is dual to that of the weights.
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {

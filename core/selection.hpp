@@ -186,11 +186,6 @@ class LargestLoop {
     });
   }
 
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-    measure(state, row, {}, out);
-  }
-
   void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
   }

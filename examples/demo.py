@@ -21,7 +21,7 @@ from yarrow.datasets import Dataset, drifting_text, noisy_text
 
 LEARNERS = {
     "Perceptron": yarrow.Perceptron(),
-    "Perceptron, averaged": yarrow.Perceptron(average=True),
+    "Perceptron, avg.": yarrow.Perceptron(average=True),
     "PA-I": yarrow.PassiveAggressiveClassifier(C=0.1),
     "OGD logistic": yarrow.OGDClassifier(loss="logistic", eta0=2.0),
     "CW": yarrow.CWClassifier(),
@@ -78,7 +78,7 @@ def main() -> None:
         "A drifting stream: the concept changes three times": drifting_text(n, phases=4, seed=2),
     }
     columns = (
-        TextColumn("{task.description:<20}"),
+        TextColumn("{task.description:<16}"),
         BarColumn(),
         TextColumn("{task.completed:,} rows"),
         TimeRemainingColumn(),

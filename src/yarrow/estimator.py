@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
+from yarrow.lazy import np
 from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
 
 T = TypeVar("T", bound="type[Estimator]")
@@ -156,6 +157,67 @@ class Estimator:
         from river import compose
 
         return compose.Pipeline(other, self)
+
+
+class LearnsArrays:
+    """What arrays and data frames leave behind: their columns, and the passes over them."""
+
+    _n_features_in: int
+    _feature_names_in: list[str] | None
+    _n_iter: int
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the arrays that were learned; not set by dict rows."""
+        if "_n_features_in" not in self.__dict__:
+            raise AttributeError("n_features_in_ is set by the first array that is learned")
+        return int(self._n_features_in)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Column names of the data frames that were learned."""
+        if self.__dict__.get("_feature_names_in") is None:
+            raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
+        return np.asarray(self._feature_names_in, dtype=object)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made by the last `fit`."""
+        if "_n_iter" not in self.__dict__:
+            raise AttributeError("n_iter_ is set by fit")
+        return int(self._n_iter)
+
+
+class ClassifierManners:
+    """What both libraries ask of every classifier; probabilities only where they mean something."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy."""
+        right = np.asarray(self.predict(X)) == np.asarray(y)
+        return float(np.average(right, weights=sample_weight))
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """Refused, in river's way: these scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Refused, in river's way: these scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
 
 
 @functools.cache

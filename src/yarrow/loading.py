@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
-from yarrow import kernel, linear_model, model_file
+from yarrow import linear_model, model_file
 from yarrow.linear_model import export_file
+
+#: packages whose estimators read their own files, which name the package as their kind
+_PACKAGES = ("decomposition", "kernel")
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
@@ -16,6 +20,9 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     """
     if not export_file.is_readable(path):
         metadata = model_file.read(path)[1]
-        if metadata.get("kind") == "kernel" and metadata.get("estimator") in kernel.__all__:
-            return getattr(kernel, metadata["estimator"]).load(path, **objects)
+        kind, name = metadata.get("kind"), metadata.get("estimator")
+        if kind in _PACKAGES:
+            package = import_module(f"yarrow.{kind}")
+            if name in package.__all__:
+                return getattr(package, str(name)).load(path, **objects)
     return linear_model.load(path, **objects)

@@ -14,6 +14,7 @@ from river.checks import yield_checks
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import yarrow
 from yarrow import decomposition
 from yarrow.decomposition.base import Decomposition
 from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterError
@@ -79,7 +80,7 @@ def test_save_and_load_go_on_as_if_nothing_had_happened(cls, tmp_path):
     X = rows()
     model = cls().partial_fit(X[:37])
     model.save(tmp_path / "model")
-    loaded = cls.load(tmp_path / "model")
+    loaded = yarrow.load(tmp_path / "model")
     copied = pickle.loads(pickle.dumps(model))
     assert loaded.get_params() == model.get_params()
     for other in (loaded, copied):

@@ -18,7 +18,7 @@ from yarrow.estimator import Estimator
 from yarrow.features.base import Row, Transformer
 from yarrow.lazy import np
 from yarrow.parameters import parameters
-from yarrow.stream.arrays import check_names, read_rows
+from yarrow.stream.arrays import check_columns, read_rows
 
 Floats = NDArray[np.float64]
 
@@ -162,12 +162,8 @@ class Decomposition(Stored, Transformer):
         read = read_rows(X)
         if self.__sklearn_is_fitted__():
             names = getattr(self, "feature_names_in_", None)
-            check_names(type(self).__name__, None if names is None else list(names), read.names)
-            if read.n_columns != self.n_features_in_:
-                raise DataError(
-                    f"X has {read.n_columns} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
+            fitted = None if names is None else list(names)
+            check_columns(type(self).__name__, read, self.n_features_in_, fitted)
         rows: Any = read.values
         if read.is_sparse:
             from scipy.sparse import csr_array

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import Estimator
-from yarrow.stream.arrays import check_names, read_rows
+from yarrow.stream.arrays import check_columns, read_rows
 
 Row = Mapping[Hashable, float]
 """One row as river has it: names and their values."""
@@ -133,12 +133,7 @@ class ColumnTransformer(Transformer):
         if first is None:
             first = not hasattr(self, "n_features_in_")
         if not first:
-            check_names(type(self).__name__, self._column_names(), rows.names)
-            if rows.n_columns != self.n_features_in_:
-                raise DataError(
-                    f"X has {rows.n_columns} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
+            check_columns(type(self).__name__, rows, self.n_features_in_, self._column_names())
         own: Any = X.tocsr(copy=True) if rows.is_sparse else rows.values
         own = own.astype(np.float32 if rows.values.dtype == np.float32 else np.float64)
         if rows.is_sparse:

@@ -12,12 +12,10 @@ from yarrow import _core
 from yarrow._core import rules
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
-from yarrow.kernel.base import KernelClassifier
+from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
-from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array
 
 
 class AffineKernelClassifier(KernelClassifier):
@@ -26,24 +24,15 @@ class AffineKernelClassifier(KernelClassifier):
     def _rule(self) -> _core.Rule:
         raise NotImplementedError
 
-    def _update(
-        self,
-        state: Expansion,
-        row: Row,
-        values: Array,
-        square: float,
-        signs: Array,
-        margins: Array,
-        weight: float,
-    ) -> bool:
-        told = np.ones((len(signs), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
-        told[:, 0], told[:, 2], told[:, 3] = margins, square, state.squared_norms
-        told[:, 5], told[:, 6] = weight, state.t
+    def _update(self, state: Expansion, x: Example) -> bool:
+        told = np.ones((len(x.signs), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
+        told[:, 0], told[:, 2], told[:, 3] = x.margins, x.square, state.squared_norms
+        told[:, 5], told[:, 6] = x.weight, state.t
         told[:, 7], told[:, 8] = state.column_updates, state.memory
         rule = self._rule()
         settings = [float(getattr(self, name)) for name in rule.parameters]
         a, b, memory = np.asarray(rule.steps(told, settings)).T
-        norms = a * a * state.squared_norms + 2 * a * b * margins + b * b * square
+        norms = a * a * state.squared_norms + 2 * a * b * x.margins + b * b * x.square
         if not (np.isfinite(norms).all() and np.isfinite(memory).all()):
             raise DataError("The step for this row is too large a number.")
         moved = (b != 0) | (a != 1)
@@ -52,7 +41,7 @@ class AffineKernelClassifier(KernelClassifier):
         state.coefficients = state.coefficients * a
         state.squared_norms = np.maximum(norms, 0)
         if b.any():
-            state.append(row, b * signs)
+            state.append(x.row, b * x.signs)
             if self.budget is not None and len(state.supports) > self.budget:
                 self._drop(state, state.supports.oldest)
         return bool(moved.any())

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from yarrow._core import rules
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
-from yarrow.kernel.base import KernelClassifier
+from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
@@ -93,24 +93,15 @@ class KernelAROWClassifier(KernelClassifier):
 
     _expansion: ClassVar[type[Expansion]] = _Gaussian
 
-    def _update(
-        self,
-        state: _Gaussian,
-        row: Row,
-        values: Array,
-        square: float,
-        signs: Array,
-        margins: Array,
-        weight: float,
-    ) -> bool:
-        short = np.flatnonzero(margins < 1)
+    def _update(self, state: _Gaussian, x: Example) -> bool:
+        short = np.flatnonzero(x.margins < 1)
         if not len(short):
             return False
-        spread = state.matrices[short] @ values  # M k, a line a column
+        spread = state.matrices[short] @ x.values  # M k, a line a column
         told = np.ones((len(short), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
-        told[:, 0], told[:, 2] = margins[short], square
-        told[:, 4] = np.maximum(square - spread @ values, 0)
-        told[:, 5], told[:, 6] = weight, state.t
+        told[:, 0], told[:, 2] = x.margins[short], x.square
+        told[:, 4] = np.maximum(x.square - spread @ x.values, 0)
+        told[:, 5], told[:, 6] = x.weight, state.t
         rule = {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
         alpha, kappa, _ = np.asarray(rule.steps(told, [self.r])).T
         if not (np.isfinite(alpha).all() and np.isfinite(kappa).all()):
@@ -118,8 +109,8 @@ class KernelAROWClassifier(KernelClassifier):
         if not alpha.any():
             return False
         direction = np.column_stack([-spread, np.ones(len(short))])  # Sigma phi(x)
-        state.append(row, np.zeros(len(signs)))
-        state.coefficients[:, short] += alpha * signs[short] * direction.T
+        state.append(x.row, np.zeros(len(x.signs)))
+        state.coefficients[:, short] += alpha * x.signs[short] * direction.T
         shrink = kappa / (1 + kappa * told[:, 4])
         for line, c, share in zip(direction, short.tolist(), shrink.tolist(), strict=True):
             if share:

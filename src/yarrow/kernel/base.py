@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import yarrow
 from yarrow import model_file
 from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError, not_fitted
-from yarrow.estimator import Estimator, estimator
+from yarrow.estimator import ClassifierManners, Estimator, LearnsArrays, estimator
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.kernel.rows import check_values, row_of_dict, rows_of
@@ -24,7 +24,7 @@ from yarrow.parameters import anything, flag, integer, number
 from yarrow.stream.arrays import (
     Array,
     Rows,
-    check_names,
+    check_columns,
     feature_names,
     read_labels,
     read_rows,
@@ -32,8 +32,20 @@ from yarrow.stream.arrays import (
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """A row as a rule sees it, by kernel values; signs and margins have a column a class."""
+
+    row: Row
+    values: Array  # K(row i, x) of every kept row i
+    square: float  # K(x, x)
+    signs: Array  # +1 for the row's class, -1 for all others
+    margins: Array  # the signs times the scores
+    weight: float
+
+
 @estimator
-class KernelClassifier(Estimator):
+class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -68,7 +80,6 @@ class KernelClassifier(Estimator):
         doc="The classes that may appear; others are refused.",
     )
 
-    river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
     expected_failed_checks: ClassVar[dict[str, str]] = {
         f"check_sample_weight_equivalence_on_{form}_data": (
             "an online learner that sees a row twice is not one that sees it once with weight two"
@@ -78,32 +89,10 @@ class KernelClassifier(Estimator):
     #: what holds the functions learned
     _expansion: ClassVar[type[Expansion]] = Expansion
 
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags()
-        tags.target_tags.required = True
-        return tags
-
     # -- what a subclass says --------------------------------------------------------------------
 
-    def _update(
-        self,
-        state: Any,
-        row: Row,
-        values: Array,
-        square: float,
-        signs: Array,
-        margins: Array,
-        weight: float,
-    ) -> bool:
-        """Change the functions for a row, and tell whether anything changed.
-
-        `values` are K(row i, x), `square` is K(x, x), and a column each: +1 for the row's class and
-        -1 for all others, and that times the score.
-        """
+    def _update(self, state: Any, x: Example) -> bool:
+        """Change the functions for a row, and tell whether anything changed."""
         raise NotImplementedError
 
     # -- learning --------------------------------------------------------------------------------
@@ -132,7 +121,8 @@ class KernelClassifier(Estimator):
         signs[place] = 1.0
         state.t += 1
         state.mistakes += not was_right
-        state.updates += self._update(state, row, values, square, signs, signs * scores, weight)
+        example = Example(row, values, square, signs, signs * scores, weight)
+        state.updates += self._update(state, example)
 
     def _learn_rows(
         self, state: Any, rows: Rows, names: list[Any], y: Any, weight: Any, order: Any = None
@@ -194,12 +184,7 @@ class KernelClassifier(Estimator):
         rows = read_rows(X)
         known = self.__dict__.get("_n_features_in")
         if known is not None:
-            check_names(type(self).__name__, self._feature_names_in, rows.names)
-            if rows.n_columns != known:
-                raise DataError(
-                    f"X has {rows.n_columns} features, but {type(self).__name__} is expecting "
-                    f"{known} features as input."
-                )
+            check_columns(type(self).__name__, rows, known, self._feature_names_in)
         return rows
 
     @property
@@ -251,37 +236,7 @@ class KernelClassifier(Estimator):
         best: Array = np.array(self._fitted.classes)[np.argmax(scores, axis=1)]
         return best
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy."""
-        right = np.asarray(self.predict(X)) == np.asarray(y)
-        return float(np.average(right, weights=sample_weight))
-
-    @property
-    def n_features_in_(self) -> int:
-        """Columns of the arrays that were learned."""
-        if "_n_features_in" not in self.__dict__:
-            raise AttributeError("n_features_in_ is set by the first array that is learned")
-        return int(self._n_features_in)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """Column names of the data frames that were learned."""
-        if self.__dict__.get("_feature_names_in") is None:
-            raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
-        return np.asarray(self._feature_names_in, dtype=object)
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes made by the last `fit`."""
-        if "_n_iter" not in self.__dict__:
-            raise AttributeError("n_iter_ is set by fit")
-        return int(self._n_iter)
-
     # -- river -----------------------------------------------------------------------------------
-
-    @property
-    def _multiclass(self) -> bool:
-        return True
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
@@ -303,14 +258,6 @@ class KernelClassifier(Estimator):
             if state is None:
                 return None
             return state.classes[int(np.argmax(state.scores(state.kernel_row(row))[:-1]))]
-
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """Refused, in river's way: these scores are not probabilities."""
-        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
-
-    def predict_proba_many(self, X: Any) -> Any:
-        """Refused, in river's way: these scores are not probabilities."""
-        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""

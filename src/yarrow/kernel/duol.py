@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
-from yarrow.kernel.base import KernelClassifier
+from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
@@ -74,46 +74,37 @@ class DUOLClassifier(KernelClassifier):
 
     _expansion: ClassVar[type[Expansion]] = _WithMargins
 
-    def _update(
-        self,
-        state: _WithMargins,
-        row: Row,
-        values: Array,
-        square: float,
-        signs: Array,
-        margins: Array,
-        weight: float,
-    ) -> bool:
-        short = np.flatnonzero(margins < 1)
-        if not len(short) or square <= 0:
+    def _update(self, state: _WithMargins, x: Example) -> bool:
+        short = np.flatnonzero(x.margins < 1)
+        if not len(short) or x.square <= 0:
             return False
-        price = self.C * weight
-        new = np.zeros(len(signs))  # the row's own coefficients, without their signs
+        price = self.C * x.weight
+        new = np.zeros(len(x.signs))  # the row's own coefficients, without their signs
         changes: list[tuple[int, int, float]] = []  # (place, column, change of the coefficient)
         for c in short.tolist():
-            partner = self._conflict(state, values, float(signs[c]), c)
+            partner = self._conflict(state, x.values, float(x.signs[c]), c)
             if partner is None:
-                new[c] = min(price, (1 - margins[c]) / square)
+                new[c] = min(price, (1 - x.margins[c]) / x.square)
                 continue
             other = float(state.coefficients[partner, c] * state.signs[partner, c])
             new[c], change = best_pair(
-                losses=(1 - float(margins[c]), 1 - float(state.margins[partner, c])),
-                squares=(square, state.square(state.supports.rows[partner])),
-                product=float(signs[c] * state.signs[partner, c] * values[partner]),
+                losses=(1 - float(x.margins[c]), 1 - float(state.margins[partner, c])),
+                squares=(x.square, state.square(state.supports.rows[partner])),
+                product=float(x.signs[c] * state.signs[partner, c] * x.values[partner]),
                 limits=(price, -other, max(self.C, other) - other),
             )
             changes.append((partner, c, change * float(state.signs[partner, c])))
         if not np.isfinite(new).all():
             raise DataError("The step for this row is too large a number.")
-        step = new * signs
-        own = margins + signs * step * square
+        step = new * x.signs
+        own = x.margins + x.signs * step * x.square
         rows = {place: state.kernel_row(state.supports.rows[place]) for place, _, _ in changes}
-        state.margins = state.margins + state.signs * np.outer(values, step)
+        state.margins = state.margins + state.signs * np.outer(x.values, step)
         for place, c, change in changes:
             state.coefficients[place, c] += change
             state.margins[:, c] += state.signs[:, c] * change * rows[place]
-            own[c] += signs[c] * change * values[place]
-        state.keep(row, step, signs, own)
+            own[c] += x.signs[c] * change * x.values[place]
+        state.keep(x.row, step, x.signs, own)
         state.column_updates[short] += 1
         if self.budget is not None and len(state.supports) > self.budget:
             self._drop(state, state.supports.oldest)

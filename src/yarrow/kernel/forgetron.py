@@ -6,11 +6,9 @@ import math
 from typing import Any, ClassVar
 
 from yarrow.estimator import estimator
-from yarrow.kernel.base import KernelClassifier
+from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
-from yarrow.kernel.support import Row
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 class _Forgetting(Expansion):
@@ -44,17 +42,8 @@ class ForgetronClassifier(KernelClassifier):
 
     _expansion: ClassVar[type[Expansion]] = _Forgetting
 
-    def _update(
-        self,
-        state: _Forgetting,
-        row: Row,
-        values: Array,
-        square: float,
-        signs: Array,
-        margins: Array,
-        weight: float,
-    ) -> bool:
-        scores, true = (signs * margins)[:-1], int(np.argmax(signs))
+    def _update(self, state: _Forgetting, x: Example) -> bool:
+        scores, true = (x.signs * x.margins)[:-1], int(np.argmax(x.signs))
         others = np.delete(np.arange(len(scores)), true)
         if not len(others):
             return False  # with a single class there is nothing to be mistaken for
@@ -63,9 +52,9 @@ class ForgetronClassifier(KernelClassifier):
             return False
         state.column_updates = state.column_updates + 1
         # The signed example (x on the true class, -x on the rival) at the length of x itself.
-        example = np.zeros(len(signs))
+        example = np.zeros(len(x.signs))
         example[true], example[rival] = math.sqrt(0.5), -math.sqrt(0.5)
-        state.append(row, example)
+        state.append(x.row, example)
         if self.budget is not None and len(state.supports) > self.budget:
             self._forget(state, state.supports.oldest)
         return True

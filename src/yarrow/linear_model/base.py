@@ -17,7 +17,7 @@ from yarrow.linear_model import passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
-from yarrow.stream.arrays import Array, Rows, check_names, read_rows, read_weights
+from yarrow.stream.arrays import Array, Rows, check_columns, read_rows, read_weights
 
 if TYPE_CHECKING:
     from yarrow.linear_model.streaming import Learning
@@ -187,12 +187,7 @@ class LinearModel(ModelOwner):
         if known is None:
             return rows, rows.names or []
         fitted_names = self.__dict__.get("_feature_names_in")
-        check_names(type(self).__name__, fitted_names, rows.names)
-        if rows.n_columns != known:
-            raise DataError(
-                f"X has {rows.n_columns} features, but {type(self).__name__} is expecting {known} "
-                "features as input."
-            )
+        check_columns(type(self).__name__, rows, known, fitted_names)
         return rows, fitted_names or []
 
     def _remember_columns(self, rows: Rows) -> None:
@@ -255,32 +250,11 @@ class LinearModel(ModelOwner):
     # -- what was learned ------------------------------------------------------------------------
 
     @property
-    def n_features_in_(self) -> int:
-        """Number of columns of the arrays that were learned; not set by dict rows."""
-        if "_n_features_in" not in self.__dict__:
-            raise AttributeError("n_features_in_ is set by the first array that is learned")
-        return int(self._n_features_in)
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """Column names of the data frames that were learned."""
-        if self.__dict__.get("_feature_names_in") is None:
-            raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
-        return np.asarray(self._feature_names_in, dtype=object)
-
-    @property
     def feature_names_(self) -> list[Any]:
         """Names of all features in the order of the columns of `coef_`."""
         if self.hash_bits is not None:
             return list(range(self._fitted.n_features))
         return self._fitted.feature_names
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes made by the last `fit`."""
-        if "_n_iter" not in self.__dict__:
-            raise AttributeError("n_iter_ is set by fit")
-        return int(self._n_iter)
 
     @property
     def validation_scores_(self) -> list[float]:

@@ -7,11 +7,11 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from yarrow import _core
 from yarrow.errors import DataError, ParameterError
-from yarrow.estimator import estimator
+from yarrow.estimator import ClassifierManners, estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
@@ -55,7 +55,7 @@ def strategies(*options: str) -> Any:
 
 
 @estimator
-class LinearClassifier(Foretelling, LinearModel):
+class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
@@ -72,17 +72,6 @@ class LinearClassifier(Foretelling, LinearModel):
         accepts=_is_class_weight,
         doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
     )
-
-    river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags()
-        tags.target_tags.required = True
-        return tags
 
     # -- classes ---------------------------------------------------------------------------------
 
@@ -224,11 +213,6 @@ class LinearClassifier(Foretelling, LinearModel):
         best: Array = by_appearance[np.argmax(scores, axis=1)]
         return best
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy."""
-        right = np.asarray(self.predict(X)) == np.asarray(y)
-        return float(np.average(right, weights=sample_weight))
-
     def _score_held_out(
         self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
     ) -> float:
@@ -255,10 +239,6 @@ class LinearClassifier(Foretelling, LinearModel):
 
     # -- river -----------------------------------------------------------------------------------
 
-    @property
-    def _multiclass(self) -> bool:
-        return True
-
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         model = self.__dict__.get("_model")
@@ -272,14 +252,6 @@ class LinearClassifier(Foretelling, LinearModel):
         """The class of one row; None before any row was learned."""
         model = self.__dict__.get("_model")
         return None if model is None else model.predict_one(x)
-
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """Refused, in river's way: these scores are not probabilities."""
-        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
-
-    def predict_proba_many(self, X: Any) -> Any:
-        """Refused, in river's way: these scores are not probabilities."""
-        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""

@@ -10,21 +10,18 @@ from typing import Any, Self
 
 from yarrow import _core
 from yarrow.errors import ParameterError, not_fitted
-from yarrow.estimator import Estimator
+from yarrow.estimator import Estimator, LearnsArrays
 from yarrow.linear_model import persistence
 
 _STARTING = threading.RLock()
 CoreModel = _core.ModelF32 | _core.ModelF64
 
 
-class ModelOwner(Estimator):
+class ModelOwner(LearnsArrays, Estimator):
     """Base of all that learns by a model of the core."""
 
     _model: CoreModel
     _made_with: dict[str, Any]
-    _n_features_in: int
-    _feature_names_in: list[Any] | None
-    _n_iter: int
     dtype: Any
 
     def _rule(self) -> _core.Rule:

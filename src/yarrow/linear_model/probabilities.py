@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.estimator import ClassifierManners
 from yarrow.lazy import np
-from yarrow.linear_model.classifier import (
-    CalibratedProbabilities,
-    LinearClassifier,
-    normalised,
-)
+from yarrow.linear_model.classifier import CalibratedProbabilities, normalised
 from yarrow.stream.arrays import Array
 
 
@@ -21,7 +18,7 @@ class LogisticProbabilities(CalibratedProbabilities):
         if name.startswith("predict_proba") and self.loss != "logistic":
             if name == "predict_proba":
                 raise AttributeError("predict_proba is there for loss='logistic' only")
-            return LinearClassifier.__dict__[name].__get__(self)
+            return getattr(ClassifierManners, name).__get__(self)
         return super().__getattribute__(name)
 
     def _probabilities(self: Any, scores: Array, variances: Array) -> Array:

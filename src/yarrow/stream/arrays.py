@@ -188,13 +188,13 @@ def check_names(estimator: str, fitted: list[str] | None, given: list[str] | Non
                 f"X does not have valid feature names, but {estimator} was fitted with "
                 "feature names",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         elif given is not None:
             warnings.warn(
                 f"X has feature names, but {estimator} was fitted without feature names",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return
     if fitted == given:
@@ -212,6 +212,16 @@ def check_names(estimator: str, fitted: list[str] | None, given: list[str] | Non
     if not unseen and not missing:
         message += "Feature names must be in the same order as they were in fit.\n"
     raise DataError(message)
+
+
+def check_columns(estimator: str, rows: Rows, number: int, names: list[str] | None) -> None:
+    """Columns must be those that the model first saw, by name where they have names."""
+    check_names(estimator, names, rows.names)
+    if rows.n_columns != number:
+        raise DataError(
+            f"X has {rows.n_columns} features, but {estimator} is expecting {number} "
+            "features as input."
+        )
 
 
 def read_target(y: Any, n_rows: int) -> Array:
