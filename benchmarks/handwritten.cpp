@@ -47,17 +47,17 @@ bool is_valid(const Row& row, std::int32_t features) {
   return !wrong;
 }
 
-// Two sums instead of one, so that an addition need not wait for the one before it.
+// Four sums instead of one, so that an addition need not wait for the one before it.
 template <class Term>
 double sum(const Row& row, Term term) {
-  double even = 0, odd = 0;
+  double lanes[4] = {};
   std::int32_t k = 0;
-  for (; k + 2 <= row.size; k += 2) {
-    even += term(row.index[k], double(row.value[k]));
-    odd += term(row.index[k + 1], double(row.value[k + 1]));
-  }
-  if (k < row.size) even += term(row.index[k], double(row.value[k]));
-  return even + odd;
+  for (; k + 4 <= row.size; k += 4)
+    for (int lane = 0; lane < 4; ++lane)
+      lanes[lane] += term(row.index[k + lane], double(row.value[k + lane]));
+  for (int lane = 0; k < row.size; ++k, ++lane)
+    lanes[lane] += term(row.index[k], double(row.value[k]));
+  return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
 // Returns the number of rows that changed the weights, or -1 (nothing learned) for invalid input.

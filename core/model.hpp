@@ -117,7 +117,7 @@ class Model {
     const Index names_before = vocabulary.size();
     std::optional<Undo<W>> before;
     try {
-      const std::vector<double> numbers = number_labels(labels, weights, order, count);
+      const Buffer<double> numbers = number_labels(labels, weights, order, count);
       if (told) told->start(count, is_regression() ? 1 : classes.size());
       if (undo) before.emplace(state(), rows.values(), classes.size() > classes_before);
       learner->reserve_classes(classes.size());
@@ -211,7 +211,7 @@ class Model {
     const Vocabulary vocabulary_before = vocabulary;
     const int classes_before = classes.size();
     try {
-      const std::vector<double> numbers = number_labels(labels, weights, order, count);
+      const Buffer<double> numbers = number_labels(labels, weights, order, count);
       if (told) told->start(count, is_regression() ? 1 : classes.size());
       std::vector<Index> index;
       std::vector<W> value;
@@ -249,7 +249,7 @@ class Model {
     }
   }
 
-  void learn_in_order(RowSource<W>& rows, const std::vector<double>& numbers, const double* weights,
+  void learn_in_order(RowSource<W>& rows, const Buffer<double>& numbers, const double* weights,
                       const std::int64_t* order, std::int64_t count, std::optional<Undo<W>>& before,
                       Foretold* told) {
     const bool regression = is_regression();
@@ -281,18 +281,15 @@ class Model {
   }
 
   /// Class numbers, or real targets, of rows in the order in which they are learned.
-  std::vector<double> number_labels(const Labels& labels, const double* weights,
-                                    const std::int64_t* order, std::int64_t count) {
-    std::vector<double> numbers(count);
+  Buffer<double> number_labels(const Labels& labels, const double* weights,
+                               const std::int64_t* order, std::int64_t count) {
+    Buffer<double> numbers(count);
     std::vector<int> number_of_name(labels.names.size(), -1);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t at = order ? order[i] : i;
       const double value = labels.numbers[at];
-      if (weights && weights[at] == 0) continue;
-      if (is_regression()) {
-        numbers[i] = value;
-        continue;
-      }
+      numbers[i] = value;
+      if (is_regression() || (weights && weights[at] == 0)) continue;
       try {
         if (labels.names.empty()) {
           numbers[i] = classes.find_or_add(value);

@@ -1,7 +1,9 @@
 #pragma once
-// Two numbers at a time: what a walk along one column of weights is made of. A row's places 0, 2,
-// 4... form one lane and 1, 3, 5... the other, so the order of additions is fixed by the places
-// alone, and every route to the same row gives the same bits.
+// Two numbers at a time: what a walk along one column of weights is made of. A row's places 0, 4,
+// 8... form the first of four lanes of sums, 1, 5, 9... the second, so that additions need not wait
+// for each other; their order is fixed by the places alone, and every route to the same row gives
+// the same bits. (`lane_sums` does the same for several columns.)
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -51,44 +53,48 @@ inline void put_pair(Pair x, double& a, double& b) {
   b = x[1];
 }
 
-/// Places i, or i and i + 1, of a row, by the number type asked for: double or Pair.
+/// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
 template <class W, class N>
 struct Places;
 
 template <class W>
 struct Places<W, double> {
-  const Row<W>& row;
+  const Index* index;
+  const W* value;
   std::size_t i;
 
-  double values() const { return row.value[i]; }
+  Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
+
+  double values() const { return *value; }
   template <class Cell>
   double cells(const Cell* first, std::size_t stride) const {
-    return first[row.index[i] * stride];
+    return first[*index * stride];
   }
   template <class Cell>
   void set_cells(Cell* first, std::size_t stride, double to) const {
-    first[row.index[i] * stride] = static_cast<Cell>(to);
+    first[*index * stride] = static_cast<Cell>(to);
   }
   // Numbers that belong to the places of the row themselves.
   double numbers(const double* list) const { return list[i]; }
-  void set_numbers(double* list, double to) const { list[i] = to; }
 };
 
 template <class W>
 struct Places<W, Pair> {
-  const Row<W>& row;
+  const Index* index;
+  const W* value;
   std::size_t i;
 
-  Pair values() const { return pair_at(row.value + i); }
+  Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
+  Places(const Index* index, const W* value, std::size_t i) : index(index), value(value), i(i) {}
+
+  Pair values() const { return pair_at(value); }
   template <class Cell>
   Pair cells(const Cell* first, std::size_t stride) const {
-    const Index* at = row.index + i;
-    return pair_of(first[at[0] * stride], first[at[1] * stride]);
+    return pair_of(first[index[0] * stride], first[index[1] * stride]);
   }
   template <class Cell>
   void set_cells(Cell* first, std::size_t stride, Pair to) const {
-    const Index* at = row.index + i;
-    put_pair(to, first[at[0] * stride], first[at[1] * stride]);
+    put_pair(to, first[index[0] * stride], first[index[1] * stride]);
   }
   Pair numbers(const double* list) const { return pair_at(list + i); }
   void set_numbers(double* list, Pair to) const { std::memcpy(list + i, &to, sizeof to); }
@@ -98,22 +104,39 @@ struct Places<W, Pair> {
 template <class W, class F>
 [[gnu::always_inline]] inline void for_pairs(const Row<W>& row, F f) {
   std::size_t i = 0;
-  for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>{row, i});
-  if (i < row.size) f(Places<W, double>{row, i});
+  for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
+  if (i < row.size) f(Places<W, double>(row, i));
 }
 
-/// N sums over the places of a row: `term(places, sums)` adds to each.
+/// N sums over the places of a row: `term(places, sums)` adds to each. The last one to four places
+/// are filled up with zeros, because a processor cannot guess how many there are; so a term of
+/// value 0 must be 0, and what it sets may lie up to `spare_places` behind the end of the row.
 template <int N, class W, class Term>
 [[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W>& row, Term term) {
-  Pair lanes[N] = {};
+  if (row.size == 0) return {};
+  Pair front[N] = {}, back[N] = {};
   std::size_t i = 0;
-  for (; i + 2 <= row.size; i += 2) term(Places<W, Pair>{row, i}, lanes);
+  for (; i + 4 < row.size; i += 4) {
+    term(Places<W, Pair>(row, i), front);
+    term(Places<W, Pair>(row, i + 2), back);
+  }
+  Index index[4];
+  W value[4];
+  for (std::size_t k = 0; k < 4; ++k) {
+    const std::size_t at = std::min(i + k, row.size - 1);
+    index[k] = row.index[at];
+    value[k] = at == i + k ? row.value[at] : W{0};
+  }
+  term(Places<W, Pair>(index, value, i), front);
+  term(Places<W, Pair>(index + 2, value + 2, i + 2), back);
   std::array<double, N> sums;
-  for (int j = 0; j < N; ++j) sums[j] = lanes[j][0];
-  if (i < row.size) term(Places<W, double>{row, i}, sums.data());
-  for (int j = 0; j < N; ++j) sums[j] += lanes[j][1];
+  for (int j = 0; j < N; ++j) {
+    const Pair both = front[j] + back[j];
+    sums[j] = both[0] + both[1];
+  }
   return sums;
 }
+constexpr std::size_t spare_places = 3;
 
 /// The larger of two numbers, or of two pairs place by place.
 template <class N>

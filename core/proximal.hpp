@@ -55,7 +55,7 @@ class ProximalLoop {
   /// All that can be asked about one column and nothing beside it, in one walk.
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     out.resize(1);
-    if (starts_from_weight) out.weights.resize(row.size);
+    if (starts_from_weight) out.weights.resize(row.size + spare_places);
     double* weights = out.weights.data();
     const W* first = state.blocks.first();
     const Pull pull(state, parameters_);
@@ -93,7 +93,7 @@ class ProximalLoop {
       return walk(state, row, pull, moves, capacity, state.blocks.stride(), Unknown{});
     // Distances that the compiler knows cost nothing to multiply by.
     if constexpr (starts_from_weight)
-      if (scores.weights.size() == row.size)
+      if (scores.weights.size() == row.size + spare_places)
         return walk(state, row, pull, moves, One{}, Count{}, scores.weights.data());
     walk(state, row, pull, moves, One{}, Count{}, Unknown{});
   }

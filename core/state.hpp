@@ -253,19 +253,22 @@ struct Move {
 
 inline double square(double x) { return x * x; }
 
-/// N sums over n places at once, in two lanes so that additions overlap. The order of additions is
-/// fixed by the places alone, so that every route to the same row gives the same bits.
+/// N sums over n places at once, in the four lanes of `pair_sums` and with the same bits. Two lanes
+/// at a time if there are many sums, so that all of them stay in registers.
 template <int N, class Term>
 inline std::array<double, N> lane_sums(std::size_t n, Term term) {
-  double even[N] = {}, odd[N] = {};
-  std::size_t i = 0;
-  for (; i + 2 <= n; i += 2) {
-    term(i, even);
-    term(i + 1, odd);
+  constexpr std::size_t at_once = N > 4 ? 2 : 4;
+  double lanes[4][N] = {};
+  for (std::size_t lane = 0; lane < 4; lane += at_once) {
+    double sums[at_once][N] = {};
+    std::size_t i = lane;
+    for (; i + at_once <= n; i += 4)
+      for (std::size_t k = 0; k < at_once; ++k) term(i + k, sums[k]);
+    for (std::size_t k = 0; i + k < n; ++k) term(i + k, sums[k]);
+    for (std::size_t k = 0; k < at_once; ++k) std::copy_n(sums[k], N, lanes[lane + k]);
   }
-  if (i < n) term(i, even);
   std::array<double, N> sums;
-  for (int j = 0; j < N; ++j) sums[j] = even[j] + odd[j];
+  for (int j = 0; j < N; ++j) sums[j] = (lanes[0][j] + lanes[2][j]) + (lanes[1][j] + lanes[3][j]);
   return sums;
 }
 

@@ -277,7 +277,7 @@ def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
                 "for real targets use a regressor."
             )
         return np.ascontiguousarray(values, dtype=np.float64), []
-    if kind in "iu" and (values.size == 0 or np.abs(values).max() <= 2**53):
+    if kind in "iu" and (values.size == 0 or max(-int(values.min()), int(values.max())) <= 2**53):
         return np.ascontiguousarray(values, dtype=np.float64), []
     if kind == "b":
         return values.astype(np.float64), [False, True]
