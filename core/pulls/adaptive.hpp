@@ -109,7 +109,7 @@ struct FTRLPull {
   static constexpr std::size_t growing = 2;
   template <class N>
   using Cells = std::array<N, 2>;
-  double alpha, beta, l1, l2;
+  double alpha, beta, l1, l2, per_alpha = finite(1 / alpha);
   SumRounding rounded;
 
   template <class W>
@@ -127,11 +127,10 @@ struct FTRLPull {
     return alpha * soft_threshold(d, everywhere<N>(l1)) / (beta + s + alpha * l2);
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
+  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
     const auto [d, before] = cells;
     const N s = rounded(root_of_squares(before, step));
-    const N centre = soft_threshold(d, everywhere<N>(l1)) / (beta + before + alpha * l2);
-    return {rounded(d + step + (s - before) * centre), s};  // centre = w/alpha
+    return {rounded(d + step + (s - before) * per_alpha * weight), s};
   }
   /// No row moves a weight by more than alpha, and s - before <= |step|.
   double growth(double step, const Scalars& state) const {
