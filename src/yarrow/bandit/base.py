@@ -8,6 +8,7 @@ would be for a user, and of the label only that is used: whether the class drawn
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,7 +19,8 @@ from yarrow.composite.members import Block
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
-from yarrow.kernel.rows import row_of_dict, rows_of
+from yarrow.kernel.rows import row_of_dict
+from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.linear_model.export_file import pack_names, unpack_names
 from yarrow.parameters import anything, flag, integer, number
@@ -96,7 +98,7 @@ class BanditClassifier(CompositeClassifier):
         row = row_of_dict(x)
         with self._lock:
             state = self._ready()
-            scores = self._scores(state, row.names, row.values)
+            scores = state.table.scores(*self._one_row(state.table, row, adds=False))
             drawn, best, probability = self._draw(state, scores)
             classes = list(state.codes)
         return Choice(classes[drawn], row.as_dict(), classes[best], probability)
@@ -117,10 +119,9 @@ class BanditClassifier(CompositeClassifier):
             for label in (choice.label, choice.best):
                 if label not in state.codes:
                     raise DataError(f"The class {label!r} is not one that can be shown.")
-            self._learn_choice(
-                state, row.names, row.values, state.codes[choice.label], state.codes[choice.best],
-                choice.probability, bool(right), weight,
-            )  # fmt: skip
+            places = self._one_row(state.table, row, adds=True)
+            drawn, best = state.codes[choice.label], state.codes[choice.best]
+            self._learn_choice(state, *places, drawn, best, choice.probability, bool(right), weight)
 
     def _ready(self) -> BanditState:
         """The state, which needs classes to choose from."""
@@ -132,24 +133,12 @@ class BanditClassifier(CompositeClassifier):
         return self._state  # type: ignore[return-value]
 
     def _learn_choice(
-        self, state: BanditState, names: list[Any], values: Array, drawn: int, best: int,
+        self, state: BanditState, lines: Array, values: Array, drawn: int, best: int,
         probability: float, right: bool, weight: float,
     ) -> None:  # fmt: skip
-        lines = np.concatenate([state.table.lines(names), [0]])
-        values = np.append(values, self._constant)
         self._update(state.table, lines, values, drawn, best, probability, right, weight)
         state.t += 1
         state.mistakes += not right
-
-    @property
-    def _constant(self) -> float:
-        return self.intercept_scaling if self.fit_intercept else 0.0
-
-    def _scores(self, state: BanditState, names: list[Any], values: Array) -> Array:
-        lines = state.table.known(names)
-        there = lines >= 0
-        lines = np.concatenate([lines[there], [0]])
-        return state.table.scores(lines, np.append(values[there], self._constant))
 
     def _draw(self, state: BanditState, scores: Array) -> tuple[int, int, float]:
         """The class drawn, the best one, and the probability of the class drawn."""
@@ -159,6 +148,39 @@ class BanditClassifier(CompositeClassifier):
         chance = uniform(self.random_state, state.draws)
         drawn = best if chance >= gamma else min(n - 1, int(chance / gamma * n))
         return drawn, best, gamma / n + (1 - gamma) * (drawn == best)
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    @property
+    def _constant(self) -> float:
+        return self.intercept_scaling if self.fit_intercept else 0.0
+
+    def _one_row(self, table: Table, row: Row, adds: bool) -> tuple[Array, Array]:
+        """Lines of a row's features and their values, the intercept last."""
+        lines = table.lines(row.names, adds)
+        values = np.where(lines < 0, 0.0, row.values)
+        return np.append(np.maximum(lines, 0), 0), np.append(values, self._constant)
+
+    def _rows(self, table: Table, block: Block, adds: bool) -> Iterator[tuple[Array, Array]]:
+        """The same for all rows of a block; features are looked up once for all."""
+        if block.rows is None:
+            yield self._one_row(table, row_of_dict(block.row), adds)
+            return
+        from scipy.sparse import csr_matrix
+
+        csr = csr_matrix(block.matrix, dtype=np.float64, copy=True)
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+        used = np.unique(csr.indices)
+        names = [block.names[j] for j in used] if block.names else used.tolist()
+        line_of = np.zeros(csr.shape[1], dtype=np.int64)
+        line_of[used] = table.lines(names, adds)
+        lines = np.insert(line_of[csr.indices], csr.indptr[1:], 0)
+        values = np.insert(csr.data, csr.indptr[1:], self._constant)
+        values, lines = np.where(lines < 0, 0.0, values), np.maximum(lines, 0)
+        begins = csr.indptr + np.arange(len(csr.indptr))
+        for begin, end in itertools.pairwise(begins.tolist()):
+            yield lines[begin:end], values[begin:end]
 
     # -- where labels stand in -------------------------------------------------------------------
 
@@ -178,34 +200,24 @@ class BanditClassifier(CompositeClassifier):
             state.codes[label] = len(state.codes)
             state.table.add_class()
 
-    def _rows(self, block: Block) -> Iterator[tuple[list[Any], Array]]:
-        if block.rows is None:
-            row = row_of_dict(block.row)
-            yield row.names, row.values
-            return
-        for row in rows_of(block.rows, block.names):
-            yield row.names, row.values
-
     def _walk(self, state: State, block: Block) -> Array:
         assert isinstance(state, BanditState)
         for label in (block.classes or ()) if self.classes is None else ():
             self._add_class(state, label)
         said = np.full(len(block), -1)
-        for i, (names, values) in enumerate(self._rows(block)):
+        table = state.table
+        for i, row in enumerate(self._rows(table, block, adds=True)):
             truth, weight = block.truth[i], block.weight(i)
             if weight == 0:
                 if state.codes:
-                    said[i] = np.argmax(self._scores(state, names, values))
+                    said[i] = np.argmax(table.scores(*row))
                 continue
             if self.classes is not None and truth not in state.codes:
                 raise DataError(f"The class {truth!r} is not one of the declared.", row=i)
             if state.codes:
-                scores = self._scores(state, names, values)
-                drawn, best, probability = self._draw(state, scores)
+                drawn, best, probability = self._draw(state, table.scores(*row))
                 right = state.codes.get(truth) == drawn
-                self._learn_choice(
-                    state, names, values, drawn, best, probability, right, weight
-                )  # fmt: skip
+                self._learn_choice(state, *row, drawn, best, probability, right, weight)
                 said[i] = drawn
             else:  # the first row of all: there was nothing to show
                 state.t += 1
@@ -215,7 +227,8 @@ class BanditClassifier(CompositeClassifier):
 
     def _said(self, state: State, block: Block) -> Array:
         assert isinstance(state, BanditState)
-        best = [np.argmax(self._scores(state, *row)) for row in self._rows(block)]
+        table = state.table
+        best = [np.argmax(table.scores(*row)) for row in self._rows(table, block, adds=False)]
         return np.array(best, dtype=np.int64)
 
     def decision_function(self, X: Any) -> Array:
@@ -223,11 +236,12 @@ class BanditClassifier(CompositeClassifier):
         state, block = self._ask(X)
         assert isinstance(state, BanditState)
         with self._lock:
-            table = np.array([self._scores(state, *row) for row in self._rows(block)])
+            rows = self._rows(state.table, block, adds=False)
+            table = np.array([state.table.scores(*row) for row in rows])
         classes = self.classes_.tolist()
         table = table[:, [state.codes[name] for name in classes]]
         if len(classes) == 1:
-            return -np.abs(table[:, 0])
+            return np.asarray(-np.abs(table[:, 0]))
         return np.asarray(table[:, 1] - table[:, 0] if len(classes) == 2 else table)
 
     # -- looking inside, files -------------------------------------------------------------------
@@ -276,7 +290,7 @@ def uniform(seed: int, number: int) -> float:
     No state is kept between draws, so that rows may come by any route, and models may be saved.
 
     >>> round(uniform(0, 1), 4), round(uniform(0, 2), 4)
-    (0.8833, 0.4314)
+    (0.8833, 0.4315)
     """
     mask = (1 << 64) - 1
     z = (seed * 0xD1342543DE82EF95 + number * 0x9E3779B97F4A7C15) & mask

@@ -20,9 +20,11 @@ class Table:
         self.weights = np.zeros((16, 0))
         self.scale = 1.0
 
-    def lines(self, names: list[Any]) -> Array:
-        """Where features are; new ones get a line."""
+    def lines(self, names: list[Any], adds: bool) -> Array:
+        """Where features are; new ones get a line if one `adds` them, else -1."""
         places = self.places
+        if not adds:
+            return np.array([places.get(name, -1) for name in names], dtype=np.int64)
         found = [places.get(name, 0) for name in names]
         if 0 in found:
             found = [places.setdefault(name, len(places) + 1) for name in names]
@@ -31,10 +33,6 @@ class Table:
                 more[: len(self.weights)] = self.weights
                 self.weights = more
         return np.array(found, dtype=np.int64)
-
-    def known(self, names: list[Any]) -> Array:
-        """Where features are; -1 for those that have not been learned."""
-        return np.array([self.places.get(name, -1) for name in names], dtype=np.int64)
 
     def add_class(self) -> None:
         """One more column of zeros."""

@@ -27,15 +27,7 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
     tensors: dict[str, Any] = {f"own/{name}": array for name, array in own.items()}
     members: list[dict[str, Any]] = []
     for place, member in enumerate(state.members):
-        if not hasattr(member.model, "_packed"):
-            raise ParameterError(
-                f"{type(member.model).__name__} is not Yarrow's, and no file can hold it: use "
-                "pickle."
-            )
-        if not member.model.__sklearn_is_fitted__():
-            members.append({"fresh": to_json(member.model)})
-            continue
-        inner, about = member.model._packed()
+        inner, about = packed_member(member.model)
         tensors |= {f"{place}/{name}": array for name, array in inner.items()}
         members.append(about)
     return tensors, {
@@ -53,6 +45,17 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
     }
 
 
+def packed_member(model: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """A learner inside, as its part of the file."""
+    if not hasattr(model, "_packed"):
+        raise ParameterError(
+            f"{type(model).__name__} is not Yarrow's, and no file can hold it: use pickle."
+        )
+    if not model.__sklearn_is_fitted__():
+        return {}, {"fresh": to_json(model)}
+    return model._packed()  # type: ignore[no-any-return]
+
+
 def unpacked(
     cls: type[Composite], tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
 ) -> Composite:
@@ -64,10 +67,10 @@ def unpacked(
     model = cls(**(settings | objects))
     model._check_parameters()
     codes = {label: code for code, label in enumerate(metadata["classes"])}
-    own, notes = _part(tensors, "own/"), metadata["notes"]
+    own, notes = part(tensors, "own/"), metadata["notes"]
     model._state = model._unpack_state(codes, int(metadata["rows"]), own, notes)
     model._state.members = [
-        member_of(_member(about, _part(tensors, f"{place}/")))
+        member_of(unpacked_member(about, part(tensors, f"{place}/")))
         for place, about in enumerate(metadata["members"])
     ]
     for name in ("n_features_in", "feature_names_in", "n_iter"):
@@ -76,7 +79,8 @@ def unpacked(
     return model
 
 
-def _part(tensors: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def part(tensors: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The tensors whose names begin so, without that."""
     return {
         name.removeprefix(prefix): array
         for name, array in tensors.items()
@@ -84,7 +88,7 @@ def _part(tensors: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     }
 
 
-def _member(about: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:
+def unpacked_member(about: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:
     """A learner inside, from its part of the file."""
     if "fresh" in about:
         model = from_json(about["fresh"])

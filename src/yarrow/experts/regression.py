@@ -84,7 +84,7 @@ class HedgeRegressor(AveragingExperts):
     >>> for i in range(20):
     ...     model.learn_one({"x": i % 3}, 2.0 * (i % 3))
     >>> round(model.predict_one({"x": 2}), 1)
-    4.0
+    3.8
     """
 
     eta: float = number(default=0.5, doc="Rate of the weights.", above=0)

@@ -4,10 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    pass
+    from yarrow.feedback.late import LateLabels as LateLabels
+    from yarrow.feedback.late import Ticket as Ticket
+    from yarrow.feedback.selective import SelectiveClassifier as SelectiveClassifier
+    from yarrow.feedback.sets import PredictionSetClassifier as PredictionSetClassifier
 
 #: what is offered, and the file that has it
-_HOMES: dict[str, str] = {}
+_HOMES = {
+    "LateLabels": "late",
+    "PredictionSetClassifier": "sets",
+    "SelectiveClassifier": "selective",
+    "Ticket": "late",
+}
 
 if not TYPE_CHECKING:
     __all__ = list(_HOMES)
