@@ -26,6 +26,9 @@ from yarrow.linear_model.export_file import pack_names, unpack_names
 from yarrow.parameters import anything, flag, integer, number
 from yarrow.stream.arrays import Array
 
+#: values whose squares, added up and divided by small probabilities, are still finite
+LARGEST = 1e100
+
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
@@ -136,6 +139,8 @@ class BanditClassifier(CompositeClassifier):
         self, state: BanditState, lines: Array, values: Array, drawn: int, best: int,
         probability: float, right: bool, weight: float,
     ) -> None:  # fmt: skip
+        if not np.abs(values).max(initial=0.0) < LARGEST:  # before anything is changed
+            raise DataError("The row's values are too large: a weight would not be finite.")
         self._update(state.table, lines, values, drawn, best, probability, right, weight)
         state.t += 1
         state.mistakes += not right

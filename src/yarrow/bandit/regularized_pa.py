@@ -15,8 +15,8 @@ class BanditPAClassifier(BanditClassifier):
 
     An answer is a label for the class that was shown: its margin s*w.x, s = 1 if it was right and
     -1 if not, shall be at least 1. The update is theirs (Lemmas 3.1 and 5.1) for that signed row:
-    the smallest 1/2 |w - w_t|**2 + alpha/2 |w|**2 with that margin, so that old answers fade; with
-    `C`, a margin may fall short by xi at the price C*xi**2, which a sample weight multiplies. With
+    the smallest 1/2 |w - w_t|**2 + alpha/2 |w|**2 with that margin, so that old answers fade. A
+    margin may fall short by xi at the price C*xi**2, which a sample weight multiplies. With
     alpha = 0 it is the bandit PA of Zhong & Daucé (2015).
     Use it where a user only says whether a suggestion was right, and tastes change. Instead:
     `RegularizedPAClassifier`, where labels are seen; `BanditronClassifier` for a theorem.
@@ -31,8 +31,11 @@ class BanditPAClassifier(BanditClassifier):
     """
 
     alpha: float = number(default=1e-4, doc="How much an update forgets.", at_least=0)
-    C: float | None = number(
-        default=0.1, doc="Price of a row that misses its margin; None: no row may.", above=0
+    C: float = number(
+        default=0.1,
+        doc="Price of a row that misses its margin; inf: no row may.",
+        above=0,
+        or_infinite=True,
     )
 
     def _update(
@@ -45,7 +48,7 @@ class BanditPAClassifier(BanditClassifier):
         if margin >= 1 or square == 0:
             return
         keep = 1 / (1 + self.alpha)
-        slack = 0.0 if self.C is None else 1 / (2 * self.C * weight * keep)
+        slack = 1 / (2 * self.C * weight * keep)
         tau = (1 - keep * margin) / (square + slack)
         table.shrink(keep)
         table.add(lines, drawn, sign * tau * values)

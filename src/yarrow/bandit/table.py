@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
@@ -44,10 +43,7 @@ class Table:
 
     def add(self, lines: Array, column: int, steps: Array) -> None:
         """Add to the weights of one class."""
-        after = self.weights[lines, column] + steps / self.scale
-        if not np.isfinite(after).all():
-            raise DataError("The row's values are too large: a weight would not be finite.")
-        self.weights[lines, column] = after
+        self.weights[lines, column] += steps / self.scale
 
     def shrink(self, factor: float) -> None:
         """Multiply all weights."""

@@ -11,7 +11,7 @@ from yarrow.composite.members import Block, is_learner
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.parameters import anything, choice, integer, number
+from yarrow.parameters import anything, choice, integer
 from yarrow.stream.arrays import Array
 
 #: rows between the first snapshots; doubled whenever there are too many
@@ -37,12 +37,6 @@ class OnlineToBatch(Composite):
     )
     snapshots: int = integer(
         default=8, doc="The most copies that are kept, at equal distances.", at_least=2
-    )
-    holdout: float = number(
-        default=0.1,
-        doc="Share of the rows on which copies are compared; none of them has learned these.",
-        above=0,
-        at_most=1,
     )
 
     family: ClassVar[str] = "experts"
@@ -107,9 +101,7 @@ class OnlineToBatch(Composite):
         """Charge copies for rows that none of them has learned."""
         if self.use != "best" or not told.shape[1]:
             return
-        rows = np.flatnonzero(block.counts)
-        every = max(1, round(1 / self.holdout))
-        tested = rows[(state.t + np.arange(len(rows))) % every == 0]
+        tested = np.flatnonzero(block.counts)
         if self.regression:
             losses = (told - block.values[:, None]) ** 2
         else:

@@ -24,6 +24,7 @@ NAMES = (
     "settings",
     "asking",
     "coverage",
+    "experts",
 )
 
 

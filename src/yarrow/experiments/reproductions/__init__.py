@@ -18,7 +18,7 @@ NAMES = (
     "future",
 )
 #: run by the same engine, but not a paper's: `--all` leaves them out
-OTHERS = ("evidence", "bandit", "feedback")
+OTHERS = ("evidence", "experts", "bandit", "feedback")
 
 
 def named(name: str) -> Reproduction:
