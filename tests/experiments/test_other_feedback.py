@@ -73,6 +73,7 @@ def test_a_comparison_counts_the_mistakes_of_progressive():
     truth = rows.y if rows.clean is None else rows.clean
     assert outcome.mistakes == np.sum(said != truth)
     assert outcome.model.t_ == 300
+    assert outcome.nonzeros == sum(one.n_nonzero_ for one in outcome.model.learners_)
     failed = compare(rows, [Entrant("wrong task", experts.HedgeRegressor())])
     assert "not for classes" in failed.outcomes[0].failure
 

@@ -259,6 +259,13 @@ class BanditClassifier(CompositeClassifier):
         return state.mistakes
 
     @property
+    def n_nonzero_(self) -> int:
+        """Weights that are not zero, without the intercept's."""
+        state = self._fitted
+        assert isinstance(state, BanditState)
+        return int(np.count_nonzero(state.table.weights[1:]))
+
+    @property
     def gamma_(self) -> float:
         """The probability with which the next row explores."""
         state = self._fitted

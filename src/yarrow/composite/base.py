@@ -268,6 +268,12 @@ class Composite(LearnsArrays, Estimator):
         """Rows learned."""
         return self._fitted.t
 
+    @property
+    def n_nonzero_(self) -> int:
+        """Weights that are not zero, of all learners inside that have weights."""
+        fitted = [one for one in self.learners_ if one.__dict__.get("_model") is not None]
+        return sum(int(one.n_nonzero_) for one in fitted)
+
     def _classes_seen(self) -> list[Any]:
         state = self.__dict__.get("_state")
         return [] if state is None else list(state.codes)

@@ -88,8 +88,8 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 _BY_NAME = ("bandit", "experts", "feedback")
 
 
-def _learners() -> list[Any]:
-    """The learners of rows with labels, which alone can be compared."""
+def comparable() -> list[Any]:
+    """The classes that learn rows with labels, which alone can be compared."""
     return [cls for cls in learners().values() if cls.learns_labels] + _made_of_learners()
 
 
@@ -177,7 +177,7 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
 
     `wanted` is `all`, or names and families with commas between.
     """
-    fitting = [cls for cls in _learners() if hasattr(cls, "classes_") is not regression]
+    fitting = [cls for cls in comparable() if hasattr(cls, "classes_") is not regression]
     only_named = set(_made_of_learners())
     found: dict[str, type[LinearModel]] = {}
     slow: list[str] = []
@@ -197,7 +197,7 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
 
 
 def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) -> str:
-    others = [c for c in _learners() if word in (short_name(c.__name__), c.__name__.lower())]
+    others = [c for c in comparable() if word in (short_name(c.__name__), c.__name__.lower())]
     if others:
         task = "a regression" if regression else "classes"
         return f"{others[0].__name__} is not for {task}, which these labels are."
@@ -239,7 +239,7 @@ def entrants_of(
 
 
 def _key(name: str, classes: Iterable[type]) -> str:
-    for cls in _learners():
+    for cls in comparable():
         if name.lower() in (short_name(cls.__name__), cls.__name__.lower()):
             return str(cls.__name__)
     raise ParameterError(f"The grid names {name!r}, which is no learner.")

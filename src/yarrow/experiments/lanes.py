@@ -315,8 +315,7 @@ class _CompositeRun:
         return self.state.t
 
     def nonzeros(self) -> int:
-        inside = [member.model for member in self.state.members]
-        return sum(one.n_nonzero_ for one in inside if isinstance(one, LinearModel) and one.t_)
+        return int(self.learned().n_nonzero_) if self.state.t else 0
 
 
 class _ArrayRun:

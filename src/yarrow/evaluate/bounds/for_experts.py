@@ -51,6 +51,8 @@ def weighted_majority(run: ExpertRun, u: Any = None, *, beta: float | None = Non
 
     m are the mistakes of the best expert. Also for many classes: where the vote is wrong, at most
     half of the weight was on the class that came. The other half is multiplied by beta.
+
+    Assumes votes, and weights that nothing but mistakes has moved.
     """
     kept = float(_parameter(run, "beta", beta))
     best = run.best_loss()
@@ -84,7 +86,8 @@ def hedge(run: ExpertRun, u: Any = None, *, eta: float | None = None) -> Bound:
     sqrt(ln N / 8). Of a regression the mean itself is measured, whose loss is no larger; the
     squared loss is exp-concave, so for eta <= 1/2 it is L + ln N / eta, whatever T is.
 
-    What is true anyway is the mean loss of all experts.
+    Assumes losses within [0, 1]; of a regression that the range of its targets was told. What is
+    true anyway is the mean loss of all experts.
     """
     n, rows, best = run.n_experts, run.n_rows, run.best_loss()
     rate = eta if eta is not None else run.parameters.get("eta")
@@ -147,7 +150,8 @@ def fixed_share(
     loss <= L + (ln N + k ln(N / a) + (T - k - 1) ln(1 / (1 - a))) / eta + eta T / 8, where a is the
     share. Of a regression with eta <= 1/2 the last term falls away, as in `hedge`.
 
-    What is true anyway is the mean loss of all experts.
+    Assumes losses within [0, 1]; of a regression that the range of its targets was told. What is
+    true anyway is the mean loss of all experts.
     """
     rate, a = float(_parameter(run, "eta", eta)), float(_parameter(run, "share", share))
     n, rows, best = run.n_experts, run.n_rows, run.best_loss(switches)
@@ -187,7 +191,8 @@ def mixture(run: ExpertRun, u: Any = None, *, share: float | None = None) -> Bou
     With weights as in Bayes' rule, exp(-loss of the mixture) is the mean of exp(-loss) of the
     experts over the whole run, of which the best one's is at least one N-th (Vovk 1990).
 
-    What is true anyway is the mean loss of all experts.
+    Assumes that nothing is shared out, and that the mixture predicts. What is true anyway is the
+    mean loss of all experts.
     """
     shared_out = float(_parameter(run, "share", share))
     best = run.best_loss()
