@@ -236,7 +236,7 @@ class Composite(LearnsArrays, Estimator):
     # -- river -----------------------------------------------------------------------------------
 
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Block:
-        row_of_dict(x)  # refuses what is no row
+        row_of_dict(x)  # refuses what is no row, before any learner sees it
         labels = None
         if y is not None:
             labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
