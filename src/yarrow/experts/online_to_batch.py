@@ -54,17 +54,16 @@ class OnlineToBatch(Composite):
 
     def _walk(self, state: State, block: Block) -> Array:
         if self.use == "last" or block.rows is None:
-            parts = [block]
-        else:  # up to the rows after which a copy is taken
-            ends = np.cumsum(block.counts) + state.t
-            stride = FIRST_STRIDE  # all later ones are multiples of it
-            cuts = np.flatnonzero(block.counts & (ends % stride == 0)) + 1
-            parts = [
-                block.take(places)
-                for places in np.split(np.arange(len(block)), cuts)
-                if len(places)
-            ]
-        return np.concatenate([self._part(state, part) for part in parts])
+            return self._part(state, block)
+        said, learned, begin = [], np.cumsum(block.counts), 0
+        while begin < len(block):  # up to the row after which the next copy is taken
+            stride = state.notes["stride"]
+            missing = stride - state.t % stride
+            before = learned[begin - 1] if begin else 0
+            end = min(len(block), int(np.searchsorted(learned, before + missing)) + 1)
+            said.append(self._part(state, block.take(np.arange(begin, end))))
+            begin = end
+        return np.concatenate(said)
 
     def _part(self, state: State, block: Block) -> Array:
         if not self.regression:

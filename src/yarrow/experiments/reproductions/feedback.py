@@ -229,8 +229,8 @@ order in which they came.
 Asking where the learner is unsure saves labels on all four sets; measuring the margin in units of
 its standard deviation saves more than the plain margin. Sets that adapt keep what was asked for
 under noise and under drift; what changes is how many classes they need, and how often there is a
-single one to answer with. With 30 % noise no single class can be right 90 % of the time, so there is
-hardly ever an answer. Probabilities that are believed cover too much where the stream is calm, and
-too little where it is not.
+single one to answer with. With 30 % noise no single class can be right 90 % of the time, so there
+is hardly ever an answer. Probabilities that are believed cover too much where the stream is calm,
+and too little where it is not.
 """,
 )
