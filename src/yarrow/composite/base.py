@@ -142,7 +142,9 @@ class Composite(LearnsArrays, Estimator):
     def _learn_block(self, block: Block) -> Array:
         """All rows or none: a copy learns, and takes the place of the old state if all went well.
 
-        One row needs no copy: learners refuse what they cannot learn before they change.
+        One row needs no copy: it was looked at before, and learners refuse what they cannot learn
+        before they change. Only where a learner has limits of its own (`max_features`) may it
+        refuse a row that those before it have learned.
         """
         state = self.__dict__.get("_state")
         if state is None:
@@ -189,6 +191,8 @@ class Composite(LearnsArrays, Estimator):
         delay: int = 0,
     ) -> Scores:
         """Predict each row, then learn it; with a `delay`, after so many more were predicted."""
+        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
+            raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
         rows = self._read(X)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
