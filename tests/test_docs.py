@@ -1,5 +1,7 @@
 """docs/learners.md and docs/datasets.md say what the classes declare."""
 
+import doctest
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,3 +28,18 @@ def test_every_learner_says_when_to_use_it_and_what_instead(cls):
     text = " ".join(cls.__doc__.split())
     assert "Use it " in text
     assert "Instead: " in text
+
+
+@pytest.mark.parametrize("page", ["experts.md", "feedback.md"])
+def test_examples_print_what_the_page_says(page):
+    path = Path(__file__).parent.parent / "docs" / page
+    found = doctest.testfile(str(path), module_relative=False)
+    assert found.attempted > 10
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", ["experts.md", "feedback.md"])
+def test_figures_of_the_page_are_there(page):
+    folder = Path(__file__).parent.parent / "docs"
+    for file in re.findall(r"\]\(([^)#:]+)\)", (folder / page).read_text()):
+        assert (folder / file).exists(), file

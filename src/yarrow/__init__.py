@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from yarrow.linear_model import *  # noqa: F403
 
 _MODULES = (
+    "bandit",
     "datasets",
     "decomposition",
     "evaluate",
     "experiments",
+    "experts",
     "feature_selection",
     "features",
+    "feedback",
     "kernel",
     "linear_model",
     "metrics",

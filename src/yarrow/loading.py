@@ -10,7 +10,7 @@ from yarrow import linear_model, model_file
 from yarrow.linear_model import export_file
 
 #: packages whose estimators read their own files, which name the package as their kind
-_PACKAGES = ("decomposition", "kernel")
+_PACKAGES = ("bandit", "decomposition", "experts", "feedback", "kernel")
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:

@@ -14,7 +14,7 @@ from cli.support import Run, by_name, rows_of_text, start
 
 import yarrow
 from yarrow.cli.learners import learners
-from yarrow.experiments.grids import GRIDS, default_grid, entrants_of, settings
+from yarrow.experiments.grids import GRIDS, comparable, default_grid, entrants_of, settings
 from yarrow.linear_model.naming import short_name
 
 
@@ -268,13 +268,13 @@ def test_an_interrupted_run_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_every_default_grid_is_small_and_allowed() -> None:
-    for name, cls in learners().items():
-        assert name == short_name(cls.__name__)
+    assert all(name == short_name(cls.__name__) for name, cls in learners().items())
+    for cls in comparable():
         tried = settings(default_grid(cls), cls.__name__)
         assert 1 <= len(tried) <= 8
         for setting in tried:
             cls(**setting)._check_parameters()
-    assert set(GRIDS) <= {cls.__name__ for cls in learners().values()}
+    assert set(GRIDS) <= {cls.__name__ for cls in comparable()}
 
 
 def test_all_leaves_out_what_gets_slower_and_a_name_brings_it_back() -> None:

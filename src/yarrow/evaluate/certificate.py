@@ -11,6 +11,7 @@ from yarrow.errors import ParameterError
 from yarrow.evaluate import bounds
 from yarrow.evaluate.bounds.base import Assumption, Bound
 from yarrow.evaluate.run import Run
+from yarrow.experts.base import ExpertRun
 from yarrow.lazy import np
 
 Theorem = Callable[..., Bound]
@@ -35,7 +36,12 @@ def _regularised(run: Run, u: Any = None) -> Bound:
 THEOREMS: dict[str, Theorem] = {
     "AROWClassifier": bounds.arow,
     "FOBOSClassifier": bounds.soft_pull,
+    "FixedShareClassifier": bounds.fixed_share,
+    "FixedShareRegressor": bounds.fixed_share,
+    "HedgeClassifier": bounds.hedge,
+    "HedgeRegressor": bounds.hedge,
     "L1ConstrainedPAClassifier": functools.partial(bounds.norm_constrained, norm=1),
+    "MixtureClassifier": bounds.mixture,
     "NormConstrainedPAClassifier": bounds.norm_constrained,
     "OGDClassifier": bounds.gradient_descent,
     "OGDRegressor": bounds.gradient_descent,
@@ -44,6 +50,7 @@ THEOREMS: dict[str, Theorem] = {
     "RegularizedPAClassifier": _regularised,
     "SGFTClassifier": bounds.sgft,
     "TruncatedGradientClassifier": bounds.truncated_gradient,
+    "WeightedMajorityClassifier": bounds.weighted_majority,
 }
 
 #: learners whose theorem looks at the weights before every row: record(..., keep_weights=True)
@@ -103,7 +110,12 @@ class Certificate:
             return f", which is {self.bound.value / self.rows:.4g} of the rows"
         if not np.isfinite(self.bound.trivial):
             return ""
-        return f"; weights of zero would have {self.bound.trivial:.4g}"
+        who = (
+            "the mean of all experts has"
+            if "N" in self.bound.parts
+            else "weights of zero would have"
+        )
+        return f"; {who} {self.bound.trivial:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, as JSON takes them."""
@@ -128,7 +140,9 @@ def _line(name: str, value: str) -> str:
     return f"  {name:<12} {value}"
 
 
-def certificate(run: Run, u: Any = None, *, theorem: Theorem | None = None) -> Certificate:
+def certificate(
+    run: Run | ExpertRun, u: Any = None, *, theorem: Theorem | None = None
+) -> Certificate:
     """Put the theorem of the run's learner (or another one) beside the run.
 
     `u` is the comparator; without it a batch solver looks for a good one.
@@ -146,5 +160,4 @@ def certificate(run: Run, u: Any = None, *, theorem: Theorem | None = None) -> C
             f"There is no theorem here for {run.learner or 'a run without a learner'}: pass one of "
             "yarrow.evaluate.bounds as theorem=..."
         )
-    features = int(run.rows.shape[1]) - run.has_intercept
-    return Certificate(run.learner, run.n_rows, features, found(run, u))
+    return Certificate(run.learner, run.n_rows, run.n_features, found(run, u))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import metrics as known_metrics
+from yarrow.composite.members import is_regression
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.models import Told, Wanted, is_regression, learner, length, nonzeros
+from yarrow.evaluate.models import Told, Wanted, learner, length, nonzeros
 from yarrow.lazy import np
 from yarrow.metrics import Metric
 from yarrow.stream.arrays import Array

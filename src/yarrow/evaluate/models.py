@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from yarrow.composite.members import is_regression, says_not_fitted
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.stream.arrays import Array
 
 Wanted = Literal["predictions", "scores", "probabilities"]
-
-
-def fresh(model: Any) -> Any:
-    """A learner with the same parameters that has learned nothing."""
-    if hasattr(model, "clone"):  # Yarrow's and river's
-        return model.clone()
-    from sklearn.base import clone
-
-    return clone(model)
-
-
-def is_regression(model: Any) -> bool:
-    """Whether a learner predicts values, not classes."""
-    if isinstance(model, LinearModel):
-        return not hasattr(type(model), "classes_")
-    if "river.base" in sys.modules and hasattr(model, "learn_one"):
-        from river import base, compose
-
-        while isinstance(model, compose.Pipeline):
-            model = list(model.steps.values())[-1]
-        return isinstance(model, base.Regressor)
-    if "sklearn.base" in sys.modules and hasattr(model, "__sklearn_tags__"):
-        from sklearn.base import is_regressor
-
-        return bool(is_regressor(model))
-    return getattr(model, "_estimator_type", None) == "regressor"
 
 
 def nonzeros(model: Any) -> int:
@@ -118,7 +92,7 @@ class ArrayLearner:
         try:
             predictions = self.model.predict(rows)
         except Exception as error:
-            if self._ready or not _says_not_fitted(error):
+            if self._ready or not says_not_fitted(error):
                 raise
             return
         self._ready = True
@@ -232,7 +206,3 @@ def dicts(X: Any) -> list[dict[Any, float]]:
     names = list(X.columns) if hasattr(X, "columns") else None
     table = np.asarray(X)
     return [dict(zip(names or range(len(row)), row, strict=True)) for row in table.tolist()]
-
-
-def _says_not_fitted(error: Exception) -> bool:
-    return any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import metrics as known_metrics
+from yarrow.composite.members import is_regression
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import curves
 from yarrow.evaluate.arrivals import steps
 from yarrow.evaluate.models import (
     Told,
     Wanted,
-    is_regression,
     learner,
     length,
     nonzeros,
@@ -22,6 +22,7 @@ from yarrow.evaluate.models import (
     take,
 )
 from yarrow.lazy import np
+from yarrow.linear_model.base import LinearModel
 from yarrow.metrics import ConfusionMatrix, Metric
 from yarrow.metrics.base import equal
 from yarrow.stream.arrays import Array
@@ -148,6 +149,7 @@ def progressive(
     # The core keeps late rows within one call only, so it cannot stop to count weights then.
     in_one_call = times is None and arrives is None and block == 1
     in_one_call &= wanted != "probabilities" and not (watch_nonzeros and delay)
+    in_one_call &= wanted == "predictions" or isinstance(model, LinearModel)
     if hasattr(model, "progressive") and hasattr(X, "shape") and in_one_call:
         stops = marks if watch_nonzeros else marks[-1:]
         for first, last in zip([0, *stops], stops, strict=False):

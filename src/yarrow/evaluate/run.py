@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from scipy import sparse
 
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import losses
+from yarrow.experts.base import ExpertRun, Experts
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.structured import StructuredClassifier, block_map
@@ -46,6 +47,11 @@ class Run:
     def n_rows(self) -> int:
         """Rows in the run."""
         return int(self.rows.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Features of the rows, without an intercept."""
+        return int(self.rows.shape[1]) - self.has_intercept
 
     @functools.cached_property
     def mistakes(self) -> Array:
@@ -155,15 +161,20 @@ class Run:
         return away
 
 
+@overload
 def record(
     model: LinearModel | StructuredClassifier, X: Any, y: Any, *, keep_weights: bool = False
-) -> Run:
+) -> Run: ...
+@overload
+def record(model: Experts, X: Any, y: Any) -> ExpertRun: ...
+def record(model: Any, X: Any, y: Any, *, keep_weights: bool = False) -> Run | ExpertRun:
     """Predict and then learn the rows one by one with a fresh copy of `model`; tell what happened.
 
     `keep_weights` also keeps the weights before every row, which some bounds need; that is rows
     times features numbers. Of many classes, only `multiclass="top1"` is one run; one-versus-rest
     is many runs of two classes each, to be recorded one by one, with y == label. A
-    `StructuredClassifier` with `block_map` is one run as well, over the weights of all classes.
+    `StructuredClassifier` with `block_map` is one run as well, over the weights of all classes. Of
+    experts (`yarrow.experts`) the record is an `ExpertRun`: losses and weights of all experts.
 
     >>> import numpy as np
     >>> from yarrow import Perceptron
@@ -171,6 +182,8 @@ def record(
     >>> run.margins.tolist(), run.updated.tolist(), run.n_mistakes
     ([0.0, -1.0, 0.0], [True, True, True], 3)
     """
+    if isinstance(model, Experts):
+        return model.record(X, y)
     if not isinstance(model, LinearModel | StructuredClassifier):
         raise ParameterError(f"A run is recorded of a linear model, not of {model!r}.")
     read_rows(X)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from yarrow import metrics as known_metrics
+from yarrow.composite.members import fresh, is_regression
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.models import Told, fresh, is_regression, learner, length, take
+from yarrow.evaluate.models import Told, learner, length, take
 from yarrow.evaluate.progressive import progressive
 from yarrow.lazy import np
 from yarrow.metrics import Metric

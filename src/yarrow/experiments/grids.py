@@ -9,8 +9,10 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from yarrow.composite.base import Composite
 from yarrow.errors import ParameterError, did_you_mean
 from yarrow.experiments.lanes import Entrant
 from yarrow.linear_model.naming import learners, short_name
@@ -29,6 +31,8 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "ASGDClassifier": {"eta0": [0.05, 0.5, 5.0], "l2": [1e-6, 1e-4]},
     "AdaGradClassifier": {"eta": [0.01, 0.1, 1.0], "loss": ["hinge", "logistic"]},
     "AdaGradRegressor": {"eta": [0.002, 0.02, 0.2, 2.0]},
+    "BanditPAClassifier": {"C": [0.01, 0.1], "gamma": [0.03, 0.1]},
+    "BanditronClassifier": {"gamma": [0.03, 0.1, 0.3]},
     "BayesianPerceptron": {"noise": [0.1, 1.0, 10.0]},
     "CWClassifier": {"eta": [0.6, 0.75, 0.9, 0.99]},
     "CoefficientRoundingClassifier": {"eta0": [0.05, 0.5, 5.0], "theta": [1e-4, 1e-2]},
@@ -40,12 +44,17 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "FOBOSRegressor": {"eta0": [1e-4, 1e-3, 1e-2, 1e-1]},
     "FTRLClassifier": {"alpha": [0.01, 0.1, 1.0], "l1": [0.0, 1.0]},
     "FTRLRegressor": {"alpha": [0.02, 0.2, 2.0], "l1": [0.0, 1.0]},
+    "FixedShareClassifier": {"eta": [0.1, 0.5, 2.0], "share": [0.01]},
+    "FixedShareRegressor": {"eta": [0.5, 5.0], "share": [0.01]},
     "ForgettingAROWClassifier": {"r": [0.1, 1.0, 10.0], "memory": [0.99, 0.999]},
     "FrequencyRDAClassifier": {"l1": [1e-6, 1e-4, 1e-3], "gamma": [0.1, 1.0]},
     "GroupLassoClassifier": {"l21": [1e-6, 1e-4], "gamma": [0.1, 1.0, 10.0]},
+    "HedgeClassifier": {"combine": ["vote", "leader"]},
+    "HedgeRegressor": {"eta": [0.5, 5.0]},
     "IELLIPClassifier": {"c": [0.1, 0.5, 0.9], "b": [0.3, 0.99]},
     "L1ConstrainedPAClassifier": {"beta": [1.0, 10.0, 100.0]},
     "MIRAClassifier": {"margin": [0.0, 0.1, 1.0]},
+    "MixtureClassifier": {"share": [0.0, 0.01]},
     "MultiTaskClassifier": {"l21": [1e-6, 1e-4], "gamma": [0.1, 1.0, 10.0]},
     "NAROWClassifier": {"b": [0.01, 0.1, 1.0, 10.0]},
     "NHERDClassifier": {"C": [0.01, 0.1, 1.0, 10.0]},
@@ -54,11 +63,14 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "OFSClassifier": {"B": [100, 1000], "eta": [0.02, 0.2, 2.0]},
     "OGDClassifier": {"eta0": [0.05, 0.5, 5.0], "loss": ["hinge", "logistic"]},
     "OGDRegressor": {"eta0": [1e-4, 1e-3, 1e-2, 1e-1]},
+    "OnlineToBatchClassifier": {"use": ["last", "average", "best"]},
+    "OnlineToBatchRegressor": {"use": ["last", "average", "best"]},
     "PNormClassifier": {"p": [2.0, 4.0, 8.0], "eta0": [0.05, 0.5]},
     "PassiveAggressiveClassifier": {"C": [1e-3, 1e-2, 1e-1, 1.0], "variant": ["pa1", "pa2"]},
     "PassiveAggressiveRegressor": {"C": [1e-3, 1e-2, 1e-1, 1.0], "variant": ["pa1", "pa2"]},
     "PegasosClassifier": {"l2": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]},
     "Perceptron": {"margin": [0.0, 1.0], "average": [False, True]},
+    "PredictionSetClassifier": {},
     "RDAClassifier": {"l1": [1e-6, 1e-4, 1e-3], "gamma": [0.1, 1.0]},
     "RDARegressor": {"l1": [1e-6, 1e-4], "gamma": [1.0, 10.0, 100.0]},
     "ROMMAClassifier": {"aggressive": [False, True]},
@@ -67,14 +79,25 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "SGFTClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
     "SOFSClassifier": {"B": [100, 1000], "r": [0.1, 1.0, 10.0]},
     "SOPClassifier": {"a": [0.1, 1.0, 10.0]},
+    "SelectiveClassifier": {"b": [0.03, 0.3], "ask": ["margin", "variance"]},
     "TruncatedGradientClassifier": {"eta0": [0.05, 0.5, 5.0], "gravity": [1e-6, 1e-4]},
     "VotedPerceptron": {},
+    "WeightedMajorityClassifier": {"beta": [0.5, 0.9, 0.99]},
 }
+#: packages whose estimators are compared when they are named, by name or by family
+_BY_NAME = ("bandit", "experts", "feedback")
 
 
-def _learners() -> list[type[LinearModel]]:
-    """The learners of rows with labels, which alone can be compared."""
-    return [cls for cls in learners().values() if cls.learns_labels]
+def comparable() -> list[Any]:
+    """The classes that learn rows with labels, which alone can be compared."""
+    return [cls for cls in learners().values() if cls.learns_labels] + _made_of_learners()
+
+
+def _made_of_learners() -> list[Any]:
+    """Estimators made of learners, and bandits."""
+    packages = [import_module(f"yarrow.{name}") for name in _BY_NAME]
+    found = [getattr(package, name) for package in packages for name in package.__all__]
+    return [cls for cls in found if issubclass(cls, Composite)]
 
 
 def default_grid(cls: type) -> dict[str, list[Any]]:
@@ -154,11 +177,13 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
 
     `wanted` is `all`, or names and families with commas between.
     """
-    fitting = [cls for cls in _learners() if hasattr(cls, "classes_") is not regression]
+    fitting = [cls for cls in comparable() if hasattr(cls, "classes_") is not regression]
+    only_named = set(_made_of_learners())
     found: dict[str, type[LinearModel]] = {}
     slow: list[str] = []
     for word in filter(None, (part.strip().lower() for part in wanted.split(","))):
-        group = [cls for cls in fitting if word in ("all", cls.family)]
+        everyone = [cls for cls in fitting if cls not in only_named] if word == "all" else []
+        group = everyone or [cls for cls in fitting if word == cls.family]
         slow += [short_name(cls.__name__) for cls in group if is_slow(cls)]
         named = [cls for cls in fitting if word in (short_name(cls.__name__), cls.__name__.lower())]
         if not group and not named:
@@ -172,7 +197,7 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
 
 
 def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) -> str:
-    others = [c for c in _learners() if word in (short_name(c.__name__), c.__name__.lower())]
+    others = [c for c in comparable() if word in (short_name(c.__name__), c.__name__.lower())]
     if others:
         task = "a regression" if regression else "classes"
         return f"{others[0].__name__} is not for {task}, which these labels are."
@@ -214,9 +239,9 @@ def entrants_of(
 
 
 def _key(name: str, classes: Iterable[type]) -> str:
-    for cls in _learners():
+    for cls in comparable():
         if name.lower() in (short_name(cls.__name__), cls.__name__.lower()):
-            return cls.__name__
+            return str(cls.__name__)
     raise ParameterError(f"The grid names {name!r}, which is no learner.")
 
 

@@ -6,6 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from yarrow.composite.base import Composite
+from yarrow.composite.members import Block
+from yarrow.composite.names import named
 from yarrow.errors import DataError, ParameterError, YarrowError
 from yarrow.experiments.baselines import Baseline
 from yarrow.experiments.comparison import Outcome
@@ -229,6 +232,11 @@ def _run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any
             task = "a regression" if classes is None else "classes"
             raise ParameterError(f"{type(model).__name__} is not for {task}.")
         return _CoreRun(model, known)
+    if isinstance(model, Composite):
+        if (classes is None) is not model.regression:
+            task = "a regression" if classes is None else "classes"
+            raise ParameterError(f"{type(model).__name__} is not for {task}.")
+        return _CompositeRun(model, classes, known)
     if hasattr(model, "enter"):
         return model.enter(classes, known)
     if hasattr(model, "learn_one"):
@@ -279,6 +287,35 @@ class _CoreRun:
 
     def nonzeros(self) -> int:
         return int(self.learned().n_nonzero_) if self.core.t > 0 else 0
+
+
+class _CompositeRun:
+    """An estimator made of learners, or a bandit: a block is one call."""
+
+    def __init__(self, model: Composite, classes: Classes | None, known: list[Any] | None) -> None:
+        if "_state" in model.__dict__:
+            raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
+        self.model, self.classes, self.known = model.clone(), classes, known
+        self.state = self.model._new_state()
+
+    def step(self, heat: Heat) -> Array:
+        # Columns are numbered alike in all blocks, whose number of columns may grow.
+        block = Block(heat.rows, [], None, heat.labels, heat.weights, self.known)
+        said = self.model._walk(self.state, block)
+        if self.classes is None:
+            return said
+        return _numbered(list(named(said, list(self.state.codes))), self.classes)
+
+    def learned(self) -> Any:
+        if self.state.t:
+            self.model._state = self.state
+        return self.model
+
+    def updates(self) -> int:
+        return self.state.t
+
+    def nonzeros(self) -> int:
+        return int(self.learned().n_nonzero_) if self.state.t else 0
 
 
 class _ArrayRun:

@@ -9,6 +9,7 @@ import copy
 import dataclasses
 import os
 import threading
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import yarrow
@@ -316,6 +317,9 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the exact training state: a loaded model goes on as if nothing had happened."""
+        model_file.write(path, *self._packed())
+
+    def _packed(self) -> tuple[dict[str, Array], dict[str, Any]]:
         state = self._fitted
         settings = self.get_params()
         if callable(self.kernel):
@@ -330,7 +334,7 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
             "feature_names_in": self.__dict__.get("_feature_names_in"),
             "n_iter": self.__dict__.get("_n_iter"),
         }
-        model_file.write(path, state.tensors(), metadata)
+        return state.tensors(), metadata
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
@@ -338,19 +342,23 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
         tensors, metadata = model_file.read(path)
         if metadata.get("kind") != "kernel" or metadata.get("estimator") != cls.__name__:
             raise ModelFileError(f"{os.fspath(path)}: holds no {cls.__name__}.")
-        parameters = metadata["parameters"] | objects
-        if parameters["kernel"] is None:
+        settings = metadata["parameters"] | objects
+        if settings["kernel"] is None:
             raise ParameterError(
                 f"{os.fspath(path)}: the kernel is not in the file: pass kernel=... to load."
             )
         try:
-            model = cls(**parameters)
-            state = model._new_state()
-            state.restore(tensors, metadata["classes"])
+            return cls._unpacked(tensors, metadata | {"parameters": settings})
         except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
             raise ModelFileError(
                 f"{os.fspath(path)}: does not fit its own settings: {error}"
             ) from error
+
+    @classmethod
+    def _unpacked(cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> Self:
+        model = cls(**metadata["parameters"])
+        state = model._new_state()
+        state.restore(tensors, metadata["classes"])
         model._state = state
         for name in ("n_features_in", "feature_names_in", "n_iter"):
             if metadata[name] is not None or name == "feature_names_in":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from yarrow import _core
@@ -76,6 +76,13 @@ class ModelOwner(LearnsArrays, Estimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the exact training state: a loaded model goes on as if nothing had happened."""
         persistence.save(self, path)
+
+    def _packed(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        return persistence.packed(self)
+
+    @classmethod
+    def _unpacked(cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> Self:
+        return persistence.unpacked(cls, tensors, metadata, {})  # type: ignore[return-value]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:

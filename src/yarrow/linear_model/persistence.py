@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import yarrow
@@ -49,14 +50,19 @@ def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
 
 def save(model: ModelOwner, path: str | os.PathLike[str]) -> None:
     """Write the exact training state."""
+    model_file.write(path, *packed(model))
+
+
+def packed(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """The exact training state as the tensors and the metadata of a file."""
     state = _core_views(model)
     metadata = {
         "kind": "model",
         "yarrow": yarrow.__version__,
         "estimator": type(model).__name__,
         "rule": model._rule().name,
-        "parameters": {name: _to_json(value) for name, value in model.get_params().items()},
-        "made_with": {name: _to_json(value) for name, value in state["made_with"].items()},
+        "parameters": {name: to_json(value) for name, value in model.get_params().items()},
+        "made_with": {name: to_json(value) for name, value in state["made_with"].items()},
         "classes": state["classes"],
         "declared": state["declared"],
         "class_weights": state["class_weights"],
@@ -67,7 +73,7 @@ def save(model: ModelOwner, path: str | os.PathLike[str]) -> None:
         "updates": model.n_updates_,
         "stream": model.__dict__.get("_stream"),
     }
-    model_file.write(path, state["tensors"], metadata)
+    return state["tensors"], metadata
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
@@ -91,7 +97,7 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
             f"{os.fspath(path)}: holds no model that this version knows ({name!r})."
         )
     try:
-        return _restored(estimator, tensors, metadata, objects)
+        return unpacked(estimator, tensors, metadata, objects)
     except _MISFITS as error:
         if isinstance(error, ParameterError) and objects:
             raise
@@ -112,12 +118,13 @@ def _is_learner(estimator: Any) -> bool:
     return isinstance(estimator, type) and issubclass(estimator, ModelOwner)
 
 
-def _restored(
+def unpacked(
     estimator: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
 ) -> ModelOwner:
-    parameters = {key: _from_json(value) for key, value in metadata["parameters"].items()}
+    """The model of a class that `packed` has made tensors and metadata of."""
+    parameters = {key: from_json(value) for key, value in metadata["parameters"].items()}
     for key, value in parameters.items():
-        if value is _Unstorable and key not in objects:
+        if value is Unstorable and key not in objects:
             raise ModelFileError(
                 f"the parameter {key!r} is not in the file: pass {key}=... to load"
             )
@@ -127,7 +134,7 @@ def _restored(
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
     if not all(np.isfinite(array).all() for array in tensors.values()):
         raise ModelFileError("a number in it is not finite")
-    made_with = {key: _from_json(value) for key, value in metadata.get("made_with", {}).items()}
+    made_with = {key: from_json(value) for key, value in metadata.get("made_with", {}).items()}
     state = {**metadata, "tensors": tensors, "made_with": made_with and made_with | objects}
     restore_core(model, state)
     columns, names = metadata["n_features_in"], metadata["feature_names_in"]
@@ -179,45 +186,59 @@ def export(model: LinearModel, path: str | os.PathLike[str], format: str | None)
     export_file.write(path, *exported(model, model._weights()), format)
 
 
-class _Unstorable:
+class Unstorable:
     """Marks a parameter that a file cannot hold."""
 
 
-def _to_json(value: Any, nested: bool = False) -> Any:
+def to_json(value: Any, nested: bool = False) -> Any:
+    """A parameter as JSON holds it."""
     if _is_plain(value):
         return value
     if isinstance(value, Mapping):
-        return {"pairs": [[_to_json(key), _to_json(item)] for key, item in value.items()]}
+        return {"pairs": [[to_json(key), to_json(item)] for key, item in value.items()]}
     # Lists come back as tuples, which only matters inside others: there a list is no tuple.
     if isinstance(value, tuple) or (not nested and isinstance(value, (list, np.ndarray))):
-        items = [_to_json(item, nested=True) for item in value]
+        items = [to_json(item, nested=True) for item in value]
         stored = not any(isinstance(item, Mapping) and "unstorable" in item for item in items)
         return {"list": items} if stored else {"unstorable": repr(value)}
     if isinstance(value, Estimator):
-        parameters = {name: _to_json(item) for name, item in value.get_params().items()}
-        return {"estimator": type(value).__name__, "parameters": parameters}
+        parameters = {name: to_json(item) for name, item in value.get_params().items()}
+        package = type(value).__module__.removeprefix("yarrow.").partition(".")[0]
+        found = {"estimator": type(value).__name__, "parameters": parameters}
+        return found | {"package": package} if package in _PACKAGES[1:] else found
     plain = _plain(value)
     return plain if _is_plain(plain) else {"unstorable": repr(value)}
+
+
+#: packages whose estimators may be parameters of others
+_PACKAGES = ("linear_model", "kernel", "experts", "bandit", "feedback")
+
+
+def _package(value: Mapping[str, Any]) -> str:
+    package: str = value.get("package", "linear_model")
+    if package not in _PACKAGES:
+        raise ModelFileError(f"it names an estimator of {package!r}, which is no package known")
+    return package
 
 
 def _is_plain(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, str)
 
 
-def _from_json(value: Any) -> Any:
+def from_json(value: Any) -> Any:
+    """What `to_json` was given, or `Unstorable`."""
     if not isinstance(value, Mapping):
         return value
     if "pairs" in value:
-        return {_from_json(key): _from_json(item) for key, item in value["pairs"]}
+        return {from_json(key): from_json(item) for key, item in value["pairs"]}
     if "list" in value:
-        return tuple(_from_json(item) for item in value["list"])
+        return tuple(from_json(item) for item in value["list"])
     if "estimator" in value:
-        from yarrow import linear_model
-
-        parameters = {name: _from_json(item) for name, item in value["parameters"].items()}
-        if _Unstorable not in parameters.values() and value["estimator"] in linear_model.__all__:
-            return getattr(linear_model, value["estimator"])(**parameters)
-    return _Unstorable
+        parameters = {name: from_json(item) for name, item in value["parameters"].items()}
+        package = import_module(f"yarrow.{_package(value)}")
+        if Unstorable not in parameters.values() and value["estimator"] in package.__all__:
+            return getattr(package, value["estimator"])(**parameters)
+    return Unstorable
 
 
 def _plain(value: Any) -> Any:

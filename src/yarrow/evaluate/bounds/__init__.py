@@ -14,9 +14,17 @@ infinite and the assumption says why. Comparators are found by batch solvers or 
 | `arow`, `arow_as_perceptron` | AROW, Theorems 1 and 2; Remark 6 |
 | `truncated_gradient`, `dual_averaging` | Langford, Li & Zhang; Xiao |
 | `sgft_penalty`, `sgft` | SGFT, Lemma 1 and Theorem 1 |
+| `weighted_majority`, `hedge` | Littlestone & Warmuth; Freund & Schapire |
+| `fixed_share`, `mixture` | Herbster & Warmuth; Vovk |
 """
 
 from yarrow.evaluate.bounds.for_arow import arow, arow_as_perceptron
+from yarrow.evaluate.bounds.for_experts import (
+    fixed_share,
+    hedge,
+    mixture,
+    weighted_majority,
+)
 from yarrow.evaluate.bounds.for_gradient_descent import gradient_descent, soft_pull
 from yarrow.evaluate.bounds.for_perceptron import perceptron, perceptron_hinge
 from yarrow.evaluate.bounds.for_regularised_pa import (
@@ -33,7 +41,10 @@ __all__ = [
     "arow",
     "arow_as_perceptron",
     "dual_averaging",
+    "fixed_share",
     "gradient_descent",
+    "hedge",
+    "mixture",
     "norm_constrained",
     "norm_constrained_pruned",
     "objective_regularised",
@@ -45,4 +56,5 @@ __all__ = [
     "soft_margin",
     "soft_pull",
     "truncated_gradient",
+    "weighted_majority",
 ]

@@ -14,7 +14,18 @@ from typing import Any
 from yarrow.errors import ParameterError
 from yarrow.experiments.spec import Cell
 
-NAMES = ("online", "tuned", "sparse_folds", "drift", "selection", "choosing_p", "settings")
+NAMES = (
+    "online",
+    "tuned",
+    "sparse_folds",
+    "drift",
+    "selection",
+    "choosing_p",
+    "settings",
+    "asking",
+    "coverage",
+    "experts",
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,7 @@ _POINTS = 50
 
 def run(cell: Cell) -> dict[str, Any]:
     """Measure one learner on one order of the rows."""
-    setting = _best_setting(_Frozen(cell))
+    setting = best_setting(cell)
     rows = _ordered(cell.data, cell.noise, cell.seed)
     model = cell.learner.make(setting)
     predictions = model.progressive(rows.X, rows.y, classes=rows.classes).predictions
@@ -41,6 +41,11 @@ def run(cell: Cell) -> dict[str, Any]:
 def _ordered(data: Data, noise: float, seed: int) -> Dataset:
     rows = rows_of(data, noise=noise, seed=seed)
     return rows.take(random(seed, ORDER).permutation(len(rows)))
+
+
+def best_setting(cell: Cell) -> dict[str, Any]:
+    """Return the setting with the fewest mistakes on an order that no measured run has."""
+    return _best_setting(_Frozen(cell))
 
 
 class _Frozen:

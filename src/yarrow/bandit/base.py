@@ -1,0 +1,311 @@
+"""What all learners from bandit feedback share: choosing, exploring, both interfaces, saving.
+
+A learner says how its weights change when a class was shown and turned out right or wrong
+(`_update`). Where labels are given (`fit`, `partial_fit`, `learn_one`), a class is drawn as it
+would be for a user, and of the label only that is used: whether the class drawn was right.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from yarrow.bandit.table import Table
+from yarrow.composite.base import State
+from yarrow.composite.members import Block
+from yarrow.composite.supervised import CompositeClassifier
+from yarrow.errors import DataError, ParameterError
+from yarrow.estimator import estimator
+from yarrow.kernel.rows import row_of_dict
+from yarrow.kernel.support import Row
+from yarrow.lazy import np
+from yarrow.linear_model.export_file import pack_names, unpack_names
+from yarrow.parameters import anything, flag, integer, number
+from yarrow.stream.arrays import Array
+
+#: values whose squares, added up and divided by small probabilities, are still finite
+LARGEST = 1e100
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A class that was shown for a row. Hand it back to `learn` with whether it was right.
+
+    It holds all that learning needs, so that feedback may come late, in any order, or never, and
+    the model keeps nothing for it. All of it is plain data that JSON can hold.
+    """
+
+    label: Any
+    x: dict[Any, float]
+    best: Any  # the class that would have been shown without exploring
+    probability: float  # with which the label was drawn
+
+
+@dataclasses.dataclass
+class BanditState(State):
+    """Weights, and how many classes were drawn."""
+
+    table: Table = dataclasses.field(default_factory=Table)
+    draws: int = 0
+    mistakes: int = 0
+
+
+@estimator
+class BanditClassifier(CompositeClassifier):
+    """Base of the learners from bandit feedback."""
+
+    _: dataclasses.KW_ONLY
+    gamma: float = number(
+        default=0.1,
+        doc="Probability that a class is drawn from all alike, to explore, at the first row.",
+        above=0,
+        at_most=1,
+    )
+    decay: float = number(
+        default=0.0,
+        doc="At row t the probability is gamma / t**decay; 0: it stays, 1/3: as theory asks.",
+        at_least=0,
+        at_most=1,
+    )
+    classes: Any = anything(
+        default=None,
+        allowed="None or a list of classes",
+        accepts=lambda v: v is None or (isinstance(v, (list, tuple)) and len(v) > 0),
+        doc="The classes that can be shown; needed where labels are never seen.",
+    )
+    fit_intercept: bool = flag(default=True, doc="Learn a constant term as one more feature.")
+    intercept_scaling: float = number(default=1.0, doc="Value of the constant feature.", above=0)
+    max_iter: int = integer(
+        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
+    )
+
+    family: ClassVar[str] = "bandit"
+    row_costs: ClassVar[str] = "its values x classes, row by row in Python"
+
+    # -- what a learner says ---------------------------------------------------------------------
+
+    def _update(
+        self, table: Table, lines: Array, values: Array, drawn: int, best: int,
+        probability: float, right: bool, weight: float,
+    ) -> None:  # fmt: skip
+        """Change the weights: class `drawn` was shown, which had this probability."""
+        raise NotImplementedError
+
+    # -- choosing and learning -------------------------------------------------------------------
+
+    def choose_one(self, x: dict[Any, Any]) -> Choice:
+        """Draw a class to show for one row: mostly the best, sometimes any."""
+        row = row_of_dict(x)
+        with self._lock:
+            state = self._ready()
+            scores = state.table.scores(*self._one_row(state.table, row, adds=False))
+            drawn, best, probability = self._draw(state, scores)
+            classes = list(state.codes)
+        return Choice(classes[drawn], row.as_dict(), classes[best], probability)
+
+    def choose(self, X: Any) -> list[Choice]:
+        """Draw a class for each row of an array."""
+        rows = self._read(X)
+        block = self._block(rows, self._names(rows))
+        return [self.choose_one(x) for x in block.dicts]
+
+    def learn(self, choice: Choice, right: bool, weight: float = 1.0) -> None:
+        """Learn whether the class that was shown was right; now, later, or in any order."""
+        if right not in (True, False):
+            raise ParameterError(f"A choice was right or not: True or False. Got {right!r}.")
+        row = row_of_dict(choice.x)
+        with self._lock:
+            state = self._ready()
+            for label in (choice.label, choice.best):
+                if label not in state.codes:
+                    raise DataError(f"The class {label!r} is not one that can be shown.")
+            places = self._one_row(state.table, row, adds=True)
+            drawn, best = state.codes[choice.label], state.codes[choice.best]
+            self._learn_choice(state, *places, drawn, best, choice.probability, bool(right), weight)
+
+    def _ready(self) -> BanditState:
+        """The state, which needs classes to choose from."""
+        if "_state" not in self.__dict__:
+            state = self._new_state()
+            if not state.codes:
+                raise ParameterError("There is no class to choose from: give them by classes=...")
+            self._state = state
+        return self._state  # type: ignore[return-value]
+
+    def _learn_choice(
+        self, state: BanditState, lines: Array, values: Array, drawn: int, best: int,
+        probability: float, right: bool, weight: float,
+    ) -> None:  # fmt: skip
+        if not np.abs(values).max(initial=0.0) < LARGEST:  # before anything is changed
+            raise DataError("The row's values are too large: a weight would not be finite.")
+        self._update(state.table, lines, values, drawn, best, probability, right, weight)
+        state.t += 1
+        state.mistakes += not right
+
+    def _draw(self, state: BanditState, scores: Array) -> tuple[int, int, float]:
+        """The class drawn, the best one, and the probability of the class drawn."""
+        state.draws += 1
+        gamma = self.gamma / state.draws**self.decay
+        best, n = int(np.argmax(scores)), len(scores)
+        chance = uniform(self.random_state, state.draws)
+        drawn = best if chance >= gamma else min(n - 1, int(chance / gamma * n))
+        return drawn, best, gamma / n + (1 - gamma) * (drawn == best)
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    @property
+    def _constant(self) -> float:
+        return self.intercept_scaling if self.fit_intercept else 0.0
+
+    def _one_row(self, table: Table, row: Row, adds: bool) -> tuple[Array, Array]:
+        """Lines of a row's features and their values, the intercept last."""
+        lines = table.lines(row.names, adds)
+        values = np.where(lines < 0, 0.0, row.values)
+        return np.append(np.maximum(lines, 0), 0), np.append(values, self._constant)
+
+    def _rows(self, table: Table, block: Block, adds: bool) -> Iterator[tuple[Array, Array]]:
+        """The same for all rows of a block; features are looked up once for all."""
+        if block.rows is None:
+            yield self._one_row(table, row_of_dict(block.row), adds)
+            return
+        from scipy.sparse import csr_matrix
+
+        csr = csr_matrix(block.matrix, dtype=np.float64, copy=True)
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+        used = np.unique(csr.indices)
+        names = [block.names[j] for j in used] if block.names else used.tolist()
+        line_of = np.zeros(csr.shape[1], dtype=np.int64)
+        line_of[used] = table.lines(names, adds)
+        lines = np.insert(line_of[csr.indices], csr.indptr[1:], 0)
+        values = np.insert(csr.data, csr.indptr[1:], self._constant)
+        values, lines = np.where(lines < 0, 0.0, values), np.maximum(lines, 0)
+        begins = csr.indptr + np.arange(len(csr.indptr))
+        for begin, end in itertools.pairwise(begins.tolist()):
+            yield lines[begin:end], values[begin:end]
+
+    # -- where labels stand in -------------------------------------------------------------------
+
+    def _learners(self) -> Sequence[Any]:
+        return []
+
+    def _new_state(self) -> BanditState:
+        self._check_parameters()
+        state = BanditState([])
+        for label in self.classes or ():
+            self._add_class(state, label)
+        return state
+
+    def _add_class(self, state: BanditState, label: Any) -> None:
+        label = label.item() if isinstance(label, np.generic) else label
+        if label not in state.codes:
+            state.codes[label] = len(state.codes)
+            state.table.add_class()
+
+    def _walk(self, state: State, block: Block) -> Array:
+        assert isinstance(state, BanditState)
+        for label in (block.classes or ()) if self.classes is None else ():
+            self._add_class(state, label)
+        said = np.full(len(block), -1)
+        table = state.table
+        for i, row in enumerate(self._rows(table, block, adds=True)):
+            truth, weight = block.truth[i], block.weight(i)
+            if weight == 0:
+                if state.codes:
+                    said[i] = np.argmax(table.scores(*row))
+                continue
+            if self.classes is not None and truth not in state.codes:
+                raise DataError(f"The class {truth!r} is not one of the declared.", row=i)
+            if state.codes:
+                drawn, best, probability = self._draw(state, table.scores(*row))
+                right = state.codes.get(truth) == drawn
+                self._learn_choice(state, *row, drawn, best, probability, right, weight)
+                said[i] = drawn
+            else:  # the first row of all: there was nothing to show
+                state.t += 1
+                state.mistakes += 1
+            self._add_class(state, truth)
+        return said
+
+    def _said(self, state: State, block: Block) -> Array:
+        assert isinstance(state, BanditState)
+        table = state.table
+        best = [np.argmax(table.scores(*row)) for row in self._rows(table, block, adds=False)]
+        return np.array(best, dtype=np.int64)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: of the second class where there are two, else a column a class."""
+        state, block = self._ask(X)
+        assert isinstance(state, BanditState)
+        with self._lock:
+            rows = self._rows(state.table, block, adds=False)
+            table = np.array([state.table.scores(*row) for row in rows])
+        classes = self.classes_.tolist()
+        table = table[:, [state.codes[name] for name in classes]]
+        if len(classes) == 1:
+            return np.asarray(-np.abs(table[:, 0]))
+        return np.asarray(table[:, 1] - table[:, 0] if len(classes) == 2 else table)
+
+    # -- looking inside, files -------------------------------------------------------------------
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Classes that were shown and were wrong."""
+        state = self._fitted
+        assert isinstance(state, BanditState)
+        return state.mistakes
+
+    @property
+    def n_nonzero_(self) -> int:
+        """Weights that are not zero, without the intercept's."""
+        state = self._fitted
+        assert isinstance(state, BanditState)
+        return int(np.count_nonzero(state.table.weights[1:]))
+
+    @property
+    def gamma_(self) -> float:
+        """The probability with which the next row explores."""
+        state = self._fitted
+        assert isinstance(state, BanditState)
+        return self.gamma / float((state.draws + 1) ** self.decay)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        state = self.__dict__.get("_state")
+        return super()._raw_memory_usage + (0 if state is None else state.table.nbytes)
+
+    def _pack_state(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        assert isinstance(state, BanditState)
+        table = state.table
+        names = list(table.places)
+        tensors = {"weights": table.weights[: len(names) + 1], **pack_names(names)}
+        return tensors, {"scale": table.scale, "draws": state.draws, "mistakes": state.mistakes}
+
+    def _unpack_state(
+        self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]
+    ) -> BanditState:
+        state = BanditState([], codes, t, draws=notes["draws"], mistakes=notes["mistakes"])
+        names, weights = unpack_names(tensors), np.array(tensors["weights"], dtype=float)
+        if weights.shape != (len(names) + 1, len(codes)) or not np.isfinite(weights).all():
+            raise DataError("the weights do not belong to its features and classes")
+        state.table.places = {name: place for place, name in enumerate(names, start=1)}
+        state.table.weights, state.table.scale = weights, float(notes["scale"])
+        return state
+
+
+def uniform(seed: int, number: int) -> float:
+    """A random number in [0, 1) for each number: SplitMix64 (Steele, Lea & Flood 2014).
+
+    No state is kept between draws, so that rows may come by any route, and models may be saved.
+
+    >>> round(uniform(0, 1), 4), round(uniform(0, 2), 4)
+    (0.8833, 0.4315)
+    """
+    mask = (1 << 64) - 1
+    z = (seed * 0xD1342543DE82EF95 + number * 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    return math.ldexp((z ^ (z >> 31)) >> 11, -53)

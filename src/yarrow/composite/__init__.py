@@ -1,0 +1,1 @@
+"""Estimators made of other learners: what `experts`, `bandit` and `feedback` stand on."""

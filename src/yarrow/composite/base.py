@@ -1,0 +1,338 @@
+"""What all estimators made of other learners share: both interfaces, whole calls, saving.
+
+A subclass says which learners it is made of (`_learners`) and what a block of rows does to them
+(`_walk`): predict each row, then learn it. Learners that are given as parameters are never changed;
+fresh ones with the same parameters learn.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+from yarrow import model_file
+from yarrow.composite import files
+from yarrow.composite.members import Block, Member, fresh, member_of
+from yarrow.composite.names import named, sort_key, sorted_names
+from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError, not_fitted
+from yarrow.estimator import Estimator, LearnsArrays, estimator
+from yarrow.kernel.rows import check_values, row_of_dict
+from yarrow.lazy import np
+from yarrow.linear_model.progressive import Scores
+from yarrow.parameters import flag, integer
+from yarrow.stream.arrays import (
+    Array,
+    Rows,
+    check_columns,
+    feature_names,
+    read_labels,
+    read_rows,
+    read_values,
+    read_weights,
+)
+
+
+@dataclasses.dataclass
+class State:
+    """What an estimator made of learners has learned; `tensors` are arrays of its own."""
+
+    members: list[Member]
+    codes: dict[Any, int] = dataclasses.field(default_factory=dict)  # classes by appearance
+    t: int = 0
+    tensors: dict[str, Array] = dataclasses.field(default_factory=dict)
+    #: whatever else JSON can hold
+    notes: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def meet(self, block: Block) -> Array:
+        """Number the classes of a block; the labels as numbers."""
+        for label, counts in zip(block.truth, block.counts.tolist(), strict=True):
+            if counts:
+                self.codes.setdefault(label, len(self.codes))
+        return np.array([self.codes.get(label, -2) for label in block.truth])
+
+
+@estimator
+class Composite(LearnsArrays, Estimator):
+    """Base of the estimators that are made of other learners."""
+
+    _: dataclasses.KW_ONLY
+    max_iter: int = integer(
+        default=1, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
+    )
+    shuffle: bool = flag(
+        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
+    )
+    random_state: int = integer(
+        default=0, doc="Seed of the shuffling in `fit`, and of draws.", at_least=0
+    )
+
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        f"check_sample_weight_equivalence_on_{form}_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        )
+        for form in ("dense", "sparse")
+    }
+    regression: ClassVar[bool] = False
+    #: where comparisons put it, and what a row costs there
+    family: ClassVar[str] = ""
+    row_costs: ClassVar[str] = "what its learners cost"
+    learns_labels: ClassVar[bool] = True
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    def _learners(self) -> Sequence[Any]:
+        """The learners it is made of, as they were given."""
+        raise NotImplementedError
+
+    def _begin(self, state: State) -> None:
+        """Fill in what a fresh state has beside its members."""
+
+    def _walk(self, state: State, block: Block) -> Array:
+        """Predict each row, then learn it: class numbers, or values."""
+        raise NotImplementedError
+
+    def _said(self, state: State, block: Block) -> Array:
+        """Predictions of rows that are not learned: class numbers, or values."""
+        raise NotImplementedError
+
+    # -- learning --------------------------------------------------------------------------------
+
+    @property
+    def _lock(self) -> threading.RLock:
+        lock: threading.RLock = self.__dict__.setdefault("_lock_", threading.RLock())
+        return lock
+
+    def _new_state(self) -> State:
+        self._check_parameters()
+        members = [member_of(fresh(learner)) for learner in self._learners()]
+        for member in members:
+            if member.regression is not self.regression:
+                task = "a regression" if self.regression else "classes"
+                raise ParameterError(f"{type(member.model).__name__} is not for {task}.")
+        state = State(members)
+        self._begin(state)
+        return state
+
+    def _read(self, X: Any) -> Rows:
+        rows = read_rows(X)
+        known = self.__dict__.get("_n_features_in")
+        if known is not None:
+            check_columns(type(self).__name__, rows, known, self._feature_names_in)
+        return rows
+
+    def _block(
+        self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
+    ) -> Block:
+        """Rows of an array, looked at before any learner sees them."""
+        check_values(rows)
+        labels = None
+        if y is not None:
+            values = read_values(y, rows.n_rows) if self.regression else None
+            labels = read_labels(y, rows.n_rows) if values is None else (values, [])
+        known = None if classes is None else np.asarray(classes).tolist()
+        return Block(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
+
+    def _names(self, rows: Rows) -> list[Any]:
+        return rows.names or self.__dict__.get("_feature_names_in") or []
+
+    def _learn_block(self, block: Block) -> Array:
+        """All rows or none: a copy learns, and takes the place of the old state if all went well.
+
+        One row needs no copy: it was looked at before, and learners refuse what they cannot learn
+        before they change. Only where a learner has limits of its own (`max_features`) may it
+        refuse a row that those before it have learned.
+        """
+        state = self.__dict__.get("_state")
+        if state is None:
+            working = self._new_state()
+        else:
+            working = copy.deepcopy(state) if len(block) > 1 else state
+        said = self._walk(working, block)
+        if working.t:
+            self._state = working
+        return said
+
+    def _keep_columns(self, rows: Rows) -> None:
+        if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
+            self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn `max_iter` passes over the rows."""
+        rows = read_rows(X)
+        if y is None:
+            raise DataError("This estimator requires y to be passed, but the target y is None.")
+        block = self._block(rows, rows.names or [], y, sample_weight)
+        if not self.regression:
+            known = sorted(set(block.truth), key=sort_key)
+            block = dataclasses.replace(block, classes=known)
+        state = self._new_state()
+        random = np.random.default_rng(self.random_state)
+        for _ in range(self.max_iter):
+            order = random.permutation(rows.n_rows) if self.shuffle else np.arange(rows.n_rows)
+            self._walk(state, block.take(order))
+        if not state.t:
+            raise DataError("All sample weights are zero: there is no row to learn.")
+        with self._lock:
+            self._state, self._n_iter = state, self.max_iter
+            self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        return self
+
+    def progressive(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        delay: int = 0,
+    ) -> Scores:
+        """Predict each row, then learn it; with a `delay`, after so many more were predicted."""
+        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
+            raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
+        rows = self._read(X)
+        if y is None:
+            raise DataError("This estimator requires y to be passed, but the target y is None.")
+        block = self._block(rows, self._names(rows), y, sample_weight, classes)
+        with self._lock:
+            said = self._late(block, delay) if delay else self._learn_block(block)
+            self._keep_columns(rows)
+            known = self._classes_seen()
+        none = np.full((len(block), 0), np.nan)
+        if self.regression:
+            return Scores(said, none)
+        return Scores(named(said, known), none, sorted_names(known))
+
+    def _late(self, block: Block, delay: int) -> Array:
+        """Row by row, each learned when so many more have been predicted."""
+        ones, said = block.one_by_one(), []
+        for i, one in enumerate(ones):
+            state = self.__dict__.get("_state")
+            none = np.zeros(1) if self.regression else np.full(1, -1)
+            said.append(none if state is None else self._said(state, one))
+            if i >= delay:
+                self._learn_block(ones[i - delay])
+        for one in ones[max(0, len(ones) - delay) :]:
+            self._learn_block(one)
+        return np.concatenate(said)
+
+    # -- scikit-learn ----------------------------------------------------------------------------
+
+    @property
+    def _fitted(self) -> State:
+        state: State | None = self.__dict__.get("_state")
+        if state is None:
+            not_fitted(self)
+        return state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    def _ask(self, X: Any) -> tuple[State, Block]:
+        """What has been learned, and rows to be predicted by it."""
+        state = self._fitted
+        rows = self._read(X)
+        return state, self._block(rows, self._names(rows))
+
+    # -- river -----------------------------------------------------------------------------------
+
+    def _one(self, x: Any, y: Any = None, w: float | None = None) -> Block:
+        row_of_dict(x)  # refuses what is no row, before any learner sees it
+        labels = None
+        if y is not None:
+            labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
+        return Block(row=x, labels=labels, weights=None if w in (None, 1.0) else _weight(w))
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        if y is None:
+            raise DataError("Input y contains NaN.")
+        block = self._one(x, y, w)
+        with self._lock:
+            self._learn_block(block)
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn the rows of a data frame in order; its columns may differ from call to call."""
+        rows = read_rows(X)
+        with self._lock:
+            self._learn_block(self._block(rows, feature_names(X, rows), y, w))
+
+    # -- looking inside --------------------------------------------------------------------------
+
+    @property
+    def learners_(self) -> list[Any]:
+        """The learners inside, as they are now."""
+        return [member.model for member in self._fitted.members]
+
+    @property
+    def t_(self) -> int:
+        """Rows learned."""
+        return self._fitted.t
+
+    @property
+    def n_nonzero_(self) -> int:
+        """Weights that are not zero, of all learners inside that have weights."""
+        fitted = [one for one in self.learners_ if one.__dict__.get("_model") is not None]
+        return sum(int(one.n_nonzero_) for one in fitted)
+
+    def _classes_seen(self) -> list[Any]:
+        state = self.__dict__.get("_state")
+        return [] if state is None else list(state.codes)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        state = self.__dict__.get("_state")
+        inside = 0
+        for member in [] if state is None else state.members:
+            inside += int(getattr(member.model, "_raw_memory_usage", 0))
+        return super()._raw_memory_usage + inside
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the exact training state of all learners; they must be Yarrow's own."""
+        model_file.write(path, *self._packed())
+
+    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return files.packed(self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
+        """Read what `save` wrote."""
+        tensors, metadata = model_file.read(path)
+        if metadata.get("estimator") != cls.__name__ or "members" not in metadata:
+            raise ModelFileError(f"{os.fspath(path)}: holds no {cls.__name__}.")
+        try:
+            return cls._unpacked(tensors, metadata, **objects)
+        except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
+            raise ModelFileError(
+                f"{os.fspath(path)}: does not fit its own settings: {error}"
+            ) from error
+
+    @classmethod
+    def _unpacked(
+        cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], **objects: Any
+    ) -> Self:
+        return files.unpacked(cls, tensors, metadata, objects)  # type: ignore[return-value]
+
+    def _pack_state(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a state has beside its members and classes: arrays, and what JSON can hold."""
+        return state.tensors, state.notes
+
+    def _unpack_state(
+        self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]
+    ) -> State:
+        arrays = {name: np.array(array) for name, array in tensors.items()}
+        return State([], codes, t, arrays, dict(notes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock_"}
+
+
+def _weight(w: Any) -> Array:
+    weights = read_weights([w], 1)
+    assert weights is not None
+    return weights

@@ -1,0 +1,109 @@
+"""Labels or values: what classifiers and regressors made of learners add."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from yarrow.composite.base import Composite
+from yarrow.composite.names import array_of, sorted_names
+from yarrow.estimator import ClassifierManners
+from yarrow.lazy import np
+from yarrow.stream.arrays import Array, feature_names, read_rows
+
+
+class CompositeClassifier(ClassifierManners, Composite):
+    """Labels, for estimators made of classifiers."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the rows of `X` in order, once. `classes` are all that may ever come."""
+        self.progressive(X, y, sample_weight, classes=classes)
+        return self
+
+    @property
+    def classes_(self) -> Array:
+        """The classes seen, sorted."""
+        self._fitted  # noqa: B018  (raises before anything was learned)
+        return sorted_names(self._classes_seen())
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row."""
+        state, block = self._ask(X)
+        with self._lock:
+            said = self._said(state, block)
+        return array_of(list(state.codes))[np.maximum(said, 0)]
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The class of one row; None before any row was learned."""
+        block = self._one(x)
+        with self._lock:
+            state = self.__dict__.get("_state")
+            if state is None:
+                return None
+            code = int(self._said(state, block)[0])
+            return list(state.codes)[code] if code >= 0 else None
+
+    def predict_many(self, X: Any) -> Any:
+        """The classes of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        state = self.__dict__.get("_state")
+        if state is None:
+            return pd.Series([None] * len(X), index=X.index, dtype=object)
+        rows = read_rows(X)
+        with self._lock:
+            said = self._said(state, self._block(rows, feature_names(X, rows)))
+        return pd.Series(array_of(list(state.codes))[np.maximum(said, 0)], index=X.index)
+
+
+class CompositeRegressor(Composite):
+    """Values, for estimators made of regressors."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
+    regression: ClassVar[bool] = True
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the rows of `X` in order, once."""
+        self.progressive(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The predicted values."""
+        state, block = self._ask(X)
+        with self._lock:
+            return self._said(state, block)
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        """The predicted value; 0 before any row was learned."""
+        block = self._one(x)
+        with self._lock:
+            state = self.__dict__.get("_state")
+            return 0.0 if state is None else float(self._said(state, block)[0])
+
+    def predict_many(self, X: Any) -> Any:
+        """The predicted values of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        state = self.__dict__.get("_state")
+        if state is None:
+            return pd.Series(0.0, index=X.index)
+        rows = read_rows(X)
+        with self._lock:
+            said = self._said(state, self._block(rows, feature_names(X, rows)))
+        return pd.Series(said, index=X.index)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, R²."""
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
+        residual = np.sum(weights * (y - self.predict(X)) ** 2)
+        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+        return float(1 - residual / total) if total > 0 else float(residual == 0)

@@ -1,0 +1,44 @@
+"""Learning from the advice of learners: which of them, or which settings, to follow.
+
+Any learners can be experts: Yarrow's, scikit-learn's with `partial_fit`, river's with `learn_one`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yarrow.experts.hedge import FixedShareClassifier as FixedShareClassifier
+    from yarrow.experts.hedge import HedgeClassifier as HedgeClassifier
+    from yarrow.experts.hedge import WeightedMajorityClassifier as WeightedMajorityClassifier
+    from yarrow.experts.mixture import MixtureClassifier as MixtureClassifier
+    from yarrow.experts.online_to_batch import OnlineToBatchClassifier as OnlineToBatchClassifier
+    from yarrow.experts.online_to_batch import OnlineToBatchRegressor as OnlineToBatchRegressor
+    from yarrow.experts.regression import FixedShareRegressor as FixedShareRegressor
+    from yarrow.experts.regression import HedgeRegressor as HedgeRegressor
+
+#: what is offered, and the file that has it
+_HOMES = {
+    "FixedShareClassifier": "hedge",
+    "FixedShareRegressor": "regression",
+    "HedgeClassifier": "hedge",
+    "HedgeRegressor": "regression",
+    "MixtureClassifier": "mixture",
+    "OnlineToBatchClassifier": "online_to_batch",
+    "OnlineToBatchRegressor": "online_to_batch",
+    "WeightedMajorityClassifier": "hedge",
+}
+
+if not TYPE_CHECKING:
+    __all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,128 @@
+"""Weighted majority, Hedge and fixed share over classifiers, whose loss is a mistake."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from yarrow.composite.base import State
+from yarrow.composite.members import Block
+from yarrow.composite.supervised import CompositeClassifier
+from yarrow.estimator import estimator
+from yarrow.experts.base import LEADER, Experts, LossOf, exponential, shared
+from yarrow.lazy import np
+from yarrow.parameters import choice, number
+from yarrow.stream.arrays import Array
+
+
+@estimator
+class VotingExperts(CompositeClassifier, Experts):
+    """Base of the forms whose experts vote for a class, and lose 1 by a mistake."""
+
+    def _judge(self, state: State, said: Array, block: Block) -> tuple[Array, LossOf]:
+        truth = np.array([state.codes.get(label, -2) for label in block.truth])
+        return said, lambda told: (told != truth[:, None]).astype(float)
+
+    def _combine(self, state: State, weights: Array, said: Array) -> Array:
+        if self.combine == "leader":
+            return np.asarray(said[np.arange(len(said)), weights.argmax(axis=1)])
+        votes = np.zeros((len(said), len(state.codes) + 1))
+        for code in range(len(state.codes)):
+            votes[:, code] = (weights * (said == code)).sum(axis=1)
+        return np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Mistakes of the best expert so far, the least that could be made by following one."""
+        return int(self.losses_.min())
+
+
+@estimator
+class WeightedMajorityClassifier(VotingExperts):
+    """Weighted majority vote (Littlestone & Warmuth 1994): a mistake multiplies a weight by beta.
+
+    Its mistakes are at most (m ln(1/beta) + ln N) / ln(2/(1 + beta)) when the best of N experts
+    makes m: about 2.4 m + 2.6 ln N for beta = 1/2 (`yarrow.evaluate.bounds.weighted_majority`).
+    Use it for a mistake bound that needs no randomness and no number of rows. Instead:
+    `HedgeClassifier`, whose rate falls; `FixedShareClassifier` where the best expert changes.
+
+    >>> from yarrow import AROWClassifier, Perceptron
+    >>> model = WeightedMajorityClassifier([Perceptron(), AROWClassifier()])
+    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1})
+    'spam'
+    """
+
+    beta: float = number(default=0.5, doc="What a mistake leaves of a weight.", above=0, below=1)
+    _: dataclasses.KW_ONLY
+    combine: Literal["vote", "leader"] = choice(
+        default="vote", options=("vote", "leader"), doc=LEADER
+    )
+
+    def _weights(self, state: State, losses: Array) -> Array:
+        return exponential(state, losses, np.full(len(losses) + 1, -np.log(self.beta)))
+
+
+@estimator
+class HedgeClassifier(VotingExperts):
+    """Hedge (Freund & Schapire 1997): weights exp(-eta * mistakes), or with a rate that falls.
+
+    An expert drawn by the weights makes, in the mean, at most sqrt(T/2 ln N) mistakes more than
+    the best of N in T rows if eta = sqrt(8 ln N / T); without eta the rate is sqrt(8 ln N / t) at
+    row t, and the price twice that (`yarrow.evaluate.bounds.hedge`). The vote predicted here is
+    mostly better than a draw, and at worst makes twice its mistakes.
+    Use it to choose settings while learning. Instead: `FixedShareClassifier` where the best one
+    changes; `MixtureClassifier` for probabilities; `yarrow tune` if you may look at rows twice.
+
+    >>> from yarrow import AROWClassifier
+    >>> model = HedgeClassifier([AROWClassifier(r) for r in (0.1, 1.0, 10.0)])
+    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1})
+    'spam'
+    """
+
+    eta: float | None = number(
+        default=None, doc="Rate of the weights; None: sqrt(8 ln N / t), which falls.", above=0
+    )
+    _: dataclasses.KW_ONLY
+    combine: Literal["vote", "leader"] = choice(
+        default="vote", options=("vote", "leader"), doc=LEADER
+    )
+
+    def _weights(self, state: State, losses: Array) -> Array:
+        rows = state.t + 1 + np.arange(len(losses) + 1)
+        falling = np.sqrt(8 * np.log(losses.shape[1]) / rows)
+        rates = falling if self.eta is None else np.full(len(rows), self.eta)
+        return exponential(state, losses, rates)
+
+
+@estimator
+class FixedShareClassifier(VotingExperts):
+    """Fixed share (Herbster & Warmuth 1998): weights never fall so low that they cannot return.
+
+    After each row every expert gets an equal part of `share`. So it follows the best sequence of
+    experts, not only the best one: k switches cost about ((k + 1) ln N + k ln(1/share) +
+    T share)/eta + eta T/8 (`yarrow.evaluate.bounds.fixed_share`).
+    Use it under drift. Instead: `HedgeClassifier` where one expert is best throughout.
+
+    >>> from yarrow import AROWClassifier, ForgettingAROWClassifier
+    >>> model = FixedShareClassifier([AROWClassifier(), ForgettingAROWClassifier()])
+    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1})
+    'spam'
+    """
+
+    eta: float = number(default=0.5, doc="Rate of the weights.", above=0)
+    share: float = number(
+        default=0.01, doc="Part of the weights that is shared out after each row.", above=0, below=1
+    )
+    _: dataclasses.KW_ONLY
+    combine: Literal["vote", "leader"] = choice(
+        default="vote", options=("vote", "leader"), doc=LEADER
+    )
+
+    def _weights(self, state: State, losses: Array) -> Array:
+        return shared(state, losses, self.eta, self.share)

@@ -1,0 +1,190 @@
+"""Online to batch: one model to keep, out of the many that a stream leaves on its way."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from yarrow.composite.base import Composite, State
+from yarrow.composite.members import Block, is_learner
+from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
+from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.parameters import anything, choice, integer
+from yarrow.stream.arrays import Array
+
+#: rows between the first snapshots; doubled whenever there are too many
+FIRST_STRIDE = 16
+#: how sure the choice of the best snapshot is
+DELTA = 0.05
+
+
+@estimator
+class OnlineToBatch(Composite):
+    """Base of both forms. The first member learns; the others are copies of it, which do not."""
+
+    learner: Any = anything(
+        default=None,
+        allowed="None or a learner",
+        accepts=lambda v: v is None or is_learner(v),
+        doc="What learns; None: Passive-Aggressive, whose last weights depend on the last rows.",
+    )
+    use: Literal["last", "average", "best"] = choice(
+        default="average",
+        options=("last", "average", "best"),
+        doc="Predict as the learner is now, by all copies together, or by the best copy.",
+    )
+    snapshots: int = integer(
+        default=8, doc="The most copies that are kept, at equal distances.", at_least=2
+    )
+
+    family: ClassVar[str] = "experts"
+
+    def _learners(self) -> Sequence[Any]:
+        if self.learner is not None:
+            return [self.learner]
+        from yarrow.linear_model import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+
+        return [PassiveAggressiveRegressor() if self.regression else PassiveAggressiveClassifier()]
+
+    def _begin(self, state: State) -> None:
+        state.tensors = {"losses": np.zeros(0), "tests": np.zeros(0)}
+        state.notes = {"stride": FIRST_STRIDE, "best": None}
+
+    def _walk(self, state: State, block: Block) -> Array:
+        if self.use == "last" or block.rows is None:
+            return self._part(state, block)
+        said, learned, begin = [], np.cumsum(block.counts), 0
+        while begin < len(block):  # up to the row after which the next copy is taken
+            stride = state.notes["stride"]
+            missing = stride - state.t % stride
+            before = learned[begin - 1] if begin else 0
+            end = min(len(block), int(np.searchsorted(learned, before + missing)) + 1)
+            said.append(self._part(state, block.take(np.arange(begin, end))))
+            begin = end
+        return np.concatenate(said)
+
+    def _part(self, state: State, block: Block) -> Array:
+        if not self.regression:
+            state.meet(block)
+        current, *copies = state.members
+        if self.use != "last" and copies:
+            told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)
+        else:
+            told = np.zeros((len(block), 0))
+        now = current.foretell(block, state.codes)
+        said = self._together(state, told, now)
+        self._score(state, told, block)
+        state.t += int(np.count_nonzero(block.counts))
+        if self.use != "last" and state.t and state.t % state.notes["stride"] == 0:
+            self._keep_copy(state)
+        return said
+
+    def _together(self, state: State, told: Array, now: Array) -> Array:
+        best = state.notes["best"]
+        if self.use == "last" or not told.shape[1] or (self.use == "best" and best is None):
+            return now
+        if self.use == "best":
+            return np.asarray(told[:, best])
+        everyone = np.column_stack([told, now])
+        if self.regression:
+            return np.asarray(everyone.mean(axis=1))
+        votes = np.stack(
+            [(everyone == code).sum(axis=1) for code in range(len(state.codes))], axis=1
+        ).astype(float)
+        votes[np.arange(len(now)), np.maximum(now, 0)] += 0.5  # a tie goes to the newest
+        return np.asarray(votes.argmax(axis=1))
+
+    def _score(self, state: State, told: Array, block: Block) -> None:
+        """Charge copies for rows that none of them has learned."""
+        if self.use != "best" or not told.shape[1]:
+            return
+        tested = np.flatnonzero(block.counts)
+        if self.regression:
+            losses = (told - block.values[:, None]) ** 2
+        else:
+            truth = np.array([state.codes.get(label, -2) for label in block.truth])
+            losses = (told != truth[:, None]).astype(float)
+        for row in tested:  # one by one, so that sums do not depend on how calls are cut
+            state.tensors["losses"] = state.tensors["losses"] + losses[row]
+        state.tensors["tests"] = state.tensors["tests"] + len(tested)
+
+    def _keep_copy(self, state: State) -> None:
+        state.members.append(copy.deepcopy(state.members[0]))
+        for name in ("losses", "tests"):
+            state.tensors[name] = np.append(state.tensors[name], 0.0)
+        if len(state.members) - 1 > self.snapshots:  # every second is enough from now on
+            state.notes["stride"] *= 2
+            kept = [i for i in range(self.snapshots + 1) if i % 2]
+            state.members = [state.members[0], *(state.members[i + 1] for i in kept)]
+            for name in ("losses", "tests"):
+                state.tensors[name] = state.tensors[name][kept]
+        state.notes["best"] = self._best(state)
+
+    def _best(self, state: State) -> int | None:
+        """The copy whose loss is least for sure (Cesa-Bianchi, Conconi & Gentile 2004).
+
+        Early copies were tested on more rows, so the mean loss of each is raised by what it may be
+        wrong: sqrt(ln(copies / delta) / (2 tests)), in units of the spread of the losses.
+        """
+        losses, tests = state.tensors["losses"], state.tensors["tests"]
+        if not (tests > 0).any():
+            return None
+        means = np.divide(losses, tests, out=np.full_like(losses, np.inf), where=tests > 0)
+        unit = float(means[np.isfinite(means)].max()) if self.regression else 1.0
+        doubt = np.sqrt(np.log(len(tests) / DELTA) / (2 * np.maximum(tests, 1)))
+        return int(np.argmin(means + unit * doubt))
+
+    def _said(self, state: State, block: Block) -> Array:
+        current, *copies = state.members
+        if self.use != "last" and copies:
+            told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)
+        else:
+            told = np.zeros((len(block), 0))
+        return self._together(state, told, current.predict(block, state.codes))
+
+    @property
+    def chosen_(self) -> Any:
+        """The model that predicts, unless all do together."""
+        state = self._fitted
+        best = state.notes["best"]
+        place = 0 if self.use == "last" or best is None else best + 1
+        return state.members[place].model
+
+
+@estimator
+class OnlineToBatchClassifier(CompositeClassifier, OnlineToBatch):
+    """One classifier to keep, out of those that a stream leaves (Cesa-Bianchi et al. 2004).
+
+    `last` is the learner itself; `average` a vote of copies taken at equal distances; `best` the
+    copy with the fewest mistakes on later rows, which it has not learned, raised by how uncertain
+    that count is. Memory: `snapshots` + 1 models.
+    Use it when a stream ends and one model goes into service, above all with learners that jump
+    (Perceptron, PA) or labels that are noisy. Instead: `average=True` of the linear learners, which
+    is the exact average of all weights at the price of one more vector; under drift, `last`.
+
+    >>> from yarrow import Perceptron
+    >>> model = OnlineToBatchClassifier(Perceptron(), use="best")
+    >>> for _ in range(50):
+    ...     model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    ...     model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1})
+    'spam'
+    """
+
+
+@estimator
+class OnlineToBatchRegressor(CompositeRegressor, OnlineToBatch):
+    """One regressor to keep, out of those that a stream leaves (Cesa-Bianchi et al. 2004).
+
+    As `OnlineToBatchClassifier`, with squared errors for mistakes and the mean for the vote.
+    Use it when a stream ends and one model goes into service. Instead: under drift, the learner
+    alone.
+
+    >>> model = OnlineToBatchRegressor(use="average")
+    >>> for i in range(60):
+    ...     model.learn_one({"x": i % 3}, 2.0 * (i % 3))
+    >>> round(model.predict_one({"x": 2}))
+    4
+    """

@@ -1,0 +1,258 @@
+"""Labels that come late, out of order, never, or wrong at first."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import yarrow
+from yarrow import model_file
+from yarrow.composite import files
+from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError
+from yarrow.kernel.rows import row_of_dict
+from yarrow.lazy import np
+
+
+@dataclasses.dataclass(frozen=True)
+class Ticket:
+    """What `predict` hands out: a number to bring back with the label."""
+
+    number: int
+    prediction: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class _Waiting:
+    x: dict[Any, float]
+    at: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Learned:
+    x: dict[Any, float]
+    label: Any
+    weight: float
+
+
+class LateLabels:
+    """A learner whose labels come when they come: `predict` gives a ticket, `learn` takes it back.
+
+    The row is kept as it was seen, so whoever brings the label needs nothing but the ticket (or its
+    number). Labels may come in any order, once, or never: at most `max_tickets` rows wait, for at
+    most `max_age` seconds, and the oldest are given up first.
+
+    With `keep`, the last so many labels that were learned can be corrected or taken back. The model
+    is then exactly what it would be had the right label come in the first place. The price: a
+    second model that stays `keep` rows behind, so each row is learned twice; the rows themselves;
+    and for each correction a copy of that model and up to `keep` rows learned again.
+
+    Use it in a service where somebody answers later. Instead: `yarrow.evaluate.progressive(...,
+    delay=...)` to find out what a delay costs, on rows that you have.
+
+    >>> from yarrow import AROWClassifier
+    >>> late = LateLabels(AROWClassifier(), keep=100)
+    >>> first, second = late.predict({"cheap": 1, "pills": 1}), late.predict({"lunch": 1})
+    >>> late.learn(second, "ham"), late.learn(first, "ham")
+    (True, True)
+    >>> late.correct(first, "spam")
+    True
+    >>> late.predict({"pills": 1}).prediction
+    'spam'
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        max_tickets: int = 10_000,
+        max_age: float | None = None,
+        keep: int = 0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Learn into this very model, which has `learn_one` and `predict_one`."""
+        if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
+            raise ParameterError(f"{type(model).__name__} has no learn_one and predict_one.")
+        for name, value, least in (("max_tickets", max_tickets, 1), ("keep", keep, 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ParameterError(
+                    f"The {name!r} parameter must be an integer >= {least}. Got {value!r} instead."
+                )
+        if max_age is not None and not max_age > 0:
+            raise ParameterError(f"The 'max_age' parameter must be > 0. Got {max_age!r} instead.")
+        self.model = model
+        self.max_tickets, self.max_age, self.keep, self.clock = max_tickets, max_age, keep, clock
+        self.given_up = 0
+        self._next = 0
+        self._waiting: dict[int, _Waiting] = {}  # the oldest first
+        self._learned: dict[int, _Learned] = {}  # in the order in which labels came
+        self._behind = copy.deepcopy(model) if keep else None
+        self._lock = threading.RLock()
+
+    # -- predicting and learning -----------------------------------------------------------------
+
+    def predict(self, x: dict[Any, Any]) -> Ticket:
+        """Predict one row, and keep it until its label comes."""
+        row = row_of_dict(x).as_dict()
+        with self._lock:
+            ticket = Ticket(self._next, self.model.predict_one(row))
+            self._next += 1
+            self._waiting[ticket.number] = _Waiting(row, float(self.clock()))
+            self._give_up_old()
+        return ticket
+
+    def learn(self, ticket: Ticket | int, label: Any, weight: float = 1.0) -> bool:
+        """Learn the row of a ticket; False if it was given up meanwhile."""
+        number = self._number(ticket)
+        with self._lock:
+            self._give_up_old()
+            if number in self._learned:
+                raise DataError(f"Ticket {number} was learned: use correct or retract.")
+            waiting = self._waiting.get(number)
+            if waiting is None:
+                return False
+            row = _Learned(waiting.x, _plain(label), float(weight))
+            _teach(self.model, row)
+            del self._waiting[number]
+            self._remember(number, row)
+        return True
+
+    def forget(self, ticket: Ticket | int) -> bool:
+        """Give a row up whose label will not come; False if it was not waiting."""
+        with self._lock:
+            return self._waiting.pop(self._number(ticket), None) is not None
+
+    def correct(self, ticket: Ticket | int, label: Any) -> bool:
+        """Learn as if this label had come in the first place; False if it is too long ago."""
+        return self._replay(ticket, lambda old: dataclasses.replace(old, label=_plain(label)))
+
+    def retract(self, ticket: Ticket | int) -> bool:
+        """Learn as if no label had come; False if it is too long ago."""
+        return self._replay(ticket, lambda old: None)
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows whose labels have not come."""
+        return len(self._waiting)
+
+    def _number(self, ticket: Ticket | int) -> int:
+        number = ticket.number if isinstance(ticket, Ticket) else ticket
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise ParameterError(f"A ticket or its number is needed. Got {ticket!r} instead.")
+        if not 0 <= number < self._next:
+            raise DataError(f"There has been no ticket {number}.")
+        return int(number)
+
+    def _give_up_old(self) -> None:
+        oldest = -np.inf if self.max_age is None else float(self.clock()) - self.max_age
+        while self._waiting:
+            number, first = next(iter(self._waiting.items()))
+            if len(self._waiting) <= self.max_tickets and first.at >= oldest:
+                return
+            del self._waiting[number]
+            self.given_up += 1
+
+    def _remember(self, number: int, row: _Learned) -> None:
+        if self._behind is None:
+            return
+        self._learned[number] = row
+        if len(self._learned) > self.keep:  # the second model follows
+            first = next(iter(self._learned))
+            _teach(self._behind, self._learned.pop(first))
+
+    def _replay(self, ticket: Ticket | int, change: Callable[[_Learned], _Learned | None]) -> bool:
+        number = self._number(ticket)
+        if self._behind is None:
+            raise ParameterError("Nothing is kept for corrections: make LateLabels with keep=...")
+        with self._lock:
+            if number in self._waiting:
+                raise DataError(f"Ticket {number} has not been learned yet.")
+            if number not in self._learned:
+                return False
+            changed = change(self._learned[number])
+            rows = {n: changed if n == number else row for n, row in self._learned.items()}
+            model = copy.deepcopy(self._behind)
+            for row in rows.values():
+                if row is not None:
+                    _teach(model, row)
+            # All went well: only now is anything replaced.
+            self._learned = {n: row for n, row in rows.items() if row is not None}
+            self.model = model
+        return True
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model, the rows that wait, and what is kept for corrections."""
+        with self._lock:
+            tensors: dict[str, Any] = {}
+            metadata: dict[str, Any] = {
+                "kind": "feedback",
+                "yarrow": yarrow.__version__,
+                "estimator": "LateLabels",
+                "limits": [self.max_tickets, self.max_age, self.keep],
+                "next": self._next,
+                "given_up": self.given_up,
+                "waiting": [[n, _pairs(row.x), row.at] for n, row in self._waiting.items()],
+                "learned": [
+                    [n, _pairs(row.x), row.label, row.weight] for n, row in self._learned.items()
+                ],
+            }
+            for name, model in (("model", self.model), ("behind", self._behind)):
+                if model is not None:
+                    inner, metadata[name] = files.packed_member(model)
+                    tensors |= {f"{name}/{key}": array for key, array in inner.items()}
+        model_file.write(path, tensors, metadata)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> Self:
+        """Read what `save` wrote; tickets that were handed out before are good again."""
+        tensors, metadata = model_file.read(path)
+        if metadata.get("estimator") != "LateLabels":
+            raise ModelFileError(f"{os.fspath(path)}: holds no LateLabels.")
+        try:
+            return cls._unpacked(tensors, metadata, clock)
+        except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
+            raise ModelFileError(
+                f"{os.fspath(path)}: does not fit its own settings: {error}"
+            ) from error
+
+    @classmethod
+    def _unpacked(
+        cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], clock: Callable[[], float]
+    ) -> Self:
+        max_tickets, max_age, keep = metadata["limits"]
+        late = cls(
+            files.unpacked_member(metadata["model"], files.part(tensors, "model/")),
+            max_tickets=max_tickets, max_age=max_age, keep=0, clock=clock,
+        )  # fmt: skip
+        late.keep, late._next, late.given_up = keep, metadata["next"], metadata["given_up"]
+        if keep:
+            behind = files.part(tensors, "behind/")
+            late._behind = files.unpacked_member(metadata["behind"], behind)
+        late._waiting = {n: _Waiting(dict(map(tuple, x)), at) for n, x, at in metadata["waiting"]}
+        late._learned = {
+            n: _Learned(dict(map(tuple, x)), label, weight)
+            for n, x, label, weight in metadata["learned"]
+        }
+        return late
+
+
+def _teach(model: Any, row: _Learned) -> None:
+    if row.weight == 1.0:
+        model.learn_one(row.x, row.label)
+    else:
+        model.learn_one(row.x, row.label, row.weight)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _pairs(x: dict[Any, float]) -> list[list[Any]]:
+    """A row as JSON holds it: keys of objects are texts, and numbers are names as well."""
+    return [[name, value] for name, value in x.items()]

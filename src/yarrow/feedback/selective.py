@@ -1,0 +1,138 @@
+"""Selective sampling: a label is asked for only where it promises to teach something."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from yarrow.bandit.base import uniform
+from yarrow.composite.base import Composite, State
+from yarrow.composite.members import Block, CoreMember
+from yarrow.composite.supervised import CompositeClassifier
+from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.parameters import anything, choice, number
+from yarrow.stream.arrays import Array
+
+
+@estimator
+class SelectiveClassifier(CompositeClassifier, Composite):
+    """Learns only from rows whose label it asks for (Cesa-Bianchi, Gentile & Zaniboni 2006).
+
+    A row with the margin m, that of the best class over the next, is asked about with probability
+    b/(b + m) (`margin`); with the margin in units of its standard deviation, m/sqrt(v), where the
+    learner knows it (`variance`, confidence family); or with probability min(1, b), which is what
+    the others have to beat (`random`). Until two classes are known every row is asked about. Where
+    labels are given (`fit`, `partial_fit`, `learn_one`), others are not looked at;
+    in a service, `wants_label` says whether to ask, and `learn_asked` learns the answer.
+    Use it where labels cost money or patience. Instead: the learner alone, where they are free.
+
+    >>> from yarrow import AROWClassifier
+    >>> model = SelectiveClassifier(AROWClassifier(), b=0.1)
+    >>> for _ in range(100):
+    ...     model.learn_one({"cheap": 1, "pills": 1}, "spam")
+    ...     model.learn_one({"lunch": 1, "today": 1}, "ham")
+    >>> model.predict_one({"pills": 1}), model.n_asked_ < 60
+    ('spam', True)
+    """
+
+    learner: Any = anything(
+        default=None,
+        allowed="None or a linear classifier of Yarrow",
+        accepts=lambda v: v is None or isinstance(v, LinearClassifier),
+        doc="What learns; None: AROW.",
+    )
+    ask: Literal["margin", "variance", "random"] = choice(
+        default="margin",
+        options=("margin", "variance", "random"),
+        doc="What decides whether a label is asked for.",
+    )
+    b: float = number(
+        default=1.0, doc="The larger, the more is asked: the margin asked about every second time.",
+        above=0,
+    )  # fmt: skip
+    _: dataclasses.KW_ONLY
+
+    family: ClassVar[str] = "feedback"
+    row_costs: ClassVar[str] = "what its learner costs, row by row in Python"
+
+    def _learners(self) -> Sequence[Any]:
+        if self.learner is not None:
+            return [self.learner]
+        from yarrow.linear_model import AROWClassifier
+
+        return [AROWClassifier()]
+
+    def _begin(self, state: State) -> None:
+        state.notes = {"draws": 0, "asked": 0}
+
+    def _wants(self, state: State, block: Block) -> bool:
+        """Decide about one row; the next row draws another number."""
+        state.notes["draws"] += 1
+        member = state.members[0]
+        assert isinstance(member, CoreMember)
+        if len(state.codes) < 2:
+            return True
+        chance = self.b
+        if self.ask != "random":
+            margin, deviation = self._margin(member, block)
+            unit = deviation if self.ask == "variance" else 1.0
+            chance = self.b * unit / (self.b * unit + margin) if margin > 0 else 1.0
+        return uniform(self.random_state, state.notes["draws"]) < chance
+
+    def _margin(self, member: CoreMember, block: Block) -> tuple[float, float]:
+        """How far the best class is ahead, and the standard deviation of that."""
+        scores, variances = (table[0] for table in member.scores(block))
+        order = np.argsort(-scores, kind="stable")
+        best, second = order[0], order[1]
+        if len(scores) == 2 and member.model.multiclass == "ovr":
+            return float(scores[best]), float(np.sqrt(variances[best]))
+        variance = variances[best] + variances[second]
+        return float(scores[best] - scores[second]), float(np.sqrt(variance))
+
+    def _walk(self, state: State, block: Block) -> Array:
+        said = np.full(len(block), -1)
+        for i, one in enumerate(block.as_dicts()):
+            said[i] = state.members[0].predict(one, state.codes)[0]
+            if not one.counts[0]:
+                continue
+            state.t += 1
+            if self._wants(state, one):
+                self._learn_asked(state, one)
+        return said
+
+    def _learn_asked(self, state: State, block: Block) -> None:
+        state.meet(block)
+        state.members[0].learn(block)
+        state.notes["asked"] += 1
+
+    def _said(self, state: State, block: Block) -> Array:
+        return state.members[0].predict(block, state.codes)
+
+    # -- where somebody can be asked ---------------------------------------------------------------
+
+    def wants_label(self, x: dict[Any, Any]) -> bool:
+        """Whether the label of this row should be asked for."""
+        block = self._one(x)
+        with self._lock:
+            state = self.__dict__.get("_state")
+            if state is None:
+                return True
+            state.t += 1
+            return self._wants(state, block)
+
+    def learn_asked(self, x: dict[Any, Any], y: Any) -> None:
+        """Learn a label that was asked for."""
+        block = self._one(x, y)
+        with self._lock:
+            state = self.__dict__.get("_state") or self._new_state()
+            self._learn_asked(state, block)
+            state.t = max(1, state.t)
+            self._state = state
+
+    @property
+    def n_asked_(self) -> int:
+        """Labels asked for."""
+        return int(self._fitted.notes["asked"])

@@ -1,0 +1,296 @@
+"""Every estimator made of learners, and every bandit: both interfaces, one result, files."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from contract.support import as_dicts, classification
+from river import checks
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import yarrow
+from yarrow import bandit, experts, feedback
+from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
+from yarrow.estimator import Estimator
+
+CLASSES = [
+    cls
+    for package in (bandit, experts, feedback)
+    for cls in (getattr(package, name) for name in package.__all__)
+    if isinstance(cls, type) and issubclass(cls, Estimator)
+]
+#: take a minute each, and ask what others ask as well
+SLOW = {"check_bounded_memory_growth"}
+X, LABELS = classification(160, 8, 3, seed=4)
+VALUES = X @ np.random.default_rng(1).normal(size=8)
+
+
+def is_regressor(cls):
+    return cls.__name__.endswith("Regressor")
+
+
+def targets(cls):
+    return VALUES if is_regressor(cls) else LABELS
+
+
+def few(cls):
+    """Return a model with fewer learners than by default, so that checks take seconds."""
+    if "learners" not in cls().get_params():
+        return cls()
+    kind = yarrow.AROWRegressor if is_regressor(cls) else yarrow.AROWClassifier
+    return cls([kind(0.1), kind(1.0)])
+
+
+@pytest.fixture(params=CLASSES, ids=lambda cls: cls.__name__)
+def cls(request):
+    return request.param
+
+
+def learned(model):
+    """Return all that a model has learned, bit for bit."""
+    tensors, metadata = model._packed()
+    return {name: np.asarray(array).tobytes() for name, array in tensors.items()} | metadata
+
+
+def answers(model, rows=X):
+    return [model.predict_one(row) for row in as_dicts(rows)]
+
+
+def sklearn_checks():
+    for cls in CLASSES:
+        with warnings.catch_warnings(action="ignore"):  # of not inheriting from BaseEstimator
+            found = list(estimator_checks_generator(cls()))
+        for estimator, check in found:
+            name = check.func.__name__
+            marks = ()
+            if name in cls.expected_failed_checks:
+                marks = pytest.mark.xfail(reason=cls.expected_failed_checks[name])
+            yield pytest.param(estimator, check, id=f"{cls.__name__}-{name}", marks=marks)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "check"), list(sklearn_checks()))
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_all_checks_of_river_pass(cls):
+    failed = {}
+    # Each check on one of its sets, the last: some have three, and rows are slow in Python.
+    found = {check.__name__: check for check in checks.yield_checks(few(cls))}
+    assert len(found) > 15
+    for check in found.values():
+        if check.__name__ in SLOW:
+            continue
+        random.seed(0)
+        try:
+            check(few(cls))
+        except Exception as error:
+            failed[check.__name__] = repr(error)
+    assert not failed
+
+
+def save_and_load(model, folder):
+    model.save(folder / "model")
+    return yarrow.load(folder / "model")
+
+
+def test_one_result_by_every_route(cls, tmp_path):
+    y = targets(cls)
+    expected = answers(few(cls).partial_fit(X, y))
+    by_rows = few(cls)
+    for row, label in zip(as_dicts(X), y.tolist(), strict=True):
+        by_rows.learn_one(row, label)
+    assert answers(by_rows) == expected
+    for form in (sp.csr_matrix, np.asarray, lambda part: part.astype(np.float32)):
+        model = few(cls)
+        for at in range(0, len(X), 7):
+            model.partial_fit(form(X[at : at + 7]), y[at : at + 7])
+        assert answers(model) == expected
+    for interruption in (
+        lambda model: save_and_load(model, tmp_path),
+        lambda model: pickle.loads(pickle.dumps(model)),
+        copy.deepcopy,
+    ):
+        model = interruption(few(cls).partial_fit(X[:70], y[:70]))
+        model.partial_fit(X[70:], y[70:])
+        assert answers(model) == expected
+        assert learned(model) == learned(few(cls).partial_fit(X, y))
+
+
+def test_what_progressive_says_is_what_one_row_after_the_other_would_be_told(cls):
+    y = targets(cls)
+    said = cls().progressive(X, y).predictions
+    model, told = cls(), []
+    for i in range(len(X)):
+        one = model.progressive(X[i : i + 1], y[i : i + 1]).predictions[0]
+        told.append(one)
+    assert list(said) == told
+    late = cls().progressive(X, y, delay=5).predictions
+    assert len(late) == len(X)
+    assert list(late) != list(said)
+
+
+def test_learners_that_are_given_are_never_changed(cls):
+    if issubclass(cls, yarrow.bandit.base.BanditClassifier):
+        pytest.skip("has no learners inside")
+    name = "learner" if "learner" in cls().get_params() else "learners"
+    inside = yarrow.AROWRegressor() if is_regressor(cls) else yarrow.AROWClassifier()
+    model = cls(**{name: inside if name == "learner" else [inside]})
+    model.fit(X, targets(cls))
+    assert not inside.__sklearn_is_fitted__()
+    assert clone(model).get_params().keys() == model.get_params().keys()
+
+
+def test_bad_rows_change_nothing(cls):
+    y = targets(cls)
+    model = cls().partial_fit(X, y)
+    before = answers(model)
+    bad = np.vstack([X[:1], np.where(np.arange(8) == 2, np.nan, 1.0), X[:1]])
+    for form in (np.asarray, sp.csr_matrix):
+        with pytest.raises(YarrowError, match="NaN at row 1, column 2"):
+            model.partial_fit(form(bad), y[:3])
+        with pytest.raises(YarrowError, match="NaN at row 1, column 2"):
+            model.predict(form(bad))
+    with pytest.raises(YarrowError, match="features"):
+        model.partial_fit(X[:, :4], y)
+    for row in ({"a": np.nan}, {"a": None}, {1.5: 1.0}, {"a": 10**400}, [1.0]):
+        with pytest.raises(YarrowError):
+            model.learn_one(row, y[0].item())
+    with pytest.raises(YarrowError):
+        model.learn_one({"a": 1.0}, None)
+    with pytest.raises(YarrowError):
+        model.learn_one({"a": 1.0}, y[0].item(), w=-1.0)
+    with pytest.raises(YarrowError):
+        model.partial_fit(X[:2], y[:3])
+    assert answers(model) == before
+
+
+def test_before_any_row(cls):
+    model = cls()
+    assert model.predict_one({"a": 1.0}) == (0.0 if is_regressor(cls) else None)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.partial_fit(X[:2], targets(cls)[:2], sample_weight=[0, 0])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(NotFittedError):
+        model.save("nowhere")
+
+
+def test_a_row_of_no_weight_is_absent(cls):
+    y = targets(cls)
+    weights = np.where(np.arange(len(X)) % 3 == 0, 0.0, 1.0)
+    model = cls().partial_fit(X, y, sample_weight=weights)
+    assert answers(model) == answers(cls().partial_fit(X[weights > 0], y[weights > 0]))
+
+
+def test_damaged_files_are_refused(cls, tmp_path):
+    path = tmp_path / "model"
+    cls().partial_fit(X, targets(cls)).save(path)
+    content = path.read_bytes()
+    for damaged in (content[:-9], content[:200], b"nonsense"):
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFileError):
+            cls.load(path)
+    path.write_bytes(content)
+    other = next(one for one in CLASSES if one is not cls)
+    with pytest.raises(ModelFileError, match=f"holds no {other.__name__}"):
+        other.load(path)
+
+
+def test_frames(cls):
+    y = targets(cls)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(8)])
+    model, by_rows = cls(), cls()
+    model.learn_many(frame, pd.Series(y))
+    for row, label in zip(as_dicts(X, list(frame.columns)), y.tolist(), strict=True):
+        by_rows.learn_one(row, label)
+    expected = [by_rows.predict_one(row) for row in as_dicts(X, list(frame.columns))]
+    assert model.predict_many(frame).tolist() == expected
+
+
+def test_it_says_when_to_use_it_and_what_instead(cls):
+    text = " ".join(cls.__doc__.split())
+    assert "Use it " in text
+    assert "Instead: " in text
+
+
+def test_a_learner_for_another_task_is_refused():
+    with pytest.raises(ParameterError, match="AROWRegressor is not for classes"):
+        experts.HedgeClassifier([yarrow.AROWRegressor()]).fit(X, LABELS)
+    with pytest.raises(ParameterError, match="'learners' parameter must be"):
+        experts.HedgeClassifier([yarrow.AROWClassifier]).fit(X, LABELS)
+
+
+def test_learners_of_other_libraries_take_part():
+    from river import linear_model as river_models
+    from sklearn.linear_model import SGDClassifier
+
+    y = (LABELS == 1).astype(int)
+    mixed = [
+        yarrow.AROWClassifier(),
+        SGDClassifier(random_state=0),
+        river_models.LogisticRegression(),
+    ]
+    model = experts.HedgeClassifier(mixed)
+    said = model.progressive(X, y, classes=[0, 1]).predictions
+    alone = yarrow.AROWClassifier().progressive(X, y).predictions
+    assert model.losses_[0] == np.sum(alone != y)
+    assert np.mean(said == y) > 0.7
+    with pytest.raises(ParameterError, match="SGDClassifier is not Yarrow's"):
+        model.save("nowhere")
+    with pytest.raises(ParameterError, match="rows of arrays, not dicts"):
+        model.learn_one({0: 1.0}, 1)
+    with pytest.raises(YarrowError, match="told all classes"):
+        experts.HedgeClassifier(mixed).partial_fit(X, y)
+
+
+def test_experts_of_experts_are_saved(tmp_path):
+    inner = experts.HedgeClassifier([yarrow.Perceptron(), yarrow.AROWClassifier()])
+    model = experts.WeightedMajorityClassifier([inner, yarrow.kernel.KernelPerceptron(budget=9)])
+    model.partial_fit(X, LABELS)
+    loaded = save_and_load(model, tmp_path)
+    assert answers(loaded) == answers(model)
+    assert loaded.learners_[0].losses_.tolist() == model.learners_[0].losses_.tolist()
+
+
+@pytest.mark.threads
+def test_threads_may_share_a_model():
+    model = experts.HedgeClassifier().partial_fit(X[:20], LABELS[:20])
+    failures = []
+
+    def work(learns):
+        try:
+            for _ in range(10):
+                model.partial_fit(X, LABELS) if learns else model.predict(X)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(i % 2 == 0,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert model.t_ == 20 + 2 * 10 * len(X)
+
+
+def test_importing_imports_neither_library():
+    program = (
+        "import sys, yarrow.experts, yarrow.bandit, yarrow.feedback\n"
+        "print({'sklearn', 'river', 'scipy', 'pandas', 'numpy'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.strip() == b"set()"
