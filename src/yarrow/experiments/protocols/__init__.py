@@ -25,6 +25,7 @@ NAMES = (
     "asking",
     "coverage",
     "experts",
+    "activity",
 )
 
 
