@@ -1,0 +1,230 @@
+"""The weights of the features, how pairs of activities are scored, and what feedback changes.
+
+g(<y1, y2>) = L1.F_A(X1, y1) + L1.F_A(X2, y2) - I[y1 != y2] (L2.F_S(X1) + L3.F_S(X2))
+
+The weights are a dozen numbers (and with one weight a word, a number for each word), so they are
+kept here in double precision rather than in a model of the core: every vector needs them as one
+array for all activities at once, which a model that is asked about one row of features at a time
+cannot give in the time there is. A test compares the step with the core's rule.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Protocol
+
+from yarrow.activity.features import ACTIVITY_FEATURES, SWITCH_FEATURES, Features
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Pair = tuple[int, int]
+
+_A, _S = len(ACTIVITY_FEATURES), len(SWITCH_FEATURES)
+FIRST_WEIGHTS = (4.0, 2.0, 1.0, 2.0, *(0.5, 0.0, 0.0, 0.0), *(0.5, 0.0, 0.0, 0.0))
+"""What is believed before anything was learned: L1, L2, L3."""
+
+
+@dataclasses.dataclass(slots=True)
+class Example:
+    """Z of Lemma 5.1: the features of the right pair minus those of a wrong one."""
+
+    features: NDArray[np.float64]
+    words: dict[str, float]
+
+    def square(self) -> float:
+        """The squared length."""
+        return float(self.features @ self.features) + sum(v * v for v in self.words.values())
+
+
+class Weights:
+    """L1, L2, L3 in one array; beside them what single words weigh more or less than all do."""
+
+    def __init__(self, each_word: bool = False) -> None:
+        self.features = np.array(FIRST_WEIGHTS)
+        self.each_word = each_word
+        self._words: dict[str, float] = {}
+        self._scale = 1.0  # of all words, so that shrinking them is one multiplication
+
+    def word(self, word: str) -> float:
+        """What a word weighs beside the weight that all words share."""
+        return self._scale * self._words.get(word, 0.0)
+
+    def margin(self, example: Example) -> float:
+        """The score of an example."""
+        words = sum(self.word(word) * value for word, value in example.words.items())
+        return float(self.features @ example.features) + words
+
+    def step(self, shrink: float, size: float, example: Example) -> None:
+        """Move to `shrink * weights + size * example`."""
+        self.features = shrink * self.features + size * example.features
+        self._scale *= shrink
+        for word, value in example.words.items():
+            self._words[word] = self._words.get(word, 0.0) + size * value / self._scale
+        if self._scale < 1e-100:
+            self._words = {word: self._scale * value for word, value in self._words.items()}
+            self._scale = 1.0
+
+    def scores(self, features: Features, count: int) -> NDArray[np.float64]:
+        """L1.F_A for all activities, those that are newer than the features included."""
+        scores = self.features[:_A] @ features.of_activities
+        voices = features.words
+        if self.each_word and self._words and voices.keys:
+            weights = np.repeat([self.word(word) for word in voices.keys], voices.lengths)
+            scores = scores + np.bincount(
+                voices.activities, voices.values * weights, features.of_activities.shape[1]
+            )
+        if len(scores) < count:
+            scores = np.concatenate((scores, np.zeros(count - len(scores))))
+        return scores
+
+    def penalty(self, before: Features, now: Features) -> float:
+        """L2.F_S + L3.F_S: what a switch costs."""
+        return float(
+            self.features[_A : _A + _S] @ before.of_switch
+            + self.features[_A + _S :] @ now.of_switch
+        )
+
+    def example(self, before: Features, now: Features, right: Pair, wrong: Pair) -> Example:
+        """Z for two pairs of activities at two successive vectors."""
+        switch = float(wrong[0] != wrong[1]) - float(right[0] != right[1])
+        features = np.concatenate(
+            (
+                before.column(right[0])
+                + now.column(right[1])
+                - before.column(wrong[0])
+                - now.column(wrong[1]),
+                switch * before.of_switch,
+                switch * now.of_switch,
+            )
+        )
+        words: dict[str, float] = {}
+        if self.each_word:
+            for seen, sign, activity in (
+                (before, 1.0, right[0]),
+                (now, 1.0, right[1]),
+                (before, -1.0, wrong[0]),
+                (now, -1.0, wrong[1]),
+            ):
+                for word, value in seen.words.of(activity):
+                    words[word] = words.get(word, 0.0) + sign * value
+        return Example(features, words)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "features": self.features.tolist(),
+            "words": self._words.copy(),
+            "scale": self._scale,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from plain data."""
+        self.features = np.array(state["features"], float)
+        self._words, self._scale = dict(state["words"]), state["scale"]
+
+
+class Learner(Protocol):
+    """Something that changes the weights after feedback."""
+
+    def learn(self, weights: Weights, example: Example, importance: float = 1.0) -> None:
+        """Learn that the right pair should have led by 1."""
+
+
+@dataclasses.dataclass(slots=True)
+class SoftMargin:
+    """Lemma 5.1 of Shen & Dietterich (2009): one step in closed form.
+
+    It minimises |L - L_t|^2/2 + C xi^2 + alpha |L|^2/2 under L.Z >= 1 - xi. An example whose margin
+    is 1 or more already changes nothing, as in the rest of the paper; taken literally, the
+    objective would shrink the weights at each of them. An importance multiplies C.
+    """
+
+    C: float = 10.0
+    alpha: float = 0.001
+
+    def learn(self, weights: Weights, example: Example, importance: float = 1.0) -> None:
+        """Learn that the right pair should have led by 1."""
+        margin = weights.margin(example)
+        square = example.square()
+        if margin >= 1 or square == 0 or importance == 0:
+            return
+        slack = (1 + self.alpha) / (2 * self.C * importance)
+        tau = (1 - margin + self.alpha) / (square + slack)
+        weights.step(1 / (1 + self.alpha), tau / (1 + self.alpha), example)
+
+
+# -- pairs ---------------------------------------------------------------------------------------
+
+
+def endings(
+    first: NDArray[np.float64], second: NDArray[np.float64], penalty: float
+) -> NDArray[np.float64]:
+    """The score of the best pair that ends in each activity, in time linear in their number.
+
+    The best partner that differs from an activity is the best of all or, for the best itself, the
+    second best.
+    """
+    partner = np.full(len(first), first.max() - penalty)
+    best = int(first.argmax())
+    partner[best] = _without(first, best).max(initial=-np.inf) - penalty
+    ending: NDArray[np.float64] = second + np.maximum(first, partner)
+    return ending
+
+
+def best_pair(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    penalty: float,
+    ending: NDArray[np.float64],
+) -> Pair:
+    """Return the pair of activities with the highest score."""
+    b = int(ending.argmax())
+    others = first.copy()
+    others[b] = -np.inf
+    a = int(others.argmax())
+    return (b, b) if first[b] >= others[a] - penalty else (a, b)
+
+
+def lead(ending: NDArray[np.float64], activity: int) -> float:
+    """How far the best pair that ends in this activity leads all that end in another.
+
+    It is negative if it does not, and infinite if there is no other.
+    """
+    return float(ending[activity] - _without(ending, activity).max(initial=-np.inf))
+
+
+def _without(scores: NDArray[np.float64], place: int) -> NDArray[np.float64]:
+    return np.concatenate((scores[:place], scores[place + 1 :]))
+
+
+def best_rival(
+    first: NDArray[np.float64], second: NDArray[np.float64], penalty: float, right: Pair
+) -> Pair | None:
+    """Return the best pair other than the right one; None if there is only one activity.
+
+    The best pair of two different activities is among the three best of either side, since each
+    rules out at most one partner as its equal and one as the right pair.
+    """
+    best: Pair | None = None
+    best_score = -np.inf
+    same = first + second
+    if right[0] == right[1]:
+        same[right[0]] = -np.inf
+    stay = int(same.argmax())
+    if same[stay] > best_score:
+        best, best_score = (stay, stay), same[stay]
+    for a in _top(first):
+        for b in _top(second):
+            score = first[a] + second[b] - penalty
+            if a != b and (a, b) != right and score > best_score:
+                best, best_score = (a, b), score
+    return best
+
+
+def _top(scores: NDArray[np.float64]) -> list[int]:
+    if len(scores) <= 3:
+        return list(range(len(scores)))
+    found: list[int] = np.argpartition(scores, len(scores) - 3)[-3:].tolist()
+    return sorted(found)

@@ -1,0 +1,480 @@
+"""The recogniser: what it knows is a fold over the log, entry by entry, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from typing import TYPE_CHECKING, Any, Literal
+
+from yarrow.activity import said, snapshot, thoughts
+from yarrow.activity.answers import Answers
+from yarrow.activity.diary import NOTHING, Diary, Source, Stretch
+from yarrow.activity.events import Event, check_time
+from yarrow.activity.features import Features, Knowledge, no_features
+from yarrow.activity.learning import (
+    Learner,
+    SoftMargin,
+    Weights,
+    best_pair,
+    best_rival,
+    endings,
+    lead,
+)
+from yarrow.activity.said import Entry
+from yarrow.activity.thoughts import Alarm, Thought, certainty
+from yarrow.activity.vectors import InformationVector, VectorBuilder
+from yarrow.errors import DataError, ParameterError
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LATEST = 300.0
+"""An entry may be so many seconds older than the newest; it is taken as happening now."""
+REMEMBERED = 14 * 86400.0
+"""Corrections move words and time at resources that are not older than this."""
+PATIENCE = 300.0
+"""Seconds after which an alarm counts as unanswered."""
+
+WithoutFeedback = Literal["ignore", "right", "wrong", "bandit"]
+
+
+@dataclasses.dataclass(slots=True)
+class Activity:
+    """Something a person works at."""
+
+    id: int
+    name: str
+    archived: bool = False
+    merged_into: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource of an activity."""
+
+    resource: str
+    title: str
+    last_used: float
+    seconds: float
+    explicit: bool
+
+
+@dataclasses.dataclass(slots=True)
+class Question:
+    """An alarm and the two vectors that raised it, until it is answered."""
+
+    alarm: Alarm
+    before: Features
+    now: Features
+    line: int
+    """Of the diary, of the second vector."""
+
+
+class Recogniser:
+    """Recognises which activity a person works at, and learns from what they say.
+
+    Parameters
+    ----------
+    interval : seconds of an information vector
+    C : price of an example that misses its margin
+    alpha : how much each lesson lets older ones fade
+    threshold : an alarm needs a score above this
+    words : one weight for the sum over all words, or besides it one for each word
+    without_feedback : what an alarm means that nobody answered for five minutes
+    silence : seconds after an alarm without another
+    repeat : whether an alarm may come again that was wrong, while it is still the same thought
+    learner : another way to change the weights than Lemma 5.1
+
+    Examples
+    --------
+    >>> r = Recogniser()
+    >>> for entry in (
+    ...     said.Create(0.0, 0, "Tax return"), said.Create(0.0, 1, "Garden"),
+    ...     said.Declare(0.0, 0), Event(0.0, "focus", "/tax.ods", "Tax 2026 - Calc"),
+    ...     said.Declare(900.0, 1), Event(900.0, "focus", "/beds.txt", "beds.txt - Editor"),
+    ... ):
+    ...     alarms = r.feed(entry)
+    >>> alarms = r.feed(Event(1800.0, "focus", "/tax.ods", "Tax 2026 - Calc"))
+    >>> alarms = r.tick(1860.0)
+    >>> [(alarm.activity, alarm.since) for alarm in alarms]
+    [(0, 1800.0)]
+    """
+
+    def __init__(
+        self,
+        *,
+        interval: float = 60.0,
+        C: float = 10.0,
+        alpha: float = 0.001,
+        threshold: float = 1.0,
+        words: Literal["sum", "each"] = "sum",
+        without_feedback: WithoutFeedback = "ignore",
+        silence: float = 0.0,
+        repeat: bool = False,
+        learner: Learner | None = None,
+    ) -> None:
+        if not interval > 0:
+            raise ParameterError(f"'interval' must be a number of seconds > 0, not {interval!r}.")
+        if not (C > 0 and alpha > 0):
+            raise ParameterError(f"'C' and 'alpha' must be > 0, not {C!r} and {alpha!r}.")
+        if words not in ("sum", "each"):
+            raise ParameterError(f"'words' must be 'sum' or 'each', not {words!r}.")
+        self.threshold = threshold
+        self.silence = silence
+        self.repeat = repeat
+        self._builder = VectorBuilder(interval)
+        self._knowledge = Knowledge()
+        self._weights = Weights(each_word=words == "each")
+        self._learner: Learner = SoftMargin(C, alpha) if learner is None else learner
+        self._answers = Answers(without_feedback)
+        self._activities: dict[int, Activity] = {}
+        self._out: list[int] = []  # numbers that are not recognised
+        self._diary = Diary()
+        self._vectors: deque[InformationVector] = deque()  # of the last lines of the diary
+        self._titles: dict[str, tuple[str, float]] = {}  # of a resource, and when it was used
+        self._now = 0.0
+        self._declared = NOTHING
+        self._declared_at = 0.0
+        self._source: Source = "unknown"
+        self._switched = False  # since the last vector
+        self._before = self._present = no_features()
+        self._ending: NDArray[np.float64] = np.zeros(0)
+        self._question: Question | None = None
+        self._refused = NOTHING  # an activity that was asked about in vain
+        self._alarms = 0
+        self._quiet_until = 0.0
+
+    # -- time ------------------------------------------------------------------------------------
+
+    def feed(self, entry: Entry) -> list[Alarm]:
+        """Take the next entry of the log; return the alarms raised on the way to it.
+
+        Time passes up to the entry first. An entry that is older than the newest by up to `LATEST`
+        seconds is taken as happening now; an older one, or one that names an unknown activity, is
+        refused and changes nothing.
+        """
+        self.check(entry)
+        time = max(entry.time, self._now)
+        alarms = self.tick(time)
+        if isinstance(entry, Event):
+            if entry.time < time:
+                entry = dataclasses.replace(entry, time=time)
+            vector = self._builder.tell(entry)
+            if vector is not None:
+                alarms += self._take(vector)
+        else:
+            self._hear(entry, time)
+        return alarms
+
+    def tick(self, now: float) -> list[Alarm]:
+        """Let time pass. It changes nothing that the next entry would not change as well."""
+        alarms: list[Alarm] = []
+        while (vector := self._builder.due(now)) is not None:
+            alarms += self._take(vector)
+        self._now = max(self._now, now)
+        return alarms
+
+    def check(self, entry: Entry) -> None:
+        """Raise an error if the entry cannot be taken now."""
+        check_time(entry.time, "time")
+        if entry.time < self._now - LATEST:
+            late = self._now - entry.time
+            raise DataError(
+                f"the entry is {late:.0f} seconds older than the newest one, and at most "
+                f"{LATEST:.0f} are taken",
+                field="time",
+            )
+        if isinstance(entry, said.Create):
+            new = len(self._knowledge.vectors)
+            if not (new <= entry.activity <= new + 1000 and entry.name.strip()):
+                raise DataError(
+                    f"a new activity needs a name and the next number, {new}, not {entry.name!r} "
+                    f"and {entry.activity!r}",
+                    field="activity",
+                )
+            return
+        for field in ("activity", "into"):
+            number = getattr(entry, field, None)
+            if number is not None and number not in self._activities:
+                raise DataError(f"there is no activity {number!r}", field=field)
+        if isinstance(entry, said.Merge) and self._find(entry.activity) == self._find(entry.into):
+            raise DataError(f"activity {entry.activity} cannot be merged into itself", field="into")
+        if isinstance(entry, said.Correct):
+            check_time(entry.since, "since")
+            until = entry.time if entry.until is None else entry.until
+            if not entry.since <= until:
+                raise DataError("a correction must not end before it begins", field="since")
+
+    def _take(self, vector: InformationVector, *, ask: bool = True) -> list[Alarm]:
+        """Judge a vector, write it down and learn from what was declared."""
+        if self._question is not None and vector.end > self._question.alarm.time + PATIENCE:
+            self._unanswered(self._question)
+        self._before = self._present
+        since = vector.end - self._declared_at if self._declared_at else 0.0
+        self._present = self._knowledge.features(vector, since)
+        if not self._activities:
+            return []
+        first, second, penalty = self._scores(self._before, self._present)
+        self._ending = endings(first, second, penalty)
+        thought = best_pair(first, second, penalty, self._ending)
+        sure = certainty(lead(self._ending, thought[1]))
+        self._write(vector, thought[1], sure)
+        if self._switched:
+            self._switched = False
+            self._teach(self._before, self._present, len(self._diary) - 1)
+        best = thought[1]
+        if best != self._refused:
+            self._refused = NOTHING
+        if not ask or best in (self._declared, self._refused) or vector.end < self._quiet_until:
+            return []
+        if self._declared == NOTHING:
+            score = lead(self._ending, best)
+        else:
+            score = float(self._ending[best] - self._ending[self._declared])
+        asked = self._question is not None and self._question.alarm.activity == best
+        if score <= self.threshold or asked:
+            return []
+        return [self._ask(vector, best, score, sure)]
+
+    def _ask(self, vector: InformationVector, best: int, score: float, sure: float) -> Alarm:
+        line = len(self._diary) - 1
+        first = line
+        while (
+            first > 0
+            and self._diary.thought[first - 1] == best
+            and self._diary.activity[first - 1] == self._declared
+        ):
+            first -= 1
+        alarm = Alarm(
+            self._alarms,
+            vector.end,
+            self._diary.start[first],
+            best,
+            _or_none(self._declared),
+            score,
+            sure,
+            thoughts.reasons(vector, self._present, self._knowledge, self._weights, best),
+        )
+        self._alarms += 1
+        self._question = Question(alarm, self._before, self._present, line)
+        self._quiet_until = vector.end + self.silence
+        return alarm
+
+    def _write(self, vector: InformationVector, thought: int, sure: float) -> None:
+        self._diary.add(vector.start, vector.end, self._declared, self._source, thought, sure)
+        self._vectors.append(vector)
+        while self._vectors[0].end < vector.end - REMEMBERED:
+            self._vectors.popleft()
+        for resource, title in vector.titles.items():
+            self._titles[resource] = (title, vector.end)
+        if self._declared != NOTHING:
+            self._knowledge.credit(vector, self._declared)
+
+    # -- what a person says ----------------------------------------------------------------------
+
+    def _hear(self, entry: said.Said, time: float) -> None:
+        self._do(entry, time)
+        self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Take note of numbers that are archived or were never given."""
+        self._out = [
+            number
+            for number in range(len(self._knowledge.vectors))
+            if number not in self._activities or self._activities[number].archived
+        ]
+
+    def _do(self, entry: said.Said, time: float) -> None:
+        match entry:
+            case said.Declare():
+                self._declare(self._find(entry.activity), time)
+            case said.Correct():
+                self._correct(entry, time)
+            case said.Confirm():
+                self._answer(right=False)
+            case said.Associate(resource=resource, activity=None):
+                self._knowledge.explicit.pop(resource, None)
+            case said.Associate(resource=resource, activity=int(activity)):
+                self._knowledge.explicit[resource] = self._find(activity)
+            case said.Create(activity=number, name=name):
+                while len(self._knowledge.vectors) <= number:
+                    self._knowledge.add_activity()
+                self._activities[number] = Activity(number, name)
+            case said.Rename():
+                self._activities[self._find(entry.activity)].name = entry.name
+            case said.Archive():
+                self._activities[self._find(entry.activity)].archived = entry.archived
+            case said.Merge():
+                self._merge(self._find(entry.activity), self._find(entry.into))
+
+    def _declare(self, activity: int, time: float) -> None:
+        """A switch cuts the vector under way; the next one teaches where the switch was."""
+        vector = self._builder.cut(time)
+        if vector is not None:
+            self._take(vector, ask=False)
+        if self._question is not None:
+            self._answers.heard(self._question.alarm, activity == self._question.alarm.activity)
+            self._question = None
+        self._activities[activity].archived = False
+        self._switched = activity != self._declared
+        self._set(activity, time, "declared")
+
+    def _set(self, activity: int, time: float, source: Source) -> None:
+        if activity != self._declared:
+            self._declared_at = time
+        self._declared, self._source = activity, source
+
+    def _correct(self, entry: said.Correct, time: float) -> None:
+        activity = self._find(entry.activity)
+        self._activities[activity].archived = False
+        until = time if entry.until is None else min(entry.until, time)
+        self._relabel(entry.since, until, activity, "corrected")
+        if entry.until is None:
+            question = self._question
+            right = question is not None and question.alarm.activity == activity
+            self._set(activity, min(entry.since, time), "declared")
+            self._answer(right=right)
+
+    def _answer(self, *, right: bool) -> None:
+        """The diary is right now: learn from the vectors that were asked about, or the last."""
+        question, self._question = self._question, None
+        if question is None:
+            self._teach(self._before, self._present, len(self._diary) - 1)
+        else:
+            self._answers.heard(question.alarm, right)
+            self._refused = NOTHING if right or self.repeat else question.alarm.activity
+            self._teach(question.before, question.now, question.line)
+
+    def _relabel(self, since: float, until: float, activity: int, source: Source) -> None:
+        """Move what was associated in this time to the right activity."""
+        forgotten = len(self._diary) - len(self._vectors)
+        for line in self._diary.between(since, until):
+            old = self._diary.activity[line]
+            if line >= forgotten and old != activity:
+                vector = self._vectors[line - forgotten]
+                if old != NOTHING:
+                    self._knowledge.credit(vector, old, -1.0)
+                self._knowledge.credit(vector, activity)
+            self._diary.relabel(line, activity, source)
+
+    def _merge(self, activity: int, into: int) -> None:
+        self._knowledge.merge(activity, into)
+        self._diary.merge(activity, into)
+        self._activities[activity].archived = True
+        self._activities[activity].merged_into = into
+        if self._declared == activity:
+            self._declared = into
+        self._question = None
+
+    def _unanswered(self, question: Question) -> None:
+        """Nobody answered: do as the setting says."""
+        self._question = None
+        alarm = question.alarm
+        belief = self._answers.belief(alarm)
+        if belief is None:
+            return
+        if self._answers.takes_over(belief) and self._declared == (
+            NOTHING if alarm.declared is None else alarm.declared
+        ):
+            self._relabel(alarm.since, self._now, alarm.activity, "recognised")
+            self._set(alarm.activity, alarm.since, "recognised")
+            self._teach(question.before, question.now, question.line, belief)
+        else:
+            self._teach(question.before, question.now, question.line, 1 - belief)
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def _scores(
+        self, before: Features, now: Features
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        count = len(self._knowledge.vectors)
+        first = self._weights.scores(before, count)
+        second = self._weights.scores(now, count)
+        if self._out:
+            first[self._out] = second[self._out] = -np.inf
+        return first, second, self._weights.penalty(before, now)
+
+    def _teach(self, before: Features, now: Features, line: int, importance: float = 1.0) -> None:
+        """Learn that the diary is right about two vectors, against the best rival pair."""
+        if line < 1:
+            return
+        right = (self._diary.activity[line - 1], self._diary.activity[line])
+        if NOTHING in right:
+            return
+        first, second, penalty = self._scores(before, now)
+        wrong = best_rival(first, second, penalty, right)
+        if wrong is not None:
+            example = self._weights.example(before, now, right, wrong)
+            self._learner.learn(self._weights, example, importance)
+
+    # -- what can be asked -----------------------------------------------------------------------
+
+    def thought(self) -> Thought:
+        """What the recogniser takes the present activity for, and why."""
+        declared = _or_none(self._declared)
+        if not len(self._ending) or not np.isfinite(self._ending).any():
+            return Thought(self._now, declared, None, 0.0, (), ())
+        best = int(self._ending.argmax())
+        why = thoughts.reasons(
+            self._vectors[-1], self._present, self._knowledge, self._weights, best
+        )
+        sure = certainty(lead(self._ending, best))
+        return Thought(self._now, declared, best, sure, thoughts.ranking(self._ending), why)
+
+    def stretches(self, start: float, end: float) -> list[Stretch]:
+        """What was done from `start` to `end`."""
+        return self._diary.stretches(start, end, 2 * self._builder.interval)
+
+    def activities(self) -> list[Activity]:
+        """All activities, archived and merged ones too."""
+        return [dataclasses.replace(activity) for activity in self._activities.values()]
+
+    def resources(self, activity: int) -> list[Resource]:
+        """The resources of an activity, the last used first."""
+        activity = self._find(activity)
+        explicit = {r for r, owner in self._knowledge.explicit.items() if owner == activity}
+        spent = dict(self._knowledge.seconds.of(activity))
+        found = []
+        for resource in explicit | spent.keys():
+            if self._knowledge.explicit.get(resource, activity) == activity:
+                title, used = self._titles.get(resource, ("", 0.0))
+                seconds = spent.get(resource, 0.0)
+                found.append(Resource(resource, title, used, seconds, resource in explicit))
+        return sorted(found, key=lambda one: (-one.last_used, one.resource))
+
+    def folders(self, activity: int | None = None) -> list[tuple[str, float]]:
+        """Folders that are likely next, with their probabilities.
+
+        Without an activity, the declared and the recognised one both speak.
+        """
+        if activity is not None:
+            return self._knowledge.folders.likely({self._find(activity): 1.0})
+        thought = self.thought()
+        beliefs: dict[int, float] = {}
+        if thought.activity is not None:
+            beliefs[thought.activity] = thought.certainty
+        if thought.declared is not None:
+            rest = 1.0 - sum(beliefs.values())
+            beliefs[thought.declared] = beliefs.get(thought.declared, 0.0) + rest
+        return self._knowledge.folders.likely(beliefs)
+
+    def _find(self, activity: int) -> int:
+        """The activity that this one was merged into, or itself."""
+        if activity not in self._activities:
+            raise DataError(f"there is no activity {activity!r}", field="activity")
+        while (into := self._activities[activity].merged_into) is not None:
+            activity = into
+        return activity
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, which JSON keeps to the last bit."""
+        return snapshot.take(self)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from plain data, with the parameters that this recogniser has."""
+        snapshot.restore(self, state)
+
+
+def _or_none(activity: int) -> int | None:
+    return None if activity == NOTHING else activity

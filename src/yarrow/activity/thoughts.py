@@ -1,0 +1,97 @@
+"""What the recogniser thinks and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from yarrow.activity.features import ACTIVITY_FEATURES, Features, Knowledge
+from yarrow.activity.learning import Weights
+from yarrow.activity.vectors import InformationVector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reason:
+    """A word or a resource that spoke for an activity, and how loudly (in units of the score)."""
+
+    kind: str
+    """`word`, `resource` (in front) or `open` (beside it)."""
+    what: str
+    amount: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Alarm:
+    """The person seems to have switched without saying so."""
+
+    id: int
+    time: float
+    since: float
+    """When the switch seems to have happened."""
+    activity: int
+    declared: int | None
+    score: float
+    certainty: float
+    reasons: tuple[Reason, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Thought:
+    """What the recogniser takes the present activity for."""
+
+    time: float
+    declared: int | None
+    activity: int | None
+    """The likeliest activity; None before there is anything to judge by."""
+    certainty: float
+    ranked: tuple[tuple[int, float], ...]
+    """Activities and their scores, the best first."""
+    reasons: tuple[Reason, ...]
+
+
+def certainty(lead: float) -> float:
+    """How sure a lead in score is: 1/2 without a lead, 0.88 for 1, 0.98 for 2.
+
+    >>> certainty(0.0), certainty(float("inf")), certainty(-1e9)
+    (0.5, 1.0, 0.0)
+    """
+    if lead < -300:
+        return 0.0
+    return 1.0 / (1.0 + math.exp(-2.0 * lead))
+
+
+def reasons(
+    vector: InformationVector,
+    features: Features,
+    knowledge: Knowledge,
+    weights: Weights,
+    activity: int,
+    most: int = 8,
+) -> tuple[Reason, ...]:
+    """The words and resources that spoke for an activity, the loudest first."""
+    explicit, implicit, opened, words = weights.features[: len(ACTIVITY_FEATURES)]
+    found = [
+        Reason("word", word, float(words + weights.word(word)) * value)
+        for word, value in features.words.of(activity)
+    ]
+    seconds = vector.seconds() or 1.0
+    for resource, spent in vector.active.items():
+        weight = float(explicit if resource in knowledge.explicit else implicit)
+        strength = knowledge.strength(resource, activity)
+        found.append(Reason("resource", resource, weight * strength * spent / seconds))
+    for resource in vector.open:
+        if resource not in vector.active:
+            amount = float(opened) * knowledge.strength(resource, activity) / len(vector.open)
+            found.append(Reason("open", resource, amount))
+    spoke = [reason for reason in found if reason.amount > 0]
+    return tuple(sorted(spoke, key=lambda reason: -reason.amount)[:most])
+
+
+def ranking(ending: NDArray, most: int = 10) -> tuple[tuple[int, float], ...]:  # type: ignore[type-arg]
+    """The best activities and their scores."""
+    order = ending.argsort(kind="stable")[::-1][:most]
+    return tuple((int(a), float(ending[a])) for a in order if math.isfinite(ending[a]))
