@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from yarrow.activity import said
+from yarrow.activity.diary import Stretch
 from yarrow.activity.session import Session
 from yarrow.activity.thoughts import Reason
 from yarrow.activity.titles import is_web_address
@@ -23,6 +24,9 @@ _DAY = 86400.0
 _MOST_OPENED = 12  # resources at once
 _MOST_FOLDERS = 6
 _MOST_RESOURCES = 200
+_UNSURE = 0.5  # stretches that are less certain are marked for review
+_WORTH_A_REVIEW = 120.0  # seconds
+_TOUCHING = 90.0  # seconds between stretches that look like one
 _SPOKEN = {"word": "word", "resource": "in front", "open": "open beside it"}
 
 
@@ -85,10 +89,6 @@ class Requests:
         told = act(asked)
         return told if isinstance(told, dict) else {"version": self.session.version}
 
-    def next_look(self, most: float) -> float:
-        """Seconds until a page wants the state even if nothing was said: time itself passes."""
-        return min(most, 10.0 / self.session.clock.speed) if self._pause else most
-
     # -- questions ----------------------------------------------------------------------------------
 
     def state(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -128,17 +128,7 @@ class Requests:
                     {"id": one.id, "name": one.name, "archived": one.archived}
                     for one in session.activities()
                 ],
-                "stretches": [
-                    {
-                        "start": one.start,
-                        "end": one.end,
-                        "activity": one.activity,
-                        "certainty": one.certainty,
-                        "how": one.source,
-                        "thought": one.thought,
-                    }
-                    for one in session.recogniser.stretches(start, end)
-                ],
+                "stretches": _joined(session.recogniser.stretches(start, end)),
                 "folders": self._folders({}),
                 "sources": self._sources(),
             }  # fmt: skip
@@ -230,6 +220,30 @@ def _shares(ranked: tuple[tuple[int, float], ...]) -> list[dict[str, Any]]:
         {"activity": activity, "certainty": weight / sum(weights)}
         for (activity, _), weight in zip(ranked, weights, strict=True)
     ]
+
+
+def _joined(stretches: list[Stretch]) -> list[dict[str, Any]]:
+    """Stretches as a page shows them: short changes of thought make no stretch of their own."""
+    found: list[dict[str, Any]] = []
+    for one in stretches:
+        unsure = (
+            one.source != "corrected" and one.activity is not None
+            and one.certainty < _UNSURE and one.end - one.start >= _WORTH_A_REVIEW
+        )  # fmt: skip
+        last = found[-1] if found else None
+        if last is not None and one.start - last["end"] <= _TOUCHING and (
+            (last["activity"], last["unsure"]) == (one.activity, unsure)
+        ):
+            before, length = last["end"] - last["start"], one.end - one.start
+            sum_of_both = last["certainty"] * before + one.certainty * length
+            last["certainty"] = sum_of_both / max(before + length, 1e-9)
+            last["end"] = one.end
+        else:
+            told = {"start": one.start, "end": one.end, "activity": one.activity,
+                    "certainty": one.certainty, "how": one.source, "thought": one.thought,
+                    "unsure": unsure}  # fmt: skip
+            found.append(told)
+    return found
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> list[dict[str, Any]]:

@@ -214,6 +214,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.server.stopping.wait(_OFTEN)
             with session.changed:
                 if session.version == seen:
-                    session.changed.wait(self.server.requests.next_look(_ALIVE))
+                    session.changed.wait(_ALIVE)
                 seen = session.version
                 told = json.dumps(self.server.requests.state(asked))

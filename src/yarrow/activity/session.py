@@ -29,6 +29,7 @@ __all__ = ["Session"]
 _JUST_NOW = 2.0  # seconds: what is late by less happens now
 _CHECKPOINT_AFTER = 900.0  # seconds of the log's time between checkpoints in memory
 _CHECKPOINTS = 4
+_TELL_AFTER = 20.0  # seconds of the log's time: pages show that time passes
 _SNAPSHOT_AFTER = 4 * 3600.0  # seconds of the log's time between snapshots on the disk
 
 
@@ -48,6 +49,7 @@ class Session:
         self._settings = settings
         self._made_by = json.dumps([__version__, sorted(settings.items())])
         self.changed = threading.Condition(threading.RLock())
+        self._told = float("-inf")
         self.version = 0  # grows with every change that a page would show
         self._checkpoints: list[tuple[Place, bytes]] = []
         self.refused = ""  # a sentence, if the recogniser could not take an entry
@@ -149,8 +151,15 @@ class Session:
                 self._replay(BEGINNING[0])
                 self._notify()
             self._ticked = max(self._ticked, self.clock.now() - self.lag)
-            if self.recogniser.tick(self._ticked):
+            alarms = self.recogniser.tick(self._ticked)
+            if alarms or self._ticked >= self._told + _TELL_AFTER:
+                self._told = self._ticked
                 self._notify()
+
+    def touch(self) -> None:
+        """Tell pages that something beside the log has changed."""
+        with self.changed:
+            self._notify()
 
     def _notify(self) -> None:
         self.version += 1

@@ -38,7 +38,7 @@ CREATE TABLE log (
     title TEXT NOT NULL,
     application TEXT NOT NULL,
     duration REAL NOT NULL,
-    said TEXT,                    -- JSON: the fields of what was said; NULL for an event
+    said TEXT,                    -- JSON, the fields of what was said, or NULL
     origin TEXT UNIQUE            -- what a source calls it, so that nothing enters twice
 );
 CREATE INDEX log_in_time ON log (time, number);

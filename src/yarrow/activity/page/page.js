@@ -2,7 +2,6 @@
 // It decides nothing by itself, so that two pages never disagree.
 
 const $ = (id) => document.getElementById(id);
-const UNSURE = 0.6; // stretches that are less certain are marked for review
 let state = null;
 let day = null; // midnight of the day shown; null: today
 let chosen = null; // the activity whose resources are shown; null: the current one
@@ -225,15 +224,13 @@ function short(name) {
   return parts.length > 3 ? `…/${parts.slice(-2).join("/")}` : name;
 }
 
-const isUnsure = (one) => one.activity !== null && one.certainty < UNSURE && !["declared", "corrected"].includes(one.how);
-
 function drawDay() {
   const shown = day ?? midnight(new Date(state.now * 1000));
   const isToday = day === null || shown.getTime() === midnight(new Date(state.now * 1000)).getTime();
   $("day-title").textContent = isToday ? "Today" : shown.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
   $("later").disabled = isToday;
   const stretches = state.stretches;
-  const unsure = stretches.filter(isUnsure);
+  const unsure = stretches.filter((one) => one.unsure);
   $("review").hidden = unsure.length === 0;
   $("review").replaceChildren(`${unsure.length} to review `, element("kbd", {}, "r"));
   $("no-day").hidden = stretches.length > 0;
@@ -242,13 +239,12 @@ function drawDay() {
   const last = Math.max(Math.ceil(Math.max(stretches.at(-1)?.end ?? 0, isToday ? state.now : 0) / hour) * hour, first + 8 * hour);
   const at = (seconds) => `${(100 * (seconds - first)) / (last - first)}%`;
   const width = (one) => (100 * (one.end - one.start)) / (last - first);
-  const key = (one) => [one.start, Math.round(one.end / 30), one.activity, nameOf(one.activity), isUnsure(one), one.how, first, last];
+  const key = (one) => [one.start, Math.round(one.end / 30), one.activity, nameOf(one.activity), one.unsure, one.how, first, last];
   fill($("line"), stretches, key, (one) => {
     const name = one.activity === null ? "Unknown" : nameOf(one.activity);
-    const told = `${time(one.start)} to ${time(one.end)}, ${name}, ${one.how}` +
-      (one.how === "recognised" ? `, ${percent(one.certainty)} sure` : "");
+    const told = `${time(one.start)} to ${time(one.end)}, ${about(one)}`;
     const made = paint(element("button", {
-      className: `${one.how}${isUnsure(one) ? " uncertain" : ""}`, title: told, "aria-label": told,
+      className: `${one.how}${one.unsure ? " uncertain" : ""}`, title: told, "aria-label": told,
       "data-id": `stretch-${one.start}`, onclick: () => review(one),
     }, width(one) > 5 ? name : ""), one.activity);
     made.style.left = at(one.start);
@@ -267,6 +263,13 @@ function drawDay() {
     return made;
   });
   drawTotals(stretches);
+}
+
+function about(one) {
+  if (one.activity === null) return "not known";
+  const doubt = one.unsure && one.thought !== one.activity && one.thought !== null
+    ? `, but it looks like ${nameOf(one.thought)}` : "";
+  return `${nameOf(one.activity)}, ${one.how}, ${percent(one.certainty)} sure${doubt}`;
 }
 
 function drawTotals(stretches) {
@@ -464,16 +467,14 @@ function correct() {
 }
 
 function review(one) {
-  const name = one.activity === null ? "not known" : `${nameOf(one.activity)}, ${one.how}`;
-  const sure = one.how === "recognised" ? `, ${percent(one.certainty)} sure` : "";
-  pick(`What was ${time(one.start)} to ${time(one.end)}?`, `It is ${name}${sure}.`,
+  pick(`What was ${time(one.start)} to ${time(one.end)}?`, `So far: ${about(one)}.`,
     (which) => say("correct", { ...which, since: one.start, until: one.end }),
     () => confirm(`Forget all that was recorded from ${time(one.start)} to ${time(one.end)}?`) &&
       say("forget", { start: one.start, end: one.end }));
 }
 
 function reviewNext() {
-  const one = state?.stretches.find(isUnsure);
+  const one = state?.stretches.find((one) => one.unsure);
   if (one) review(one);
 }
 
