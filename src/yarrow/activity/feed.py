@@ -55,7 +55,7 @@ def _event(record: dict[str, Any]) -> Event:
     for name, value in record.items():
         if name not in known:
             raise DataError(f"an event has no such field{did_you_mean(name, known)}", field=name)
-        if name in ("resource", "title", "application") and not isinstance(value, str):
+        if name in ("kind", "resource", "title", "application") and not isinstance(value, str):
             raise DataError(f"must be text, not {value!r}", field=name)
         if name == "duration" and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise DataError(f"must be a number of seconds, not {value!r}", field=name)
@@ -70,26 +70,32 @@ class FileFeed:
 
     def __init__(self, path: str, now: Callable[[], float]) -> None:
         self.path, self._now = path, now
-        self._file: BinaryIO | None = None
-        self._line = 0
+        self._identity = self._place = self._line = 0
+        self._last = b""  # the line before that place
         self.refused: list[str] = []  # sentences about lines that are no events
 
     def collect(self) -> list[Change]:
         """The lines that are complete since the last look."""
-        file = self._opened()
-        if file is None:
-            return []
+        try:
+            with open(self.path, "rb") as file:
+                return self._read(file)
+        except FileNotFoundError:
+            return []  # it may come, or come back
+
+    def _read(self, file: BinaryIO) -> list[Change]:
+        about = os.fstat(file.fileno())
+        file.seek(max(0, self._place - len(self._last)))
+        if about.st_ino != self._identity or file.read(len(self._last)) != self._last:
+            self._identity, self._place, self._line, self._last = about.st_ino, 0, 0, b""
+            file.seek(0)  # it is another file, though it may have the number of the old one
         found: list[Change] = []
-        identity = os.fstat(file.fileno()).st_ino
-        read = 0
-        while read < _MOST:
-            place = file.tell()
+        end = self._place + _MOST
+        while self._place < end:
             line = file.readline()
             if not line.endswith(b"\n"):  # it is still being written
-                file.seek(place)
                 break
-            self._line += 1
-            read += len(line)
+            place, self._place = self._place, self._place + len(line)
+            self._line, self._last = self._line + 1, line
             if line.strip():
                 try:
                     event = read_line(line, self.path, self._line, self._now())
@@ -97,22 +103,9 @@ class FileFeed:
                     self.refused.append(str(error))
                     continue
                 content = hashlib.sha256(line).hexdigest()[:16]
-                found.append(Change(event, f"feed:{self.path}:{identity}:{place}:{content}"))
+                origin = f"feed:{self.path}:{self._identity}:{place}:{content}"
+                found.append(Change(event, origin))
         return found
-
-    def _opened(self) -> BinaryIO | None:
-        """The file, from its beginning if it is another one than before."""
-        try:
-            now_there = os.stat(self.path)
-        except OSError:
-            return self._file  # it may come back
-        if self._file is not None:
-            here = os.fstat(self._file.fileno())
-            if here.st_ino == now_there.st_ino and self._file.tell() <= now_there.st_size:
-                return self._file
-            self._file.close()
-        self._file, self._line = open(self.path, "rb"), 0  # noqa: SIM115  # it stays open
-        return self._file
 
 
 class PipeFeed:

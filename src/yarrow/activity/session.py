@@ -71,7 +71,7 @@ class Session:
                 self.recogniser.load_state_dict(json.loads(zlib.decompress(kept[1])))
                 self._place = kept[0]
                 self._saved = max(self._saved, kept[0][0])
-            except (YarrowError, KeyError, TypeError):  # it was made by another version
+            except (YarrowError, ValueError, KeyError, TypeError, zlib.error):  # of another version
                 self.recogniser = Recogniser(**self._settings)
         self._take()
 
