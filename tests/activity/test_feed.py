@@ -130,6 +130,8 @@ def test_a_log_from_the_future_is_not_overtaken_by_the_past() -> None:
 
 def test_a_simulated_day_is_fast_and_can_be_stopped() -> None:
     clock = FastClock(100.0, speed=1000.0)
+    assert clock.now() == 100.0
+    clock.run(True)
     time.sleep(0.05)
     clock.run(False)
     stopped = clock.now()

@@ -54,12 +54,12 @@ class Clock:
 
 
 class FastClock(Clock):
-    """A clock of a simulated day, that runs `speed` times as fast and can be stopped."""
+    """A clock of a simulated day, that is `speed` times as fast, and stands still until `run`."""
 
     def __init__(self, start: float, speed: float) -> None:
         super().__init__()
         self.speed = speed
-        self._at, self._since, self.running = start, time.monotonic(), True
+        self._at, self._since, self.running = start, time.monotonic(), False
 
     def now(self) -> float:
         """The simulated time."""

@@ -199,6 +199,7 @@ class DemoDay:
 
     def run(self) -> None:
         """The whole day."""
+        self.clock.run(True)
         while not self._stopped.wait(_STEP) and not self.is_over:
             self.step()
 

@@ -18,6 +18,7 @@ from typing import Any
 from yarrow import __version__
 from yarrow.activity import said
 from yarrow.activity.clock import Clock
+from yarrow.activity.events import Event
 from yarrow.activity.recogniser import Activity, Recogniser
 from yarrow.activity.spans import Change
 from yarrow.activity.store import BEGINNING, Place, Store
@@ -27,7 +28,6 @@ from yarrow.errors import ParameterError, YarrowError, did_you_mean
 __all__ = ["Session"]
 
 _JUST_NOW = 2.0  # seconds: what is late by less happens now
-_CHECKPOINT_AFTER = 900.0  # seconds of the log's time between checkpoints in memory
 _CHECKPOINTS = 4
 _TELL_AFTER = 20.0  # seconds of the log's time: pages show that time passes
 _SNAPSHOT_AFTER = 4 * 3600.0  # seconds of the log's time between snapshots on the disk
@@ -41,17 +41,29 @@ class Session:
     store : the log
     clock : tells the time
     lag : seconds that the recogniser stays behind the clock, so that sources may be late
+    checkpoint_after : seconds of the log's time between checkpoints in memory
     settings : of the recogniser
     """
 
-    def __init__(self, store: Store, clock: Clock, *, lag: float = 0.0, **settings: Any) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        lag: float = 0.0,
+        checkpoint_after: float = 900.0,
+        **settings: Any,
+    ) -> None:
         self.store, self.clock, self.lag = store, clock, lag
+        self._checkpoint_after = checkpoint_after
         self._settings = settings
         self._made_by = json.dumps([__version__, sorted(settings.items())])
         self.changed = threading.Condition(threading.RLock())
         self._told = float("-inf")
         self.version = 0  # grows with every change that a page would show
         self._checkpoints: list[tuple[Place, bytes]] = []
+        self._newest: said.Entry | None = None  # the last entry that the recogniser has taken
+        self._place = BEGINNING  # and where it stands
         self.refused = ""  # a sentence, if the recogniser could not take an entry
         self._saved = float("-inf")  # the time of the newest snapshot on the disk
         self._replay(BEGINNING[0])
@@ -62,7 +74,8 @@ class Session:
         """Make the recogniser anew, from the newest state in which nothing since a time took part."""
         self._checkpoints = [kept for kept in self._checkpoints if kept[0][0] < since]
         self.recogniser = Recogniser(**self._settings)
-        self._place, self._ticked = BEGINNING, float("-inf")
+        self._place, self._newest = BEGINNING, None
+        self._ticked = float("-inf")
         kept = self._checkpoints[-1] if self._checkpoints else None
         if kept is None:
             kept = self.store.snapshot(self._made_by)
@@ -82,13 +95,13 @@ class Session:
                 self.recogniser.feed(entry)
             except YarrowError as error:  # a later entry may not depend on it
                 self.refused = f"an entry of the log is left out: {error}"
-            self._place = place
+            self._place, self._newest = place, entry
         self._keep_checkpoint()
 
     def _keep_checkpoint(self) -> None:
         newest = self._place[0]
         last = self._checkpoints[-1][0][0] if self._checkpoints else BEGINNING[0]
-        if self._place == BEGINNING or newest < last + _CHECKPOINT_AFTER:
+        if self._place == BEGINNING or newest < last + self._checkpoint_after:
             return
         if self._ticked > newest:  # what comes late would find its time already judged
             return
@@ -150,6 +163,8 @@ class Session:
                 self._checkpoints = []
                 self._replay(BEGINNING[0])
                 self._notify()
+            if isinstance(self._newest, Event) and self._newest.kind == "away":
+                self.clock.settle(self._place[0])
             self._ticked = max(self._ticked, self.clock.now() - self.lag)
             alarms = self.recogniser.tick(self._ticked)
             if alarms or self._ticked >= self._told + _TELL_AFTER:

@@ -170,12 +170,14 @@ class Store:
         entries: Iterable[said.Entry],
         origins: Iterable[str | None] = (),
         settings: Mapping[str, str] | None = None,
+        exists_since: Mapping[int, float] | None = None,
     ) -> list[Place]:
         """Put entries into the log, each at its own time; return where the new ones stand.
 
         An entry whose origin is there already is left out. `settings` (how far a source was read)
         are kept in the same transaction: after a crash neither is ahead of the other. What the
-        patterns of `never` match is stored as being away.
+        patterns of `never` match is stored as being away. `exists_since` are activities that must have
+        been created at a time, because older history tells of them.
         """
         pending = list(entries)
         names = list(origins) or [None] * len(pending)
@@ -190,6 +192,12 @@ class Store:
                 )
                 if done.rowcount > 0 and done.lastrowid is not None:
                     new.append((entry.time, done.lastrowid))
+            for activity, since in (exists_since or {}).items():
+                self._db.execute(
+                    "UPDATE log SET time = min(time, ?)"
+                    " WHERE kind = 'create' AND json_extract(said, '$.activity') = ?",
+                    (since, activity),
+                )
             if new:
                 self._db.execute("DELETE FROM snapshot WHERE time > ?", (min(new)[0],))
             for name, value in (settings or {}).items():

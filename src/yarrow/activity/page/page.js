@@ -255,10 +255,10 @@ function drawDay() {
     const line = $("line").querySelector(".now") ?? $("line").appendChild(element("div", { className: "now" }));
     line.style.left = at(state.now);
   }
-  const step = (last - first) / hour > 12 ? 2 : 1;
+  const step = Math.max(1, Math.ceil(((last - first) / hour) * 58 / Math.max($("line").clientWidth, 1)));
   const hours = Array.from({ length: Math.floor((last - first) / hour / step) + 1 }, (_, place) => first + place * step * hour);
-  fill($("hours"), hours.slice(1, -1), (one) => one, (one) => {
-    const made = element("span", {}, time(one));
+  fill($("hours"), hours.slice(1, -1), (one) => [one, last], (one) => {
+    const made = element("span", {}, new Date(one * 1000).toLocaleTimeString([], { hour: "numeric", minute: "2-digit" }));
     made.style.left = at(one);
     return made;
   });
