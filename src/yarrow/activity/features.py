@@ -12,7 +12,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from yarrow.activity.folders import FolderUses
-from yarrow.activity.table import Row, Table
+from yarrow.activity.table import Table
 from yarrow.activity.vectors import InformationVector
 from yarrow.lazy import np
 
@@ -33,27 +33,6 @@ WORD_SCALE = 0.1
 
 
 @dataclasses.dataclass(slots=True)
-class Voices:
-    """What each word (or resource) says for each activity it has met, one after another."""
-
-    keys: list[str]
-    lengths: list[int]
-    """How many activities each key has met."""
-    activities: NDArray[np.intp]
-    values: NDArray[np.float64]
-
-    def of(self, activity: int) -> list[tuple[str, float]]:
-        """What each key says for one activity."""
-        found = np.flatnonzero(self.activities == activity)
-        ends = np.cumsum(self.lengths)
-        places = np.searchsorted(ends, found, side="right")
-        return [
-            (self.keys[place], float(self.values[i]))
-            for place, i in zip(places, found, strict=True)
-        ]
-
-
-@dataclasses.dataclass(slots=True)
 class Features:
     """The features of one information vector."""
 
@@ -61,7 +40,12 @@ class Features:
     """F_A: a row for each feature, a column for each activity."""
     of_switch: NDArray[np.float64]
     """F_S."""
-    words: Voices
+    words: list[str]
+    """The words of the titles that were known,"""
+    frequencies: NDArray[np.float64]
+    """how often each was there,"""
+    of_words: NDArray[np.float64]
+    """and what it says for each activity when it is there once: a row for each word."""
 
     def column(self, activity: int) -> NDArray[np.float64]:
         """F_A of one activity; zeros for one that was created later."""
@@ -69,18 +53,25 @@ class Features:
             return self.of_activities[:, activity]
         return np.zeros(len(ACTIVITY_FEATURES))
 
+    def word_values(self, activity: int) -> list[tuple[str, float]]:
+        """What each word says for one activity, if it says anything."""
+        if activity >= self.of_words.shape[1]:
+            return []
+        values = (self.frequencies * self.of_words[:, activity]).tolist()
+        return [(word, value) for word, value in zip(self.words, values, strict=True) if value]
+
 
 def no_features() -> Features:
     """What is there before the first vector."""
-    nothing = Voices([], [], np.zeros(0, np.intp), np.zeros(0))
-    return Features(np.zeros((len(ACTIVITY_FEATURES), 0)), np.zeros(len(SWITCH_FEATURES)), nothing)
+    nothing = np.zeros((len(ACTIVITY_FEATURES), 0))
+    return Features(nothing, np.zeros(len(SWITCH_FEATURES)), [], np.zeros(0), np.zeros((0, 0)))
 
 
 class Knowledge:
     """What was seen of each activity: words, time at resources, folders, and what was said."""
 
     def __init__(self) -> None:
-        self.words = Table()
+        self.words = Table(whole=True)
         """How many vectors of an activity have a word."""
         self.seconds = Table()
         """Time at a resource by activity: the implicit association."""
@@ -124,67 +115,70 @@ class Knowledge:
         """Return F_A for all activities and F_S."""
         values = np.zeros((len(ACTIVITY_FEATURES), len(self.vectors)))
         self._associations(vector, values)
-        words = self._word_voices(vector)
-        summed = np.bincount(words.activities, words.values, len(self.vectors))
-        # |S-bar| depends on the activity: one logarithm for all words.
-        frequency = sum(vector.words.values())
-        others = (self.total - self.vectors + 1.0) / (self.total + 1.0)
-        values[3] = summed + (frequency * WORD_SCALE) * np.log(others)
-        return Features(values, _switch_features(vector, since_switch), words)
+        words = [word for word in vector.words if word in self.words.rows]
+        frequencies = np.array([WORD_SCALE * vector.words[word] for word in words])
+        of_words = self._word_values(words)
+        # |S-bar| depends on the activity alone: one logarithm for all words.
+        others = np.log((self.total + 1.0 - self.vectors) / (self.total + 1.0))
+        others *= WORD_SCALE * sum(vector.words.values())
+        values[3] = frequencies @ of_words + others
+        switch = _switch_features(vector, since_switch)
+        return Features(values, switch, words, frequencies, of_words)
 
     def _associations(self, vector: InformationVector, values: NDArray[np.float64]) -> None:
         """The explicit and implicit association of active resources, and the share of open ones.
 
         What a person said about a resource stands; time spent there says nothing beside it.
         """
+        explicit, implicit, opened, _ = values
         seconds = vector.seconds() or 1.0
-        each_open = 1.0 / len(vector.open) if vector.open else 0.0
-        weights = {resource: [spent / seconds, 0.0] for resource, spent in vector.active.items()}
-        for resource in vector.open:
-            weights.setdefault(resource, [0.0, 0.0])[1] = each_open
-        rows: list[Row] = []
-        shares: list[list[float]] = []
-        for resource, (active, opened) in weights.items():
-            owner = self.explicit.get(resource)
-            if owner is not None:
-                values[0, owner] += active
-                values[2, owner] += opened
-            elif (row := self.seconds.rows.get(resource)) is not None and row.total > 0:
-                known = row.total + HALF_KNOWN
-                rows.append(row)
-                shares.append([active / known, opened / known])
-        if rows:
-            activities = np.concatenate([row.activities for row in rows])
-            amounts = np.concatenate([row.amounts for row in rows])
-            lengths = [len(row.activities) for row in rows]
-            active_open = np.repeat(np.array(shares), lengths, axis=0)
-            count = len(self.vectors)
-            values[1] = np.bincount(activities, amounts * active_open[:, 0], count)
-            values[2] += np.bincount(activities, amounts * active_open[:, 1], count)
+        active = [(resource, spent / seconds) for resource, spent in vector.active.items()]
+        self._associate(active, explicit, implicit)
+        if vector.open:
+            share = 1.0 / len(vector.open)
+            self._associate([(resource, share) for resource in vector.open], opened, opened)
 
-    def _word_voices(self, vector: InformationVector) -> Voices:
-        """TF(x) * log(|S-bar|/DF(x, S-bar)) without its common part, for activities that met x.
+    def _associate(
+        self,
+        shares: list[tuple[str, float]],
+        explicit: NDArray[np.float64],
+        implicit: NDArray[np.float64],
+    ) -> None:
+        """Add each resource's share to its owner, or to its activities by the time spent there."""
+        few: dict[int, float] = {}
+        for resource, share in shares:
+            owner = self.explicit.get(resource) if self.explicit else None
+            if owner is not None:
+                explicit[owner] += share
+                continue
+            row = self.seconds.rows.get(resource)
+            if row is None:
+                continue
+            weight = share / (row.total + HALF_KNOWN)
+            if row.dense is None:
+                for activity, amount in row.amounts.items():
+                    few[activity] = few.get(activity, 0.0) + weight * amount
+            else:
+                known = row.dense[: len(implicit)]
+                implicit[: len(known)] += weight * known
+        for activity, amount in few.items():
+            implicit[activity] += amount
+
+    def _word_values(self, words: list[str]) -> NDArray[np.float64]:
+        """log(|S-bar|/DF(x, S-bar)) without its common part, for each word and activity.
 
         S-bar are the vectors of all other activities. Each count is one larger than it is, so that
-        a word that no other activity has (DF = 0) has a value.
+        a word that no other activity has (DF = 0) has a value. Counts are whole numbers, so their
+        logarithms come from a table.
         """
-        keys, rows, frequencies = [], [], []
-        for word, frequency in vector.words.items():
-            row = self.words.rows.get(word)
-            if row is not None:
-                keys.append(word)
-                rows.append(row)
-                frequencies.append(frequency)
-        if not rows:
-            return Voices([], [], np.zeros(0, np.intp), np.zeros(0))
-        lengths = [len(row.activities) for row in rows]
-        activities = np.concatenate([row.activities for row in rows])
-        counts = np.concatenate([row.amounts for row in rows])
-        scalars = np.array([[row.total + 1.0 for row in rows], frequencies])
-        spread = np.repeat(scalars, lengths, axis=1)
-        everywhere, frequency = spread
-        values = (WORD_SCALE * frequency) * np.log(everywhere / (everywhere - counts))
-        return Voices(keys, lengths, activities, values)
+        rows = [self.words.rows[word] for word in words]
+        counts = np.zeros((len(rows), len(self.vectors)), np.intp)
+        for row, array in zip(rows, counts, strict=True):
+            row.into(array)
+        everywhere = np.array([[int(row.total) + 1] for row in rows], np.intp).reshape(-1, 1)
+        logarithms = _logarithms(int(self.total) + 2)
+        values: NDArray[np.float64] = logarithms[everywhere] - logarithms.take(everywhere - counts)
+        return values
 
     def strength(self, resource: str, activity: int) -> float:
         """How strongly a resource belongs to an activity, from 0 to 1."""
@@ -192,7 +186,7 @@ class Knowledge:
         if owner is not None:
             return float(owner == activity)
         row = self.seconds.rows.get(resource)
-        return 0.0 if row is None else row.amount(activity) / (row.total + HALF_KNOWN)
+        return 0.0 if row is None else row.amounts.get(activity, 0.0) / (row.total + HALF_KNOWN)
 
     # -- plain data ------------------------------------------------------------------------------
 
@@ -215,6 +209,17 @@ class Knowledge:
         self.explicit = dict(state["explicit"])
         self.vectors = np.array(state["vectors"], float)
         self.total = state["total"]
+
+
+_logarithms_known: list[NDArray[np.float64]] = []
+
+
+def _logarithms(count: int) -> NDArray[np.float64]:
+    """The logarithms of 0, 1, 2, ... at least up to `count` (of 0, which is never used, 0)."""
+    if not _logarithms_known or len(_logarithms_known[0]) < count:
+        table = np.log(np.arange(2.0 * count).clip(1))
+        _logarithms_known[:] = [table]
+    return _logarithms_known[0]
 
 
 def _switch_features(vector: InformationVector, since_switch: float) -> NDArray[np.float64]:

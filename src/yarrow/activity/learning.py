@@ -69,12 +69,9 @@ class Weights:
     def scores(self, features: Features, count: int) -> NDArray[np.float64]:
         """L1.F_A for all activities, those that are newer than the features included."""
         scores = self.features[:_A] @ features.of_activities
-        voices = features.words
-        if self.each_word and self._words and voices.keys:
-            weights = np.repeat([self.word(word) for word in voices.keys], voices.lengths)
-            scores = scores + np.bincount(
-                voices.activities, voices.values * weights, features.of_activities.shape[1]
-            )
+        if self.each_word and self._words and features.words:
+            weights = np.array([self.word(word) for word in features.words])
+            scores += (weights * features.frequencies) @ features.of_words
         if len(scores) < count:
             scores = np.concatenate((scores, np.zeros(count - len(scores))))
         return scores
@@ -107,7 +104,7 @@ class Weights:
                 (before, -1.0, wrong[0]),
                 (now, -1.0, wrong[1]),
             ):
-                for word, value in seen.words.of(activity):
+                for word, value in seen.word_values(activity):
                     words[word] = words.get(word, 0.0) + sign * value
         return Example(features, words)
 
@@ -166,11 +163,12 @@ def endings(
     The best partner that differs from an activity is the best of all or, for the best itself, the
     second best.
     """
-    partner = np.full(len(first), first.max() - penalty)
     best = int(first.argmax())
-    partner[best] = _without(first, best).max(initial=-np.inf) - penalty
-    ending: NDArray[np.float64] = second + np.maximum(first, partner)
-    return ending
+    top = first[best]
+    partner: NDArray[np.float64] = np.maximum(first, top - penalty)
+    partner[best] = max(top, _best_but(first, best) - penalty)
+    partner += second
+    return partner
 
 
 def best_pair(
@@ -181,10 +179,11 @@ def best_pair(
 ) -> Pair:
     """Return the pair of activities with the highest score."""
     b = int(ending.argmax())
+    if ending[b] <= first[b] + second[b]:
+        return b, b
     others = first.copy()
     others[b] = -np.inf
-    a = int(others.argmax())
-    return (b, b) if first[b] >= others[a] - penalty else (a, b)
+    return int(others.argmax()), b
 
 
 def lead(ending: NDArray[np.float64], activity: int) -> float:
@@ -192,11 +191,16 @@ def lead(ending: NDArray[np.float64], activity: int) -> float:
 
     It is negative if it does not, and infinite if there is no other.
     """
-    return float(ending[activity] - _without(ending, activity).max(initial=-np.inf))
+    return float(ending[activity] - _best_but(ending, activity))
 
 
-def _without(scores: NDArray[np.float64], place: int) -> NDArray[np.float64]:
-    return np.concatenate((scores[:place], scores[place + 1 :]))
+def _best_but(scores: NDArray[np.float64], place: int) -> float:
+    """The best score of all but one."""
+    kept = scores[place]
+    scores[place] = -np.inf
+    best = float(scores.max())
+    scores[place] = kept
+    return best
 
 
 def best_rival(

@@ -82,7 +82,7 @@ class Recogniser:
     threshold : an alarm needs a score above this
     words : one weight for the sum over all words, or besides it one for each word
     without_feedback : what an alarm means that nobody answered for five minutes
-    silence : seconds after an alarm without another
+    silence : seconds after an alarm without another; what it would have said, it learns from
     repeat : whether an alarm may come again that was wrong, while it is still the same thought
     learner : another way to change the weights than Lemma 5.1
 
@@ -177,7 +177,8 @@ class Recogniser:
 
     def check(self, entry: Entry) -> None:
         """Raise an error if the entry cannot be taken now."""
-        check_time(entry.time, "time")
+        if not isinstance(entry, Event):  # which has looked at its time itself
+            check_time(entry.time, "time")
         if entry.time < self._now - LATEST:
             late = self._now - entry.time
             raise DataError(
@@ -185,6 +186,8 @@ class Recogniser:
                 f"{LATEST:.0f} are taken",
                 field="time",
             )
+        if isinstance(entry, Event):
+            return
         if isinstance(entry, said.Create):
             new = len(self._knowledge.vectors)
             if not (new <= entry.activity <= new + 1000 and entry.name.strip()):
@@ -226,7 +229,7 @@ class Recogniser:
         best = thought[1]
         if best != self._refused:
             self._refused = NOTHING
-        if not ask or best in (self._declared, self._refused) or vector.end < self._quiet_until:
+        if not ask or best in (self._declared, self._refused):
             return []
         if self._declared == NOTHING:
             score = lead(self._ending, best)
@@ -234,6 +237,9 @@ class Recogniser:
             score = float(self._ending[best] - self._ending[self._declared])
         asked = self._question is not None and self._question.alarm.activity == best
         if score <= self.threshold or asked:
+            return []
+        if vector.end < self._quiet_until:  # it was told what is right, and should know by now
+            self._teach(self._before, self._present, len(self._diary) - 1)
             return []
         return [self._ask(vector, best, score, sure)]
 
@@ -421,6 +427,15 @@ class Recogniser:
         )
         sure = certainty(lead(self._ending, best))
         return Thought(self._now, declared, best, sure, thoughts.ranking(self._ending), why)
+
+    @property
+    def declared(self) -> int | None:
+        """The declared activity, or what a correction or a recognition put in its place."""
+        return _or_none(self._declared)
+
+    def minutes(self) -> list[tuple[float, int]]:
+        """When each information vector ended, and its activity (-1: none)."""
+        return list(zip(self._diary.end, self._diary.activity, strict=True))
 
     def stretches(self, start: float, end: float) -> list[Stretch]:
         """What was done from `start` to `end`."""

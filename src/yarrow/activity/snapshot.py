@@ -6,7 +6,7 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from yarrow.activity.features import Features, Voices
+from yarrow.activity.features import Features
 from yarrow.activity.thoughts import Alarm, Reason
 from yarrow.activity.vectors import InformationVector
 from yarrow.errors import DataError
@@ -81,26 +81,25 @@ def _vector(vector: InformationVector) -> list[Any]:
 
 
 def _features(features: Features) -> dict[str, Any]:
-    voices = features.words
     return {
         "of_activities": features.of_activities.tolist(),
         "of_switch": features.of_switch.tolist(),
-        "keys": voices.keys,
-        "lengths": voices.lengths,
-        "activities": voices.activities.tolist(),
-        "values": voices.values.tolist(),
+        "words": features.words,
+        "frequencies": features.frequencies.tolist(),
+        "of_words": features.of_words.tolist(),
     }
 
 
 def _features_back(state: dict[str, Any]) -> Features:
-    voices = Voices(
-        list(state["keys"]),
-        list(state["lengths"]),
-        np.array(state["activities"], np.intp),
-        np.array(state["values"], float),
-    )
+    of_words = np.array(state["of_words"], float)
+    if not state["words"]:
+        of_words = np.zeros((0, 0))
     return Features(
-        np.array(state["of_activities"], float), np.array(state["of_switch"], float), voices
+        np.array(state["of_activities"], float),
+        np.array(state["of_switch"], float),
+        list(state["words"]),
+        np.array(state["frequencies"], float),
+        of_words,
     )
 
 

@@ -1,4 +1,4 @@
-"""Amounts by key and activity, kept sparse: a word or a resource meets few activities."""
+"""Amounts by key and activity, kept sparse: most words and resources meet few activities."""
 
 from __future__ import annotations
 
@@ -10,52 +10,55 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DENSE_FROM = 12
+"""A row with so many activities is also kept as an array, which is then quicker to add up."""
+
 
 class Row:
-    """The activities of one key and the amount of each, in arrays that grow."""
+    """The amount of each activity at one key."""
 
-    __slots__ = ("_activities", "_amounts", "_places", "total")
+    __slots__ = ("amounts", "dense", "total")
 
     def __init__(self) -> None:
+        self.amounts: dict[int, float] = {}
         self.total = 0.0
-        self._places: dict[int, int] = {}
-        self._activities = np.zeros(2, np.intp)
-        self._amounts = np.zeros(2)
+        self.dense: NDArray[Any] | None = None
+        """The amounts as an array, long enough for the activities met, if they are many."""
 
-    def add(self, activity: int, amount: float) -> None:
+    def add(self, activity: int, amount: float, kind: type = float) -> None:
         """Add to the amount of an activity; amounts do not fall below zero."""
-        place = self._places.get(activity)
-        if place is None:
-            place = self._places[activity] = len(self._places)
-            if place == len(self._amounts):
-                self._activities = np.concatenate((self._activities, np.zeros(place, np.intp)))
-                self._amounts = np.concatenate((self._amounts, np.zeros(place)))
-            self._activities[place] = activity
-        old = float(self._amounts[place])
-        new = max(old + amount, 0.0)
-        self._amounts[place] = new
+        old = self.amounts.get(activity, 0.0)
+        new = old + amount
+        if new < 0:
+            new = 0.0
+        self.amounts[activity] = new
         self.total += new - old
+        dense = self.dense
+        if dense is None:
+            if len(self.amounts) < DENSE_FROM:
+                return
+            dense = self.dense = np.zeros(2 * max(self.amounts) + 1, kind)
+            for known, known_amount in self.amounts.items():
+                dense[known] = known_amount
+        elif activity >= len(dense):
+            dense = self.dense = np.concatenate((dense, np.zeros(activity + 1, kind)))
+        dense[activity] = new
 
-    def amount(self, activity: int) -> float:
-        """The amount of an activity."""
-        place = self._places.get(activity)
-        return 0.0 if place is None else float(self._amounts[place])
-
-    @property
-    def activities(self) -> NDArray[np.intp]:
-        """The activities that were ever added to, each once."""
-        return self._activities[: len(self._places)]
-
-    @property
-    def amounts(self) -> NDArray[np.float64]:
-        """The amount of each of them."""
-        return self._amounts[: len(self._places)]
+    def into(self, array: NDArray[Any]) -> None:
+        """Write the amounts into an array of zeros, one for each activity."""
+        if self.dense is None:
+            for activity, amount in self.amounts.items():
+                array[activity] = amount
+        else:
+            known = self.dense[: len(array)]
+            array[: len(known)] = known
 
 
 class Table:
-    """A `Row` for each key."""
+    """A `Row` for each key; its amounts may be whole numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
+        self._kind = int if whole else float
         self.rows: dict[str, Row] = {}
 
     def add(self, key: str, activity: int, amount: float) -> None:
@@ -63,22 +66,12 @@ class Table:
         row = self.rows.get(key)
         if row is None:
             row = self.rows[key] = Row()
-        row.add(activity, amount)
-
-    def amount(self, key: str, activity: int) -> float:
-        """The amount of an activity at a key."""
-        row = self.rows.get(key)
-        return 0.0 if row is None else row.amount(activity)
-
-    def total(self, key: str) -> float:
-        """The amounts of all activities at a key."""
-        row = self.rows.get(key)
-        return 0.0 if row is None else row.total
+        row.add(activity, amount, self._kind)
 
     def of(self, activity: int) -> Iterator[tuple[str, float]]:
         """Yield the keys that have an amount of this activity."""
         for key, row in self.rows.items():
-            amount = row.amount(activity)
+            amount = row.amounts.get(activity, 0.0)
             if amount > 0:
                 yield key, amount
 
@@ -90,16 +83,13 @@ class Table:
 
     def state_dict(self) -> list[Any]:
         """Return plain data."""
-        return [
-            [key, row.total, row.activities.tolist(), row.amounts.tolist()]
-            for key, row in self.rows.items()
-        ]
+        return [[key, row.total, list(row.amounts.items())] for key, row in self.rows.items()]
 
     def load_state_dict(self, state: Iterable[Any]) -> None:
         """Go on from plain data."""
         self.rows = {}
-        for key, total, activities, amounts in state:
+        for key, total, amounts in state:
             row = self.rows[key] = Row()
-            for activity, amount in zip(activities, amounts, strict=True):
-                row.add(activity, amount)
+            for activity, amount in amounts:
+                row.add(activity, amount, self._kind)
             row.total = total

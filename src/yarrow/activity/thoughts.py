@@ -76,7 +76,7 @@ def reasons(
     explicit, implicit, opened, words = weights.features[: len(ACTIVITY_FEATURES)]
     found = [
         Reason("word", word, float(words + weights.word(word)) * value)
-        for word, value in features.words.of(activity)
+        for word, value in features.word_values(activity)
     ]
     seconds = vector.seconds() or 1.0
     for resource, spent in vector.active.items():
