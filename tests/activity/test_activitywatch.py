@@ -39,7 +39,9 @@ def watched(one_server: Watched) -> Watched:
     return one_server
 
 
-def desk(watched: Watched, clock: HandClock, path: str | Path = ":memory:") -> tuple[Session, Runner]:
+def desk(
+    watched: Watched, clock: HandClock, path: str | Path = ":memory:"
+) -> tuple[Session, Runner]:
     session = session_at(clock, path, lag=20.0)
     return session, Runner(session, Collector(watched.server, clock), {})
 

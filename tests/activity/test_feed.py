@@ -60,8 +60,9 @@ def test_a_broken_line_is_told_and_left_out(tmp_path: Path) -> None:
     feed = FileFeed(str(path), lambda: 0.0)
     assert titles(feed) == ["a", "b"]
     assert f"{path}, line 2: is no JSON" in feed.refused[0]
-    assert "line 3: field 'kind': there is no kind of event 'safe' (did you mean save?)" in (
-        feed.refused[1]
+    assert (
+        "line 3: field 'kind': there is no kind of event 'safe' (did you mean save?)"
+        in (feed.refused[1])
     )
 
 

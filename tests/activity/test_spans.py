@@ -50,7 +50,9 @@ def test_a_window_that_was_seen_just_now_is_still_in_front() -> None:
 
 
 def test_who_reads_for_an_hour_has_not_left() -> None:
-    times = [time for time, kind, _ in told(look(window(0, 1000, "a"), now=1000)) if kind == "focus"]
+    times = [
+        time for time, kind, _ in told(look(window(0, 1000, "a"), now=1000)) if kind == "focus"
+    ]
     assert times == [0, 300, 600, 900]
 
 
@@ -130,7 +132,8 @@ def test_doubles_and_overlaps_become_one_line_of_time() -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    [{}, {"timestamp": "soon", "data": {}}, {"timestamp": "2026-01-01", "duration": "x", "data": {}},
+    [{}, {"timestamp": "soon", "data": {}},
+     {"timestamp": "2026-01-01", "duration": "x", "data": {}},
      {"timestamp": "2026-01-01", "duration": 1, "data": None}, {"timestamp": 5, "data": {}}],
 )  # fmt: skip
 def test_a_broken_event_is_named(broken: dict[str, Any]) -> None:

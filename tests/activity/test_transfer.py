@@ -124,7 +124,9 @@ def test_a_table_with_durations_addresses_and_labels(tmp_path: Path) -> None:
     store = Store(tmp_path / "a.sqlite")
     import_history(store, read_history(str(path)))
     assert declared(store) == [(0.0, "Paper"), (1000.0, "Tax")]
-    told = [(e.time - MORNING, e.kind, e.resource) for _, e in store.entries() if hasattr(e, "kind")]
+    told = [
+        (e.time - MORNING, e.kind, e.resource) for _, e in store.entries() if hasattr(e, "kind")
+    ]
     assert (0.0, "navigate", "https://soil.example/") in told
     assert (200.0, "away", "") in told
     assert (1000.0, "focus", "window:kate/tax.txt") in told
@@ -135,7 +137,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     path.write_text(f"when,what,on\n{MORNING},a.txt,Paper\n{MORNING + 60},b.txt,Tax\n")
     with pytest.raises(DataError, match=r"log\.csv, line 1: needs a column of times"):
         read_history(str(path))
-    with pytest.raises(DataError, match="has no column 'wen' .did you mean when"):
+    with pytest.raises(DataError, match=r"has no column 'wen' \(did you mean when"):
         read_history(str(path), {"time": "wen"})
     with pytest.raises(ParameterError, match="not 'colour'"):
         read_history(str(path), {"time": "when", "title": "what", "colour": "on"})
@@ -151,8 +153,8 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("a.json", "{", r"a\.json, line 1: is no JSON"),
         ("a.json", "[]", "it has no buckets of events"),
         ("a.json", '{"buckets": {"x": {}}}', "it has no buckets of events"),
-        ("a.json", '{"buckets": {"x": {"type": "afkstatus", "events": []}}}', "no bucket of windows"),
-        ("a.json", '{"buckets": {"x": {"type": "currentwindow", "events": [{}]}}}', "needs a timestamp"),
+        ("a.json", '{"b": {"type": "afkstatus", "events": []}}', "no bucket of windows"),
+        ("a.json", '{"b": {"type": "currentwindow", "events": [{}]}}', "needs a timestamp"),
         ("a.csv", "time,title\n1,2,3\n", r"a\.csv, line 2: has 3 cells, not 2"),
         ("a.csv", "time,title\nsoon,b\n", r"a\.csv, line 2: no time"),
         ("a.csv", "time,title,duration\n5,b,-1\n", r"a\.csv, line 2: no time \(-1.0 is no number"),

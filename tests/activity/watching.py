@@ -15,7 +15,9 @@ from pathlib import Path
 
 from yarrow.activity.activitywatch import ActivityWatch, Unreachable
 
-SERVER = shutil.which("aw-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+SERVER = shutil.which(
+    "aw-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+)
 HERE = socket.gethostname()
 WINDOW, WEB, AFK = f"aw-watcher-window_{HERE}", "aw-watcher-web-firefox", f"aw-watcher-afk_{HERE}"
 _KINDS = {WINDOW: "currentwindow", WEB: "web.tab.current", AFK: "afkstatus"}
@@ -46,7 +48,9 @@ class Watched:
         body = {"timestamp": stamp, "duration": 0, "data": data}
         self.server._ask(f"buckets/{bucket}/heartbeat?pulsetime={pulse}", body)
 
-    def beats(self, bucket: str, start: float, end: float, every: float = 10.0, **data: str) -> None:
+    def beats(
+        self, bucket: str, start: float, end: float, every: float = 10.0, **data: str
+    ) -> None:
         """A heartbeat every few seconds."""
         at = start
         while at < end:
@@ -61,7 +65,16 @@ def activitywatch(folder: Path, port: int | None = None) -> Iterator[Watched]:
     port = port or free_port()
     homes = {f"XDG_{name}_HOME": str(folder) for name in ("DATA", "CONFIG", "CACHE", "STATE")}
     process = subprocess.Popen(
-        [str(SERVER), "--testing", "--storage", "memory", "--host", "127.0.0.1", "--port", str(port)],
+        [
+            str(SERVER),
+            "--testing",
+            "--storage",
+            "memory",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=os.environ | homes,

@@ -81,7 +81,9 @@ class ActivityWatch:
                 return json.loads(text) if text.strip() else None
         except (OSError, ValueError) as error:  # no connection, an error page, no JSON
             reason = getattr(error, "reason", None) or error
-            raise Unreachable(f"{self.address}: ActivityWatch does not answer ({reason}).") from None
+            raise Unreachable(
+                f"{self.address}: ActivityWatch does not answer ({reason})."
+            ) from None
 
 
 def _iso(time: float) -> str:

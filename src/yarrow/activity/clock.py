@@ -42,7 +42,7 @@ class Clock:
         return self._last
 
     def settle(self, newest: float) -> None:
-        """Nobody is there, and nothing in the log is newer than `newest`: lose some of the shift."""
+        """Nobody is there, and nothing in the log is newer than `newest`: shrink the shift."""
         if self.shift:
             wall = float(self._wall())
             self.shift = max(0.0, min(self.shift, newest - wall))

@@ -194,7 +194,9 @@ class DemoDay:
         if self.is_over:
             sentence = "The simulated day is over; look around, correct, review."
         else:
-            sentence = f"A simulated day, {self.clock.speed:g} times as fast; answer for Ada, or she does"
+            sentence = (
+                f"A simulated day, {self.clock.speed:g} times as fast; answer for Ada, or she does"
+            )
         return [{"ok": True, "sentence": sentence}]
 
     def run(self) -> None:

@@ -45,7 +45,9 @@ def read_line(line: bytes | str, source: str, number: int | None, now: float) ->
     except YarrowError as error:
         raise DataError(str(error), source=source, line=number) from None
     except ValueError as error:
-        raise DataError(f"is no JSON, or has no date ({error})", source=source, line=number) from None
+        raise DataError(
+            f"is no JSON, or has no date ({error})", source=source, line=number
+        ) from None
 
 
 def _event(record: dict[str, Any]) -> Event:

@@ -1,4 +1,4 @@
-"""What the page can ask and say, as plain data: the meaning of each request, without the network."""
+"""What the page can ask and say, as plain data: what each request means, without the network."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Requests:
         told = act(asked)
         return told if isinstance(told, dict) else {"version": self.session.version}
 
-    # -- questions ----------------------------------------------------------------------------------
+    # -- questions ------------------------------------------------------------------------------
 
     def state(self, asked: dict[str, Any]) -> dict[str, Any]:
         """All that the page shows of a day, but for the resources."""
@@ -154,7 +154,7 @@ class Requests:
             for one in found
         ]
 
-    # -- what is said -------------------------------------------------------------------------------
+    # -- what is said ---------------------------------------------------------------------------
 
     def _associate(self, asked: dict[str, Any]) -> None:
         resource = _text(asked, "resource")
@@ -231,8 +231,10 @@ def _joined(stretches: list[Stretch]) -> list[dict[str, Any]]:
             and one.certainty < _UNSURE and one.end - one.start >= _WORTH_A_REVIEW
         )  # fmt: skip
         last = found[-1] if found else None
-        if last is not None and one.start - last["end"] <= _TOUCHING and (
-            (last["activity"], last["unsure"]) == (one.activity, unsure)
+        if (
+            last is not None
+            and one.start - last["end"] <= _TOUCHING
+            and ((last["activity"], last["unsure"]) == (one.activity, unsure))
         ):
             before, length = last["end"] - last["start"], one.end - one.start
             sum_of_both = last["certainty"] * before + one.certainty * length

@@ -1,10 +1,10 @@
 """The page's server: on this machine only, for those who have the token.
 
-Other programs and web pages on the same machine are strangers. So the address is 127.0.0.1, each
-request about data carries a random token in a header (a cookie would be sent to every other port of
-this machine too), its `Host` must be ours (a stranger's name may be made to point to 127.0.0.1), and
-if a browser says where a request comes from, it must come from our page. The page itself holds no data and
-may load nothing from elsewhere.
+Other programs and web pages on the same machine are strangers. So the address is 127.0.0.1, and
+each request about data carries a random token in a header (a cookie would be sent to every other
+port of this machine too). Its `Host` must be ours, since a stranger's name may be made to point to
+127.0.0.1; and if a browser says where a request comes from, it must come from our page. The page
+itself holds no data and may load nothing from elsewhere.
 """
 
 from __future__ import annotations

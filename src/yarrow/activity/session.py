@@ -68,10 +68,10 @@ class Session:
         self._saved = float("-inf")  # the time of the newest snapshot on the disk
         self._replay(BEGINNING[0])
 
-    # -- the fold ---------------------------------------------------------------------------------
+    # -- the fold -------------------------------------------------------------------------------
 
     def _replay(self, since: float) -> None:
-        """Make the recogniser anew, from the newest state in which nothing since a time took part."""
+        """Make the recogniser anew, from the newest state in which nothing since then took part."""
         self._checkpoints = [kept for kept in self._checkpoints if kept[0][0] < since]
         self.recogniser = Recogniser(**self._settings)
         self._place, self._newest = BEGINNING, None
@@ -124,9 +124,7 @@ class Session:
                 self._save(*self._checkpoints[-1])
             self.store.close()
 
-    def record(
-        self, changes: Iterable[Change], settings: Mapping[str, str] | None = None
-    ) -> int:
+    def record(self, changes: Iterable[Change], settings: Mapping[str, str] | None = None) -> int:
         """Take what sources told; return how much of it is new."""
         with self.changed:
             last = self._place[0]
@@ -180,7 +178,7 @@ class Session:
         self.version += 1
         self.changed.notify_all()
 
-    # -- what the person says -----------------------------------------------------------------------
+    # -- what the person says -------------------------------------------------------------------
 
     def now(self) -> float:
         """The time of what is said now: behind all that is in the log."""
@@ -194,7 +192,7 @@ class Session:
             self._append([entry], [None])
 
     def activity(self, which: int | str) -> int:
-        """The number of an activity that is named by its number or its name; a new name makes one."""
+        """The number of an activity, told by its number or its name; a new name makes one."""
         with self.changed:
             known = self.activities()
             if isinstance(which, str):
@@ -226,7 +224,7 @@ class Session:
             self.say(said.Correct, self.activity(activity), min(since, self.now()), until)
 
     def answer(self, alarm: int, *, right: bool) -> None:
-        """Answer an alarm; one that is no longer asked is left alone, so that no key hits another."""
+        """Answer an alarm; one that is no longer asked is refused, so that no key hits another."""
         with self.changed:
             asked = self.alarm()
             if asked is None or asked.id != alarm:
@@ -247,7 +245,7 @@ class Session:
                 self._notify()
             return removed
 
-    # -- what can be asked --------------------------------------------------------------------------
+    # -- what can be asked ----------------------------------------------------------------------
 
     def alarm(self) -> Alarm | None:
         """The newest alarm that nobody has answered."""

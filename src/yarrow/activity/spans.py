@@ -1,9 +1,10 @@
 """From spans, as ActivityWatch keeps them, to what changed on the desk.
 
-ActivityWatch has buckets of spans: which window was in front, which page its browser showed, whether
-anybody was there. Heartbeats may come twice, late and overlapping, and the newest span still grows.
-The log wants changes: this window from now on, nobody there from now on. Each change is named after
-the span that told it (its origin), so that looking at the same spans again adds nothing.
+ActivityWatch has buckets of spans: which window was in front, which page its browser showed, and
+whether anybody was there. Heartbeats may come twice, late and overlapping, and the newest span
+still grows. The log wants changes: this window from now on, nobody there from now on. Each change
+is named after the span that told it (its origin), so that looking at the same spans again adds
+nothing.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def _time(change: Change) -> float:
 
 
 def _gone(time: float, bucket: str) -> Change:
-    """Nobody is there; told again when a title changes by itself, since that looks like somebody."""
+    """Nobody is there; told again when a title changes by itself, as if there were somebody."""
     return Change(Event(time, "away"), f"{bucket}@away:{time:.3f}")
 
 
@@ -153,11 +154,15 @@ def _focus(window: list[Span], web: list[Span], has_web: bool, bucket: str) -> I
             page = next(pages, None)
         if not is_browser(application):
             resource = resource_of(application, title)
-            yield from _lasting(seen, Event(seen.start, "focus", resource, title, application), name)
+            yield from _lasting(
+                seen, Event(seen.start, "focus", resource, title, application), name
+            )
             continue
         if page is None or page.start > seen.start:
             resource = "" if has_web else resource_of(application, title)
-            yield from _lasting(seen, Event(seen.start, "focus", resource, title, application), name)
+            yield from _lasting(
+                seen, Event(seen.start, "focus", resource, title, application), name
+            )
         while page is not None and page.start < seen.end:
             address = _text(page, "url")
             if is_web_address(address):

@@ -176,8 +176,8 @@ class Store:
 
         An entry whose origin is there already is left out. `settings` (how far a source was read)
         are kept in the same transaction: after a crash neither is ahead of the other. What the
-        patterns of `never` match is stored as being away. `exists_since` are activities that must have
-        been created at a time, because older history tells of them.
+        patterns of `never` match is stored as being away. `exists_since` are activities that
+        must have been created by a time, because older history tells of them.
         """
         pending = list(entries)
         names = list(origins) or [None] * len(pending)
@@ -212,7 +212,7 @@ class Store:
             after,
         )
         for row in rows:
-            yield Logged((row[0], row[1]), _entry(row[0], *row[2:], source=self.path))
+            yield Logged((row[0], row[1]), _entry(self.path, row[0], *row[2:]))
 
     def last(self) -> Place:
         """Where the newest entry stands."""
@@ -275,7 +275,10 @@ class Store:
             return "resource = ?", (resource,)
         if start is None or end is None or not start < end:
             raise ParameterError("say which resource to forget, or a span whose end is later.")
-        return "time >= ? AND time < ? AND kind NOT IN ('create', 'rename', 'merge', 'archive')", (start, end)
+        return "time >= ? AND time < ? AND kind NOT IN ('create', 'rename', 'merge', 'archive')", (
+            start,
+            end,
+        )
 
     def never(self) -> list[str]:
         """Patterns (regular expressions, any case) of what is never stored."""
@@ -297,7 +300,7 @@ class Store:
         return [_pattern(text) for text in self.never()]
 
     def _without_secrets(self, entry: said.Entry) -> said.Entry:
-        """What may be stored of an entry: of what is private, that nothing was seen from then on."""
+        """What may be stored of an entry: of what is private, that nothing is seen from then on."""
         texts = (getattr(entry, name, "") for name in ("title", "resource", "application"))
         if not any(pattern.search(text) for text in texts for pattern in self._never if text):
             return entry
@@ -353,8 +356,8 @@ def _row(entry: said.Entry) -> tuple[Any, ...]:
 
 
 def _entry(
-    at: float, kind: str, resource: str, title: str, application: str, duration: float,
-    told: str | None, source: str,
+    source: str, at: float, kind: str, resource: str, title: str, application: str,
+    duration: float, told: str | None,
 ) -> said.Entry:  # fmt: skip
     if told is None:
         return Event(at, kind, resource, title, application, duration)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from yarrow.activity import said
 from yarrow.activity.session import Session
-from yarrow.activity.spans import GAP, Change, Span, changes, read_spans, read_time
+from yarrow.activity.spans import GAP, Span, changes, read_spans, read_time
 from yarrow.activity.store import Store
 from yarrow.errors import DataError, ParameterError, did_you_mean
 
@@ -59,7 +59,7 @@ class Imported(NamedTuple):
     activities: list[str]
 
 
-# -- reading ----------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------
 
 
 def read_history(
@@ -207,7 +207,7 @@ def _as_spans(events: list[tuple[float, float | None, dict[str, str]]]) -> Itera
         yield Span(start, min(start + length, following), data)
 
 
-# -- categories -------------------------------------------------------------------------------------
+# -- categories --------------------------------------------------------------------------------
 
 
 def _rules(path: str) -> list[tuple[str, re.Pattern[str]]]:
@@ -243,7 +243,7 @@ def _by_rules(rules: list[tuple[str, re.Pattern[str]]]) -> Name:
     return name
 
 
-# -- into the log -----------------------------------------------------------------------------------
+# -- into the log ------------------------------------------------------------------------------
 
 
 def import_history(store: Store, histories: Iterable[History]) -> Imported:
@@ -275,7 +275,7 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
             entries.append((said.Declare(time, numbers[key]), origin))
     # What begins at one moment: the activity, then that it is this one, then what is in front.
     order = {said.Create: 0, said.Declare: 1}
-    entries.sort(key=lambda one: (one[0].time, order.get(type(one[0]), 2)))  # type: ignore[call-overload]
+    entries.sort(key=lambda one: (one[0].time, order.get(type(one[0]), 2)))
     new = store.append(
         [entry for entry, _ in entries], [origin for _, origin in entries], exists_since=used
     )
@@ -300,7 +300,7 @@ def _switches(history: History) -> Iterator[tuple[float, str]]:
             current = name
 
 
-# -- out of the log ---------------------------------------------------------------------------------
+# -- out of the log ----------------------------------------------------------------------------
 
 
 def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
@@ -334,7 +334,7 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
 
 def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
     """What was learned as ActivityWatch's categories: the words that speak for each activity."""
-    found = []
+    found: list[dict[str, Any]] = []
     for one in session.activities():
         words = [word for word, _ in session.recogniser.words(one.id, most)]
         if one.archived or not words:

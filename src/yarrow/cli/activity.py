@@ -51,7 +51,7 @@ def command() -> None:
 
       yarrow activity demo
       yarrow activity run
-      yarrow activity import aw-buckets-export.json --categories aw-category-export.json
+      yarrow activity import aw-buckets-export.json --categories categories.json
       yarrow activity forget --resource https://example.org/secret
       cd "$(yarrow activity folder --first)"
     """
@@ -196,7 +196,7 @@ def import_(
     With categories, or a column of activities, the recogniser is trained when it starts. What is in
     the log already does not enter twice. A program that runs on the log takes it up by itself.
 
-      yarrow activity import aw-buckets-export.json --categories aw-category-export.json
+      yarrow activity import aw-buckets-export.json --categories categories.json
       yarrow activity import windows.csv --column activity=project
     """
     from yarrow.activity.store import Store
@@ -273,7 +273,7 @@ def export(
 @click.option("--since", metavar="TIME", help="All that happened from this time ...")
 @click.option("--until", metavar="TIME", help="... to this time; by default to now.")
 @click.option("--matching", metavar="PATTERN",
-              help="Whatever has this regular expression in title, name or application.")  # fmt: skip
+              help="Whatever has this pattern in its title, name or application.")  # fmt: skip
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(
     database: str | None,
@@ -303,7 +303,8 @@ def forget(
     if not os.path.exists(path):
         raise ParameterError(f"{path}: there is no log.")
     if resource is not None:
-        what, told = {"resource": resource}, repr(resource)
+        what: dict[str, Any] = {"resource": resource}
+        told = repr(resource)
     elif matching is not None:
         what, told = {"matching": matching}, f"all that {matching!r} matches"
     else:
@@ -312,7 +313,7 @@ def forget(
     if not yes:
         click.confirm(f"Forget {told} for ever?", abort=True, err=True)
     with Store(path) as store:
-        removed = store.forget(**what)  # type: ignore[arg-type]
+        removed = store.forget(**what)
     click.echo(f"{removed:,} {'entry' if removed == 1 else 'entries'} removed")
 
 
@@ -348,7 +349,7 @@ def never(pattern: str | None, database: str | None, remove: bool) -> None:
 def status(database: str | None) -> None:
     """Tell what is in the log, what you are working on, and where the page is.
 
-      yarrow activity status
+    yarrow activity status
     """
     from yarrow.activity.runner import running_at
 
@@ -363,7 +364,7 @@ def status(database: str | None) -> None:
         f" since {_shown(first.place[0])}" if first else ""))  # fmt: skip
     running = running_at(path)
     click.echo(f"Page: {running['link']}" if running else "Page: no program runs on this log")
-    click.echo(f"Declared: {names.get(thought.declared, 'nothing')}")  # type: ignore[arg-type]
+    click.echo(f"Declared: {names.get(thought.declared, 'nothing')}")
     if thought.activity is not None:
         sure = f"{100 * thought.certainty:.0f} % sure"
         click.echo(f"Recognised: {names.get(thought.activity, 'nothing')}, {sure}")
