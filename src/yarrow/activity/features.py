@@ -109,7 +109,7 @@ class Knowledge:
         self.vectors[into] += self.vectors[activity]
         self.vectors[activity] = 0.0
 
-    # -- features -------------------------------------------------------------------------------
+    # -- features --------------------------------------------------------------------------------
 
     def features(self, vector: InformationVector, since_switch: float) -> Features:
         """Return F_A for all activities and F_S."""
@@ -188,7 +188,7 @@ class Knowledge:
         row = self.seconds.rows.get(resource)
         return 0.0 if row is None else row.amounts.get(activity, 0.0) / (row.total + HALF_KNOWN)
 
-    # -- plain data -----------------------------------------------------------------------------
+    # -- plain data ------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -145,7 +145,7 @@ class _Person:
         self.events: list[Event] = []
         self.open: dict[str, _Resource] = {}
 
-    # -- which activity -------------------------------------------------------------------------
+    # -- which activity --------------------------------------------------------------------------
 
     def live(self) -> Life:
         """Go through all switches."""
@@ -246,7 +246,7 @@ class _Person:
             delay = min(self.random.expovariate(1 / DELAY_SECONDS), LONGEST_DELAY)
         return Switch(self.time + delay, said, actual)
 
-    # -- how time passes ------------------------------------------------------------------------
+    # -- how time passes -------------------------------------------------------------------------
 
     def _new_day(self) -> None:
         while True:
@@ -324,7 +324,7 @@ class _Person:
         del self.open[resource.address]
         self._event(0.0, "close", resource, resource.title)
 
-    # -- what is in front -----------------------------------------------------------------------
+    # -- what is in front ------------------------------------------------------------------------
 
     def _choose(self, number: int) -> _Resource:
         activity = self.activities[number]
@@ -392,7 +392,7 @@ class _Person:
             return f"Inbox ({self.random.randrange(30)}) - Thunderbird"
         return resource.title
 
-    # -- numbers and words ----------------------------------------------------------------------
+    # -- numbers and words -----------------------------------------------------------------------
 
     def _lognormal(self, median_and_deviation: tuple[float, float]) -> float:
         median, deviation = median_and_deviation

@@ -145,7 +145,7 @@ class Recogniser:
         self._alarms = 0
         self._quiet_until = 0.0
 
-    # -- time -----------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------
 
     def feed(self, entry: Entry) -> list[Alarm]:
         """Take the next entry of the log; return the alarms raised on the way to it.
@@ -277,7 +277,7 @@ class Recogniser:
         if self._declared != NOTHING:
             self._knowledge.credit(vector, self._declared)
 
-    # -- what a person says ---------------------------------------------------------------------
+    # -- what a person says ----------------------------------------------------------------------
 
     def _hear(self, entry: said.Said, time: float) -> None:
         self._do(entry, time)
@@ -389,7 +389,7 @@ class Recogniser:
         else:
             self._teach(question.before, question.now, question.line, 1 - belief)
 
-    # -- learning -------------------------------------------------------------------------------
+    # -- learning --------------------------------------------------------------------------------
 
     def _scores(
         self, before: Features, now: Features
@@ -414,7 +414,7 @@ class Recogniser:
             example = self._weights.example(before, now, right, wrong)
             self._learner.learn(self._weights, example, importance)
 
-    # -- what can be asked ----------------------------------------------------------------------
+    # -- what can be asked -----------------------------------------------------------------------
 
     def thought(self) -> Thought:
         """What the recogniser takes the present activity for, and why."""
