@@ -120,7 +120,8 @@ def _stretch(rng: random.Random, name: str, start: float, end: float) -> Iterato
     opened: set[str] = set()
     now = start
     while now < end:
-        thing = rng.choice(EVERYWHERE) if rng.random() < 0.12 else rng.choice(things)
+        shared = now > start and rng.random() < 0.12
+        thing = rng.choice(EVERYWHERE if shared else things)
         kind = "navigate" if thing.resource.startswith("https") else "focus"
         if thing.resource.startswith(_HOME) and thing.resource not in opened:
             opened.add(thing.resource)
