@@ -60,6 +60,7 @@ class FastClock(Clock):
         super().__init__()
         self.speed = speed
         self._at, self._since, self.running = start, time.monotonic(), False
+        self.paused = False  # by the person who watches
 
     def now(self) -> float:
         """The simulated time."""

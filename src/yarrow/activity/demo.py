@@ -164,7 +164,7 @@ class DemoDay:
         self._switches = [(_hour(today, hour), name, says) for hour, name, says in DAY]
         self._events = self._all_events()
         self._stopped = threading.Event()
-        self._paused = False
+        self._waits = False  # for an answer
         self._current: str | None = None  # what Ada really works at
         self.is_over = False
 
@@ -186,18 +186,18 @@ class DemoDay:
 
     def pause(self) -> None:
         """Stop, or go on; what the page's button does."""
-        self._paused = not self._paused
-        self.clock.run(not self._paused)
+        self.clock.paused = not self.clock.paused
+        self.clock.run(not self.clock.paused)
         self.session.touch()
 
     def sources(self) -> list[dict[str, Any]]:
         """The page's first line."""
         if self.is_over:
-            sentence = "The simulated day is over; look around, correct, review."
+            sentence = "The simulated day is over; look around, correct, review"
+        elif self._waits:
+            sentence = "Answer for Ada; in a few seconds she does it herself"
         else:
-            sentence = (
-                f"A simulated day, {self.clock.speed:g} times as fast; answer for Ada, or she does"
-            )
+            sentence = f"A simulated day, {self.clock.speed:g} times as fast"
         return [{"ok": True, "sentence": sentence}]
 
     def run(self) -> None:
@@ -240,8 +240,10 @@ class DemoDay:
     def _wait_for_an_answer(self) -> None:
         """The newcomer may answer; time stands still."""
         self.clock.run(False)
+        self._waits = True
+        self.session.touch()
         until = time.monotonic() + _ANSWER_AFTER
-        while time.monotonic() < until or self._paused:
+        while time.monotonic() < until or self.clock.paused:
             if self._stopped.wait(_STEP) or self.session.alarm() is None:
                 break
         alarm = self.session.alarm()
@@ -254,4 +256,5 @@ class DemoDay:
                 self.session.answer(alarm.id, right=False)
             else:
                 self.session.correct(name, alarm.since)
-        self.clock.run(not self._paused)
+        self._waits = False
+        self.clock.run(not self.clock.paused)

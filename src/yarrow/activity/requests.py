@@ -106,7 +106,7 @@ class Requests:
                 "start": start,
                 "end": end,
                 "demo": self._pause is not None,
-                "running": getattr(session.clock, "running", True),
+                "paused": getattr(session.clock, "paused", False),
                 "declared": {
                     "activity": thought.declared,
                     "since": session.declared_since(),

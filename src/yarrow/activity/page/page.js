@@ -275,7 +275,7 @@ function about(one) {
 function drawTotals(stretches) {
   const sums = new Map();
   for (const one of stretches) sums.set(one.activity, (sums.get(one.activity) ?? 0) + one.end - one.start);
-  const sorted = [...sums].sort((one, other) => other[1] - one[1]);
+  const sorted = [...sums].filter(([, sum]) => sum >= 30).sort((one, other) => other[1] - one[1]);
   fill($("totals"), sorted, ([id, sum]) => [id, id === null ? "" : nameOf(id), lasted(sum)], ([id, sum]) =>
     element("li", {}, paint(element("span", { className: "dot" }), id),
       id === null ? "Unknown" : nameOf(id), element("span", { className: "number" }, lasted(sum))));
@@ -368,7 +368,7 @@ function drawSources() {
   fill($("sources"), state.sources, (one) => [one.sentence, one.ok], (one) =>
     element("span", { className: one.ok ? "" : "trouble" }, one.sentence));
   $("pause").hidden = !state.demo;
-  $("pause").firstChild.textContent = state.running === false ? "Go on " : "Pause ";
+  $("pause").firstChild.textContent = state.paused ? "Go on " : "Pause ";
 }
 
 // -- choosing an activity -----------------------------------------------------------------------
@@ -432,7 +432,7 @@ function openChoices(open) {
 }
 $("switch-to").addEventListener("focus", () => openChoices(true));
 $("switch-to").addEventListener("blur", () => openChoices(false));
-$("switch-to").addEventListener("keydown", (event) => { if (event.key === "Escape") $("switch-to").blur(); });
+$("switch-to").addEventListener("keydown", (event) => { if (event.key === "Escape") { $("switch-to").value = ""; $("switch-to").blur(); } });
 $("switch").addEventListener("submit", (event) => event.preventDefault());
 
 let takeChosen = () => {};
