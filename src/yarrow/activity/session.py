@@ -29,6 +29,7 @@ __all__ = ["Session"]
 
 _JUST_NOW = 2.0  # seconds: what is late by less happens now
 _CHECKPOINTS = 4
+_KEEP_AFTER = 50_000  # entries of a long replay
 _TELL_AFTER = 20.0  # seconds of the log's time: pages show that time passes
 _SNAPSHOT_AFTER = 4 * 3600.0  # seconds of the log's time between snapshots on the disk
 
@@ -40,7 +41,8 @@ class Session:
     ----------
     store : the log
     clock : tells the time
-    lag : seconds that the recogniser stays behind the clock, so that sources may be late
+    lag : seconds that the recogniser stays behind the clock, so that sources may be late; what
+        is late by less than that happens now
     checkpoint_after : seconds of the log's time between checkpoints in memory
     settings : of the recogniser
     """
@@ -90,12 +92,14 @@ class Session:
 
     def _take(self) -> None:
         """Feed what the log has behind the last entry taken."""
-        for place, entry in self.store.entries(after=self._place):
+        for number, (place, entry) in enumerate(self.store.entries(after=self._place), 1):
             try:
                 self.recogniser.feed(entry)
             except YarrowError as error:  # a later entry may not depend on it
                 self.refused = f"an entry of the log is left out: {error}"
             self._place, self._newest = place, entry
+            if number % _KEEP_AFTER == 0:  # years of history need not be learned again
+                self._keep_checkpoint()
         self._keep_checkpoint()
 
     def _keep_checkpoint(self) -> None:
@@ -127,10 +131,10 @@ class Session:
     def record(self, changes: Iterable[Change], settings: Mapping[str, str] | None = None) -> int:
         """Take what sources told; return how much of it is new."""
         with self.changed:
-            last = self._place[0]
+            last, just_now = self._place[0], max(_JUST_NOW, self.lag)
             events, origins = [], []
             for event, origin in changes:
-                if last - _JUST_NOW <= event.time < last:
+                if last - just_now <= event.time < last:
                     event = dataclasses.replace(event, time=last)
                 events.append(event)
                 origins.append(origin or None)

@@ -247,7 +247,7 @@ class Store:
     ) -> int:
         """Remove a resource, a span of time, or what a pattern matches; return how many entries.
 
-        The bytes are overwritten and the file is packed anew, so nothing is left of them in it.
+        The bytes are overwritten, in the file and in the journal beside it.
         Of a span, events and switches go; activities that were created in it stay.
         """
         where, values = self._forgotten(resource, start, end, matching)
@@ -259,8 +259,6 @@ class Store:
                 self._db.execute(f"DELETE FROM log WHERE {where}", values)
                 self._db.execute("DELETE FROM snapshot WHERE time >= ?", (row[0],))
         if row[1]:
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return int(row[1])
 

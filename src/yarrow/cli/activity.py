@@ -199,6 +199,7 @@ def import_(
       yarrow activity import aw-buckets-export.json --categories categories.json
       yarrow activity import windows.csv --column activity=project
     """
+    from yarrow.activity.runner import running_at
     from yarrow.activity.store import Store
     from yarrow.activity.transfer import import_history, read_history
 
@@ -209,13 +210,18 @@ def import_(
             raise click.UsageError(f"--column is ROLE=NAME, not {text!r}")
         roles[role] = name
     histories = read_history(file, roles, categories)
-    with Store(_path(database)) as store:
+    path = _path(database)
+    with Store(path) as store:
         done = import_history(store, histories)
     click.echo(
         f"{counted(done.new, 'new entry').replace('entrys', 'entries')} of {done.entries:,}, "
         f"{counted(done.switches, 'switch').replace('switchs', 'switches')} between activities"
         + (f"; new activities: {', '.join(done.activities)}" if done.activities else "")
     )
+    if done.new and running_at(path) is None:
+        click.echo("Learning from it ...", err=True)
+        with _opened(path):  # and a snapshot is left, so that the program starts quickly
+            pass
 
 
 @command.command(cls=Command, short_help="Give to ActivityWatch what was learned.")
