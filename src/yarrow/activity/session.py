@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import marshal
 import threading
 import zlib
 from collections.abc import Iterable, Mapping
@@ -63,7 +64,7 @@ class Session:
         self.changed = threading.Condition(threading.RLock())
         self._told = float("-inf")
         self.version = 0  # grows with every change that a page would show
-        self._checkpoints: list[tuple[Place, bytes]] = []
+        self._checkpoints: list[tuple[Place, bytes]] = []  # in memory only, so marshal is safe
         self._newest: said.Entry | None = None  # the last entry that the recogniser has taken
         self._place = BEGINNING  # and where it stands
         self.refused = ""  # a sentence, if the recogniser could not take an entry
@@ -78,14 +79,13 @@ class Session:
         self.recogniser = Recogniser(**self._settings)
         self._place, self._newest = BEGINNING, None
         self._ticked = float("-inf")
-        kept = self._checkpoints[-1] if self._checkpoints else None
-        if kept is None:
-            kept = self.store.snapshot(self._made_by)
-        if kept is not None:
+        if self._checkpoints:
+            self._place, state = self._checkpoints[-1]
+            self.recogniser.load_state_dict(marshal.loads(state))
+        elif (kept := self.store.snapshot(self._made_by)) is not None:
             try:
                 self.recogniser.load_state_dict(json.loads(zlib.decompress(kept[1])))
-                self._place = kept[0]
-                self._saved = max(self._saved, kept[0][0])
+                self._place, self._saved = kept[0], max(self._saved, kept[0][0])
             except (YarrowError, ValueError, KeyError, TypeError, zlib.error):  # of another version
                 self.recogniser = Recogniser(**self._settings)
         self._take()
@@ -109,23 +109,23 @@ class Session:
             return
         if self._ticked > newest:  # what comes late would find its time already judged
             return
-        state = self._state_bytes()
-        self._checkpoints = [*self._checkpoints, (self._place, state)][-_CHECKPOINTS:]
+        state = self.recogniser.state_dict()
+        self._checkpoints.append((self._place, marshal.dumps(state)))
+        del self._checkpoints[:-_CHECKPOINTS]
         if newest >= self._saved + _SNAPSHOT_AFTER:
             self._save(self._place, state)
 
-    def _state_bytes(self) -> bytes:
-        return zlib.compress(json.dumps(self.recogniser.state_dict()).encode(), level=1)
-
-    def _save(self, place: Place, state: bytes) -> None:
-        self.store.add_snapshot(place, self._made_by, state)
+    def _save(self, place: Place, state: dict[str, Any]) -> None:
+        packed = zlib.compress(json.dumps(state).encode(), level=1)
+        self.store.add_snapshot(place, self._made_by, packed)
         self._saved = place[0]
 
     def close(self) -> None:
         """Leave a snapshot, so that the next start is quick; nothing is lost without it."""
         with self.changed:
             if self._checkpoints and self._checkpoints[-1][0][0] > self._saved:
-                self._save(*self._checkpoints[-1])
+                place, state = self._checkpoints[-1]
+                self._save(place, marshal.loads(state))
             self.store.close()
 
     def record(self, changes: Iterable[Change], settings: Mapping[str, str] | None = None) -> int:
