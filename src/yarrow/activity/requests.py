@@ -14,7 +14,7 @@ from typing import Any
 from yarrow.activity import said
 from yarrow.activity.diary import Stretch
 from yarrow.activity.session import Session
-from yarrow.activity.thoughts import Reason
+from yarrow.activity.thoughts import Reason, certainty
 from yarrow.activity.titles import is_web_address
 from yarrow.errors import ParameterError
 
@@ -215,7 +215,8 @@ def open_resource(place: str) -> None:
 def _shares(ranked: tuple[tuple[int, float], ...]) -> list[dict[str, Any]]:
     """Scores as shares of one: of two activities, the certainty of the better."""
     best = max((score for _, score in ranked), default=0.0)
-    weights = [math.exp(2.0 * (score - best)) for _, score in ranked]
+    sure = [certainty(score - best) for _, score in ranked]  # 1/2 for the best, less for others
+    weights = [share / (1.0 - share) for share in sure]
     return [
         {"activity": activity, "certainty": weight / sum(weights)}
         for (activity, _), weight in zip(ranked, weights, strict=True)

@@ -10,13 +10,16 @@ import json
 import math
 import re
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from yarrow.activity import said
+from yarrow.activity.events import Event
 from yarrow.activity.session import Session
 from yarrow.activity.spans import GAP, Span, changes, read_spans, read_time
 from yarrow.activity.store import Store
+from yarrow.activity.vectors import words_of
 from yarrow.errors import DataError, ParameterError, did_you_mean
 
 __all__ = ["ROLES", "History", "as_bucket", "as_categories", "import_history", "read_history"]
@@ -33,6 +36,7 @@ ROLES = {
 }
 _ASSUMED = 300.0  # seconds: how long a window stays in front at most, if no duration is told
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch
+_TELLING = 0.9  # share of a word's events that must be of one activity
 _INTERRUPTED = 30.0  # seconds of another category that are none
 
 Name = Callable[[Span], str | None]  # the activity of a span, if it is known
@@ -333,13 +337,38 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
 
 
 def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
-    """What was learned as ActivityWatch's categories: the words that speak for each activity."""
+    """What was learned as ActivityWatch's categories: words of titles that tell activities apart."""
+    seen = _words_seen(session)
     found: list[dict[str, Any]] = []
     for one in session.activities():
-        words = [word for word, _ in session.recogniser.words(one.id, most)]
+        telling = [
+            (counts[one.id], word)
+            for word, counts in seen.items()
+            if counts[one.id] >= _TELLING * sum(counts.values()) and counts[one.id] > 1
+        ]
+        words = [word for _, word in sorted(telling, key=lambda pair: (-pair[0], pair[1]))[:most]]
         if one.archived or not words:
             continue
         pattern = rf"\b({'|'.join(map(re.escape, words))})\b"
         rule = {"type": "regex", "regex": pattern, "ignore_case": True}
         found.append({"id": len(found), "name": one.name.split(" > "), "rule": rule})
     return {"categories": found}
+
+
+def _words_seen(session: Session) -> dict[str, Counter[int]]:
+    """How many events of each activity have a word in their title, by the corrected diary."""
+    stretches = session.recogniser.stretches(0.0, session.now())
+    seen: dict[str, Counter[int]] = {}
+    place = 0
+    for _, entry in session.store.entries():
+        if not isinstance(entry, Event) or not entry.title:
+            continue
+        while place < len(stretches) and stretches[place].end <= entry.time:
+            place += 1
+        if place == len(stretches):
+            break
+        activity = stretches[place].activity
+        if stretches[place].start <= entry.time and activity is not None:
+            for word in set(words_of(entry.title, entry.application)):
+                seen.setdefault(word, Counter())[activity] += 1
+    return seen
