@@ -112,6 +112,24 @@ def test_old_history_comes_before_what_is_there(tmp_path: Path) -> None:
     assert names[thought.declared] == "work > mail"
 
 
+def test_two_machines_in_one_export(tmp_path: Path) -> None:
+    told = json.loads(Path(export(tmp_path)).read_text())
+    other = {
+        "type": "currentwindow", "hostname": "lap",
+        "events": [event(-9000, 600, app="thunderbird", title="Re: tax"),
+                   event(-8000, 600, app="kate", title="notes")],
+    }  # fmt: skip
+    told["buckets"] = told["buckets"] | {"aw-watcher-window_lap": other}
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps(told))
+    store = Store(tmp_path / "a.sqlite")
+    import_history(store, read_history(str(path), categories=categories(tmp_path)))
+    assert declared(store) == [
+        (-9000.0, "Work > Mail"), (0.0, "Work > Yarrow"), (1800.0, "Work > Mail"),
+    ]  # fmt: skip
+    assert Session(store, HandClock(MORNING + 3600)).refused == ""
+
+
 def test_a_table_with_durations_addresses_and_labels(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(

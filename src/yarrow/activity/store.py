@@ -170,14 +170,14 @@ class Store:
         entries: Iterable[said.Entry],
         origins: Iterable[str | None] = (),
         settings: Mapping[str, str] | None = None,
-        exists_since: Mapping[int, float] | None = None,
+        created_by: float | None = None,
     ) -> list[Place]:
         """Put entries into the log, each at its own time; return where the new ones stand.
 
         An entry whose origin is there already is left out. `settings` (how far a source was read)
         are kept in the same transaction: after a crash neither is ahead of the other. What the
-        patterns of `never` match is stored as being away. `exists_since` are activities that
-        must have been created by a time, because older history tells of them.
+        patterns of `never` match is stored as being away. `created_by` is when all activities must
+        have been created, because older history may tell of them.
         """
         pending = list(entries)
         names = list(origins) or [None] * len(pending)
@@ -192,14 +192,13 @@ class Store:
                 )
                 if done.rowcount > 0 and done.lastrowid is not None:
                     new.append((entry.time, done.lastrowid))
-            for activity, since in (exists_since or {}).items():
+            if created_by is not None:
                 self._db.execute(
-                    "UPDATE log SET time = min(time, ?)"
-                    " WHERE kind = 'create' AND json_extract(said, '$.activity') = ?",
-                    (since, activity),
+                    "UPDATE log SET time = min(time, ?) WHERE kind = 'create'", (created_by,)
                 )
             if new:
-                self._db.execute("DELETE FROM snapshot WHERE time > ?", (min(new)[0],))
+                touched = [time for time, _ in new] + ([] if created_by is None else [created_by])
+                self._db.execute("DELETE FROM snapshot WHERE time > ?", (min(touched),))
             for name, value in (settings or {}).items():
                 self._set(name, value)
         return new

@@ -260,28 +260,29 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
     entries: list[tuple[said.Entry, str | None]] = []
     created: list[str] = []
     switches = 0
-    used: dict[int, float] = {}  # since when, by what is imported
     for history in histories:
         end = max((span.end for span in history.window), default=0.0) + 2 * GAP
-        for event, origin in changes(
-            history.window, history.web, history.afk, bucket=history.bucket, now=end
-        ):
-            entries.append((event, origin))
-        for time, name in _switches(history):
+        switched = list(_switches(history))
+        switches += len(switched)
+        for time, name in switched:
             key = name.casefold()
             if key not in numbers:
                 numbers[key] = max(store.next_activity(), max(numbers.values(), default=-1) + 1)
                 created.append(name)
-                entries.append((said.Create(time, numbers[key], name), None))
-            used[numbers[key]] = min(time, used.get(numbers[key], time))
-            switches += 1
             origin = f"{history.bucket}@switch:{time:.3f}"
             entries.append((said.Declare(time, numbers[key]), origin))
-    # What begins at one moment: the activity, then that it is this one, then what is in front.
-    order = {said.Create: 0, said.Declare: 1}
-    entries.sort(key=lambda one: (one[0].time, order.get(type(one[0]), 2)))
+        entries += changes(history.window, history.web, history.afk, bucket=history.bucket, now=end)
+    entries.sort(key=lambda one: one[0].time)  # at one moment, switches are first
+    first = entries[0][0].time if switches else None
+    entries = [
+        *(
+            (said.Create(entries[0][0].time, numbers[name.casefold()], name), None)
+            for name in created
+        ),
+        *entries,
+    ]
     new = store.append(
-        [entry for entry, _ in entries], [origin for _, origin in entries], exists_since=used
+        [entry for entry, _ in entries], [origin for _, origin in entries], created_by=first
     )
     return Imported(len(entries), len(new), switches, created)
 
@@ -337,7 +338,7 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
 
 
 def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
-    """What was learned as ActivityWatch's categories: words of titles that tell activities apart."""
+    """What was learned as ActivityWatch's categories: words that tell activities apart."""
     seen = _words_seen(session)
     found: list[dict[str, Any]] = []
     for one in session.activities():
