@@ -43,9 +43,11 @@ def test_the_first_page_lists_the_commands(run: Run) -> None:
     assert "did you mean folder" in run("activity", "folders", code=2).stderr
 
 
-def test_the_log_is_in_the_users_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_is_in_the_users_data_folder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert default_path() == Path("/data/yarrow/activity.sqlite")
+    said = run("activity", "status", code=2).stderr
+    assert said.startswith("yarrow: /data/yarrow/activity.sqlite: there is no log yet")
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/me")
     assert default_path() == Path("/home/me/.local/share/yarrow/activity.sqlite")
