@@ -22,6 +22,8 @@ DATABASE = click.option(
 
 
 def path_of(database: str | None) -> str:
+    """The log that a command means."""
+    from yarrow.activity.store import default_path
 
     return database or str(default_path())
 
