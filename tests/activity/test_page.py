@@ -128,6 +128,29 @@ def test_a_correction_to_something_new(page: Any, session: Session) -> None:
     assert len(session.recogniser.resources(1)) == 2
 
 
+def test_a_correction_says_since_when(page: Any, session: Session) -> None:
+    session.declare("Tax return")
+    work(session, "Tax return", 20)
+    expect(page.locator("#current")).to_have_text("Tax return")
+    page.keyboard.press("c")
+    expect(page.locator("#chooser-since")).to_have_value("09:00")
+    page.locator("#chooser-since").fill("09:10")
+    page.locator("#chooser-input").fill("Garden")
+    page.locator("#chooser-input").press("Enter")
+    expect(page.locator("#since")).to_contain_text("since 09:10")
+    expect(page.locator("#totals")).to_have_text("Tax return10 minGarden10 min")
+
+
+def test_a_stretch_is_forgotten_by_its_button(page: Any, session: Session) -> None:
+    session.declare("Tax return")
+    work(session, "Tax return", 20)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#line button").first.click()
+    page.locator("#chooser-forget").click()
+    expect(page.locator("#line button")).to_have_count(0)
+    assert session.recogniser.resources(0) == []
+
+
 def test_the_day_can_be_reviewed(page: Any, session: Session) -> None:
     session.declare("Tax return")
     work(session, "Tax return", 20)
@@ -243,10 +266,11 @@ def test_without_its_key_the_page_says_what_to_do(browser: Any, server: PageServ
     page.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1300, 800, 390])
+@pytest.mark.parametrize(
+    ("width", "theme"), [(1300, "light"), (1300, "dark"), (800, "light"), (390, "dark")]
+)
 def test_text_can_be_read_and_nothing_sticks_out(
-    browser: Any, session: Session, server: PageServer, theme: str, width: int
+    browser: Any, session: Session, server: PageServer, width: int, theme: str
 ) -> None:
     session.declare("An activity with a name that is rather long, as names of projects may be")
     work(session, "Garden", 10)

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import socket
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,6 +141,22 @@ def test_broken_requests_are_refused(client: Client) -> None:
     assert client.ask("/../../etc/passwd").status == 404
     assert client.ask("/api/state?start=soon").status == 400
     assert client.ask("/api/state").status == 200  # and it still answers
+
+
+def test_a_full_disk_is_told_and_survived(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+
+        def full(*_: object, **__: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        patch.setattr(session.store, "append", full)
+        answer = client.ask("/api/declare", {"name": "Tax return"})
+        assert answer.status == 500
+        assert answer.body["error"] == "the log cannot be written (database or disk is full)."
+    assert session.activities() == []
+    assert client.ask("/api/declare", {"name": "Tax return"}).status == 200
 
 
 def test_a_page_that_listens_is_told_of_changes(client: Client, session: Session) -> None:

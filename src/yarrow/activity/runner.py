@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import sqlite3
 import subprocess
 import threading
 import time
@@ -23,7 +24,8 @@ from yarrow.errors import ParameterError, YarrowError
 
 __all__ = ["Runner", "alone", "running_at", "token_of"]
 
-_EVERY = 1.0  # seconds between two looks at the sources
+_EVERY = 1.0  # seconds between two rounds
+_ASK_EVERY = 5.0  # seconds between two looks at ActivityWatch
 _PATIENCE = 15.0  # seconds at most until a source that did not answer is asked again
 _NEWEST = "activitywatch.newest"
 
@@ -48,9 +50,10 @@ class Runner:
     ) -> None:
         self.session, self._collector, self._feeds = session, collector, feeds
         self._trouble: str | None = "looking for ActivityWatch" if collector else None
-        self._ask_at, self._wait = 0.0, _EVERY
+        self._ask_at, self._wait = 0.0, _ASK_EVERY
         self._stopped = threading.Event()
         self._asked: int | None = None  # the alarm that was last shown on the desktop
+        self._failed = ""  # a sentence, if the last round could not be finished
         self.notify = False
 
     def step(self) -> None:
@@ -69,7 +72,7 @@ class Runner:
             found = collector.collect()
             newest = {} if collector.newest is None else {_NEWEST: repr(collector.newest)}
             self.session.record(found, newest if found else None)
-            self._trouble, self._wait = None, _EVERY
+            self._trouble, self._wait = None, _ASK_EVERY
         except Unreachable as error:
             self._trouble = str(error)
             self._wait = min(2 * self._wait, _PATIENCE)
@@ -80,7 +83,11 @@ class Runner:
     def run(self) -> None:
         """Round after round."""
         while not self._stopped.wait(_EVERY):
-            self.step()
+            try:
+                self.step()
+                self._failed = ""
+            except (OSError, sqlite3.Error) as error:  # a full disk may be emptied
+                self._failed = f"the log cannot be written ({error})"
 
     def start(self) -> None:
         """Run in a thread of its own."""
@@ -100,8 +107,8 @@ class Runner:
             refused = feed.refused[-1:]
             sentence = f"{name}: {refused[0]}" if refused else f"{name} is read"
             told.append({"ok": not refused, "sentence": sentence})
-        if self.session.refused:
-            told.append({"ok": False, "sentence": self.session.refused})
+        for sentence in filter(None, (self.session.refused, self._failed)):
+            told.append({"ok": False, "sentence": sentence})
         return told
 
     def _show_alarm(self) -> None:

@@ -15,6 +15,7 @@ import importlib.resources
 import json
 import secrets
 import socketserver
+import sqlite3
 import threading
 import urllib.parse
 from typing import Any
@@ -150,6 +151,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send_json(refused.status, {"error": str(refused)})
         except YarrowError as error:
             self._send_json(400, {"error": str(error)})
+        except sqlite3.Error as error:
+            self._send_json(500, {"error": f"the log cannot be written ({error})."})
 
     def _check_host(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}

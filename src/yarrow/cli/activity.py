@@ -24,7 +24,7 @@ from yarrow.cli.activity_log import (
 from yarrow.cli.options import Command, Page
 from yarrow.errors import did_you_mean
 
-_PORT = 5601
+_PORT = 5609
 
 
 class Group(Page, click.Group):

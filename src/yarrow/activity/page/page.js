@@ -441,12 +441,14 @@ const showChooser = chooserOf($("chooser-input"), $("chooser-choices"), (which) 
   $("chooser").close();
   takeChosen(which);
 });
-function pick(title, about, take, forget = null) {
+function pick(title, about, take, { forget = null, since = null } = {}) {
   takeChosen = take;
   forgetChosen = forget;
   $("chooser-title").textContent = title;
   $("chooser-about").textContent = about;
   $("chooser-forget").hidden = !forget;
+  $("chooser-when").hidden = since === null;
+  if (since !== null) $("chooser-since").value = new Date(since * 1000).toTimeString().slice(0, 5);
   $("chooser-input").value = "";
   $("chooser").showModal();
   showChooser();
@@ -463,14 +465,24 @@ const refuse = () => state?.alarm && say("refuse", { alarm: state.alarm.id });
 function correct() {
   if (!state) return;
   const since = state.alarm?.since ?? state.declared.since ?? state.now;
-  pick("What are you working on?", `since ${time(since)}`, (which) => say("correct", { ...which, since }));
+  pick("What are you working on?", "", (which) => say("correct", { ...which, since: chosenSince(since) }), { since });
+}
+
+// The time in the field: as it was given if it was not changed, since the field knows no seconds.
+function chosenSince(given) {
+  const [hours, minutes] = $("chooser-since").value.split(":").map(Number);
+  const was = new Date(given * 1000);
+  if (Number.isNaN(minutes) || (hours === was.getHours() && minutes === was.getMinutes())) return given;
+  const said = midnight(new Date(state.now * 1000));
+  said.setHours(hours, minutes);
+  return Math.min(said / 1000, state.now);
 }
 
 function review(one) {
   pick(`What was ${time(one.start)} to ${time(one.end)}?`, `So far: ${about(one)}.`,
     (which) => say("correct", { ...which, since: one.start, until: one.end }),
-    () => confirm(`Forget all that was recorded from ${time(one.start)} to ${time(one.end)}?`) &&
-      say("forget", { start: one.start, end: one.end }));
+    { forget: () => confirm(`Forget all that was recorded from ${time(one.start)} to ${time(one.end)}?`) &&
+      say("forget", { start: one.start, end: one.end }) });
 }
 
 function reviewNext() {
@@ -481,8 +493,8 @@ function reviewNext() {
 function moveResource(one) {
   pick("Which activity does it belong to?", one.title || one.resource,
     (which) => say("associate", { ...which, resource: one.resource }),
-    () => confirm(`Forget ${one.title || one.resource} wherever it was recorded?`) &&
-      say("forget", { resource: one.resource }));
+    { forget: () => confirm(`Forget ${one.title || one.resource} wherever it was recorded?`) &&
+      say("forget", { resource: one.resource }) });
 }
 
 function openAll() {
