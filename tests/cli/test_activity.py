@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pytest
 from activity.support import MORNING, Client, HandClock, program, session_at, work
 from cli.support import Run
 
+from yarrow.activity.runner import way_to
 from yarrow.activity.store import Store, default_path
 
 COMMANDS = ("run", "demo", "import", "export", "forget", "never", "folder", "status")
@@ -193,6 +195,13 @@ def test_the_program_and_the_commands_beside_it(run: Run, database: Path, tmp_pa
         process.terminate()
         assert process.wait(20) == 0
     assert not Path(f"{database}.running").exists()
+
+
+def test_the_way_to_the_page_is_the_owners_alone(tmp_path: Path) -> None:
+    with way_to(str(tmp_path / "a.sqlite"), "http://127.0.0.1:1/#token=x") as path:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert 'content="0; url=http://127.0.0.1:1/#token=x"' in path.read_text()
+    assert not path.exists()
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from yarrow.activity.spans import Change
 from yarrow.activity.store import Store
 from yarrow.errors import ParameterError, YarrowError
 
-__all__ = ["Runner", "alone", "running_at", "token_of"]
+__all__ = ["Runner", "alone", "ask_running", "running_at", "token_of", "way_to"]
 
 _EVERY = 1.0  # seconds between two rounds
 _ASK_EVERY = 5.0  # seconds between two looks at ActivityWatch
@@ -171,6 +171,21 @@ def alone(database: str, link: str) -> Iterator[None]:
             yield
         finally:
             path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def way_to(database: str, link: str) -> Iterator[Path]:
+    """A file that leads a browser to the page.
+
+    What a program is started with, every user of the machine can see; this file only its owner.
+    """
+    path = Path(f"{database}.html").absolute()
+    with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={link}">\n')
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def running_at(database: str) -> dict[str, Any] | None:

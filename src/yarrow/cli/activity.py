@@ -25,6 +25,7 @@ from yarrow.cli.options import Command, Page
 from yarrow.errors import did_you_mean
 
 _PORT = 5609
+_MOST_SHOWN = 20  # activities
 
 
 class Group(Page, click.Group):
@@ -152,7 +153,7 @@ def _serve(
     requests: Any, runner: Any, database: str, token: str | None, port: int, browser: bool
 ) -> None:
     """Serve the page until somebody ends it."""
-    from yarrow.activity.runner import alone
+    from yarrow.activity.runner import alone, way_to
     from yarrow.activity.server import PageServer
 
     server = PageServer(requests, token, port)
@@ -172,7 +173,7 @@ def _serve(
         click.echo("Ctrl-C ends it.", err=True)
         sys.stdout.flush()
         if browser:
-            click.launch(server.link)
+            click.launch(stack.enter_context(way_to(database, server.link)).as_uri())
         ended.wait()
 
 
@@ -200,8 +201,11 @@ def status(database: str | None) -> None:
     if thought.activity is not None:
         sure = f"{100 * thought.certainty:.0f} % sure"
         click.echo(f"Recognised: {names.get(thought.activity, 'nothing')}, {sure}")
-    for number in sorted(names, key=lambda one: -spent[one]):
+    longest = sorted(names, key=lambda one: -spent[one])
+    for number in longest[:_MOST_SHOWN]:
         click.echo(f"  {spent[number] / 3600:7.1f} h  {names[number]}")
+    if longest[_MOST_SHOWN:]:
+        click.echo(f"  and {len(longest) - _MOST_SHOWN:,} more")
 
 
 @command.command(cls=Command, short_help="Print the folders you are likely to need next.")
