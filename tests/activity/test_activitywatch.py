@@ -194,7 +194,7 @@ def test_restarts_of_either_side_neither_lose_nor_double(tmp_path: Path) -> None
     told = [(at, kind, name) for at, kind, name in logged_events(again)]
     assert told[:2] == [(0.0, "back", ""), (0.0, "focus", "window:kate/a")]
     assert [name for _, _, name in told].count("window:kate/a") == 1
-    assert [at for at, _, name in told if name == "window:kate/b"] == [50.5, 350.5, 650.5]
+    assert [at for at, _, name in told if name == "window:kate/b"] == [50.5, 300.0, 600.0]
     assert told[-1] == (900.5, "focus", "window:kate/c")
     assert "away" not in [kind for _, kind, _ in told]
 

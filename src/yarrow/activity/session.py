@@ -28,7 +28,7 @@ from yarrow.errors import ParameterError, YarrowError, did_you_mean
 
 __all__ = ["Session"]
 
-_JUST_NOW = 2.0  # seconds: what is late by less happens now
+_JUST_NOW = 2.0  # seconds: the least that sources may be late
 _CHECKPOINTS = 4
 _KEEP_AFTER = 50_000  # entries of a long replay
 _TELL_AFTER = 20.0  # seconds of the log's time: pages show that time passes
@@ -43,7 +43,7 @@ class Session:
     store : the log
     clock : tells the time
     lag : seconds that the recogniser stays behind the clock, so that sources may be late; what
-        is late by less than that happens now
+        happened less than that before something was said counts as happening then
     checkpoint_after : seconds of the log's time between checkpoints in memory
     settings : of the recogniser
     """
@@ -67,6 +67,7 @@ class Session:
         self._checkpoints: list[tuple[Place, bytes]] = []  # in memory only, so marshal is safe
         self._newest: said.Entry | None = None  # the last entry that the recogniser has taken
         self._place = BEGINNING  # and where it stands
+        self._seen = float("-inf")  # the time of the last event that it has taken
         self.refused = ""  # a sentence, if the recogniser could not take an entry
         self._saved = float("-inf")  # the time of the newest snapshot on the disk
         self._replay(BEGINNING[0])
@@ -78,7 +79,7 @@ class Session:
         self._checkpoints = [kept for kept in self._checkpoints if kept[0][0] < since]
         self.recogniser = Recogniser(**self._settings)
         self._place, self._newest = BEGINNING, None
-        self._ticked = float("-inf")
+        self._ticked = self._seen = float("-inf")
         if self._checkpoints:
             self._place, state = self._checkpoints[-1]
             self.recogniser.load_state_dict(marshal.loads(state))
@@ -88,6 +89,7 @@ class Session:
                 self._place, self._saved = kept[0], max(self._saved, kept[0][0])
             except (YarrowError, ValueError, KeyError, TypeError, zlib.error):  # of another version
                 self.recogniser = Recogniser(**self._settings)
+        self._seen = self._place[0]
         self._take()
 
     def _take(self) -> None:
@@ -98,6 +100,8 @@ class Session:
             except YarrowError as error:  # a later entry may not depend on it
                 self.refused = f"an entry of the log is left out: {error}"
             self._place, self._newest = place, entry
+            if isinstance(entry, Event):
+                self._seen = entry.time
             if number % _KEEP_AFTER == 0:  # years of history need not be learned again
                 self._keep_checkpoint()
         self._keep_checkpoint()
@@ -134,8 +138,8 @@ class Session:
             last, just_now = self._place[0], max(_JUST_NOW, self.lag)
             events, origins = [], []
             for event, origin in changes:
-                if last - just_now <= event.time < last:
-                    event = dataclasses.replace(event, time=last)
+                if last - just_now <= event.time < last and event.time >= self._seen:
+                    event = dataclasses.replace(event, time=last)  # only what was said is newer
                 events.append(event)
                 origins.append(origin or None)
             if not events and not settings:

@@ -149,38 +149,40 @@ def _focus(window: list[Span], web: list[Span], has_web: bool, bucket: str) -> I
     page = next(pages, None)
     for seen in window:
         application, title = _text(seen, "app"), _text(seen, "title")
-        name = f"{bucket}@{seen.start:.3f}"
         while page is not None and page.end <= seen.start:
             page = next(pages, None)
         if not is_browser(application):
             resource = resource_of(application, title)
-            yield from _lasting(
-                seen, Event(seen.start, "focus", resource, title, application), name
-            )
+            yield from _lasting(seen, ("focus", resource, title, application), bucket)
             continue
-        if page is None or page.start > seen.start:
+        begun = seen.end if page is None else min(seen.end, page.start)
+        if begun > seen.start or begun == seen.end:  # no page is known yet
             resource = "" if has_web else resource_of(application, title)
-            yield from _lasting(
-                seen, Event(seen.start, "focus", resource, title, application), name
-            )
+            first = seen._replace(end=max(begun, seen.start))
+            yield from _lasting(first, ("focus", resource, title, application), bucket)
         while page is not None and page.start < seen.end:
             address = _text(page, "url")
             if is_web_address(address):
-                at = max(page.start, seen.start)
-                event = Event(at, "navigate", address, _text(page, "title") or title, application)
-                shown = page._replace(end=min(page.end, seen.end))
-                yield from _lasting(shown, event, f"{name}+{page.start:.3f}")
+                shown = page._replace(
+                    start=max(page.start, seen.start), end=min(page.end, seen.end)
+                )
+                about = ("navigate", address, _text(page, "title") or title, application)
+                yield from _lasting(shown, about, f"{bucket}+")
             if page.end > seen.end:
                 break  # the same page may be in front again
             page = next(pages, None)
 
 
-def _lasting(span: Span, event: Event, name: str) -> Iterator[Change]:
-    """An event, and again every few minutes: who reads for an hour has not left."""
-    yield Change(event, name)
-    for again in range(1, int((span.end - event.time) / _STILL) + 1):
-        later = dataclasses.replace(event, time=event.time + again * _STILL)
-        yield Change(later, f"{name}~{again}")
+def _lasting(span: Span, about: tuple[str, str, str, str], name: str) -> Iterator[Change]:
+    """An event, and again every few minutes: who reads for an hour has not left.
+
+    All is named by its own time, not by the span's start: the server cuts what it is asked for.
+    """
+    yield Change(Event(span.start, *about), f"{name}@{span.start:.3f}")
+    again = (span.start // _STILL + 1) * _STILL
+    while again < span.end:
+        yield Change(Event(again, *about), f"{name}@{again:.3f}")
+        again += _STILL
 
 
 def _text(span: Span, name: str) -> str:
