@@ -1,4 +1,4 @@
-"""However often one looks, and however late watchers tell, the same day is in the log in the end."""
+"""However often one looks, and however late watchers tell, the same day is in the log."""
 
 from __future__ import annotations
 

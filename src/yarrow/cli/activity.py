@@ -90,7 +90,7 @@ def run(
       yarrow activity run
       yarrow activity run --no-activitywatch --feed events.jsonl
     """
-    from yarrow.activity.activitywatch import ActivityWatch, Collector
+    from yarrow.activity.activitywatch import ActivityWatch, Collector, Unreachable
     from yarrow.activity.clock import Clock
     from yarrow.activity.feed import FileFeed, PipeFeed
     from yarrow.activity.requests import Requests
@@ -101,6 +101,11 @@ def run(
     if no_activitywatch and not feeds:
         raise click.UsageError("Without ActivityWatch, say by --feed where events come from")
     source = None if no_activitywatch else ActivityWatch(address)
+    if source is not None:
+        try:
+            source.buckets()
+        except Unreachable as error:
+            click.echo(f"{error} It is looked for again and again.", err=True)
     store = Store(path_of(database))
     clock = Clock(last=store.last()[0])
     session = Session(store, clock, lag=0.0 if source is None else 20.0)
