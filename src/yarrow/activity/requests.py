@@ -100,6 +100,8 @@ class Requests:
             start = now - now % _DAY if start is None else start
             end = _time(asked, "end", optional=True) or start + _DAY
             thought, alarm = session.recogniser.thought(), session.alarm()
+            ranked = _shares(thought.ranked)
+            shares = {one["activity"]: one["certainty"] for one in ranked}
             return {
                 "version": session.version,
                 "now": now,
@@ -114,14 +116,14 @@ class Requests:
                 "thought": None if thought.activity is None else {
                     "activity": thought.activity,
                     "certainty": thought.certainty,
-                    "ranked": _shares(thought.ranked),
+                    "ranked": ranked,
                     "reasons": _reasons(thought.reasons),
                 },
                 "alarm": None if alarm is None else {
                     "id": alarm.id,
                     "activity": alarm.activity,
                     "since": alarm.since,
-                    "certainty": alarm.certainty,
+                    "certainty": shares.get(alarm.activity, alarm.certainty),
                     "reasons": _reasons(alarm.reasons),
                 },
                 "activities": [

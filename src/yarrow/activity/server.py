@@ -216,7 +216,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(f"data: {told}\n\n".encode())
             self.server.stopping.wait(_OFTEN)
             with session.changed:
-                if session.version == seen:
+                if session.version == seen and not self.server.stopping.is_set():
                     session.changed.wait(_ALIVE)
                 seen = session.version
                 told = json.dumps(self.server.requests.state(asked))

@@ -282,7 +282,9 @@ function drawTotals(stretches) {
 }
 
 function drawActivities() {
-  const shown = state.activities.filter((one) => !one.archived);
+  const used = new Map(state.stretches.map((one) => [one.activity, one.start])); // of this day, the last
+  const shown = state.activities.filter((one) => !one.archived)
+    .sort((one, other) => (used.get(other.id) ?? 0) - (used.get(one.id) ?? 0) || one.name.localeCompare(other.name));
   fill($("activities"), shown, (one) => [one.id, one.name, one.id === current()], (one) => {
     const made = paint(element("button", {
       "aria-current": one.id === current() ? "true" : null, "data-id": `activity-${one.id}`,
@@ -338,7 +340,7 @@ function resourceRow(one, id) {
   made.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", one.resource));
   made.addEventListener("keydown", (event) => {
     if (event.target !== made) return;
-    if (event.key === "Enter" && one.openable) say("open", { resource: one.resource });
+    if (event.key === "Enter") one.openable && say("open", { resource: one.resource });
     else if (event.key === "m") moveResource(one);
     else if (event.key === "ArrowDown") made.nextElementSibling?.focus();
     else if (event.key === "ArrowUp") made.previousElementSibling?.focus();
