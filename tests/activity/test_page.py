@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="needs Chromium to look at the page"),
 ]
 expect = sync_api.expect
+expect.set_options(timeout=20_000)  # machines of others are slow
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +254,7 @@ def test_a_server_that_comes_back_is_found_again(
     again = PageServer(server.requests, server.token, server.server_port)
     again.start()
     session.declare("Garden")
-    expect(page.locator("#current")).to_have_text("Garden", timeout=15_000)
+    expect(page.locator("#current")).to_have_text("Garden")
     expect(page.locator("#message")).to_be_hidden()
     page.close()
     again.close()
