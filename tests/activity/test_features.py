@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from yarrow.activity.features import HALF_KNOWN, WORD_SCALE, Knowledge
+from yarrow.activity.features import HALF_KNOWN, SCALE, WORD_SCALE, Knowledge
 from yarrow.activity.vectors import InformationVector
 
 
@@ -62,7 +62,7 @@ def test_a_word_that_no_other_activity_has_is_worth_most_and_finite() -> None:
 def test_association_by_time_spent_and_share_of_open_resources() -> None:
     labels = [(0, vector(active={"/a": 120.0})), (1, vector(active={"/a": 60.0, "/b": 60.0}))]
     asked = vector(active={"/a": 45.0, "/new": 15.0}, opened=["/a", "/b", "/c", "/new"])
-    values = known(labels, 2).features(asked, 0.0).of_activities
+    values = known(labels, 2).features(asked, 0.0).of_activities / SCALE
     a, b = 180 + HALF_KNOWN, 60 + HALF_KNOWN
     np.testing.assert_allclose(values[0], 0)
     np.testing.assert_allclose(values[1], [0.75 * 120 / a, 0.75 * 60 / a])
@@ -72,7 +72,8 @@ def test_association_by_time_spent_and_share_of_open_resources() -> None:
 def test_explicit_beats_implicit() -> None:
     knowledge = known([(0, vector(active={"/a": 36000.0}))], 2)
     knowledge.explicit["/a"] = 1
-    values = knowledge.features(vector(active={"/a": 60.0}, opened=["/a"]), 0.0).of_activities
+    asked = vector(active={"/a": 60.0}, opened=["/a"])
+    values = knowledge.features(asked, 0.0).of_activities / SCALE
     np.testing.assert_allclose(values[:3], [[0, 1], [0, 0], [0, 1]])
 
 
@@ -80,9 +81,15 @@ def test_explicit_beats_implicit() -> None:
 def test_switch_features_are_bounded(closed: int) -> None:
     knowledge = known([], 1)
     asked = InformationVector(0, 60, {}, {}, ["/a", "/b"], 1, closed, {}, [])
-    constant, shut, used, since = knowledge.features(asked, 1e9).of_switch
-    assert (constant, used, since) == (1, 0.5, 1)
-    assert shut == min(closed / 5, 1)
+    constant, shut, used, since = knowledge.features(asked, 1e9).of_switch / SCALE
+    assert (constant, used, since) == pytest.approx((1, 0.5, 1))
+    assert shut == pytest.approx(min(closed / 5, 1))
+
+
+def test_the_declared_activity_is_one_of_the_features() -> None:
+    knowledge = known([], 3)
+    assert (knowledge.features(vector(), 0.0, 1).of_activities[4] / SCALE).tolist() == [0, 1, 0]
+    assert not knowledge.features(vector()).of_activities.any()
 
 
 def test_taking_back_leaves_nothing() -> None:

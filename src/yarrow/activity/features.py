@@ -19,7 +19,7 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ACTIVITY_FEATURES = ("explicit", "implicit", "open", "words")
+ACTIVITY_FEATURES = ("explicit", "implicit", "open", "words", "declared")
 SWITCH_FEATURES = ("constant", "closed", "used", "since switch")
 
 HALF_KNOWN = 60.0
@@ -28,8 +28,12 @@ MANY_CLOSED = 5.0
 """So many resources closed in one vector and more are all the same."""
 LONG_SINCE = 3600.0
 """So many seconds since the last declared switch and more are all the same."""
-WORD_SCALE = 0.1
-"""Makes the sum over words about as large as the other features."""
+SCALE = 0.01
+"""What all features are multiplied with. The slack of Lemma 5.1 for C = 10 is 0.05; beside it the
+square of an example is then small, and a lesson moves the weights a little. With features of about
+1, each odd minute would overturn them."""
+WORD_SCALE = 0.1 * SCALE
+"""The same for the sum over words, which is larger."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -111,8 +115,10 @@ class Knowledge:
 
     # -- features --------------------------------------------------------------------------------
 
-    def features(self, vector: InformationVector, since_switch: float) -> Features:
-        """Return F_A for all activities and F_S."""
+    def features(
+        self, vector: InformationVector, since_switch: float = 0.0, declared: int = -1
+    ) -> Features:
+        """Return F_A for all activities and F_S, for this declared activity (-1: none)."""
         values = np.zeros((len(ACTIVITY_FEATURES), len(self.vectors)))
         self._associations(vector, values)
         words = [word for word in vector.words if word in self.words.rows]
@@ -122,6 +128,8 @@ class Knowledge:
         others = np.log((self.total + 1.0 - self.vectors) / (self.total + 1.0))
         others *= WORD_SCALE * sum(vector.words.values())
         values[3] = frequencies @ of_words + others
+        if declared >= 0:
+            values[4, declared] = SCALE
         switch = _switch_features(vector, since_switch)
         return Features(values, switch, words, frequencies, of_words)
 
@@ -130,12 +138,12 @@ class Knowledge:
 
         What a person said about a resource stands; time spent there says nothing beside it.
         """
-        explicit, implicit, opened, _ = values
+        explicit, implicit, opened = values[:3]
         seconds = vector.seconds() or 1.0
-        active = [(resource, spent / seconds) for resource, spent in vector.active.items()]
+        active = [(resource, SCALE * spent / seconds) for resource, spent in vector.active.items()]
         self._associate(active, explicit, implicit)
         if vector.open:
-            share = 1.0 / len(vector.open)
+            share = SCALE / len(vector.open)
             self._associate([(resource, share) for resource in vector.open], opened, opened)
 
     def _associate(
@@ -224,7 +232,7 @@ def _logarithms(count: int) -> NDArray[np.float64]:
 
 def _switch_features(vector: InformationVector, since_switch: float) -> NDArray[np.float64]:
     used = vector.used / len(vector.open) if vector.open else 0.0
-    return np.array(
+    return SCALE * np.array(
         [
             1.0,
             min(vector.closed / MANY_CLOSED, 1.0),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Protocol
 
-from yarrow.activity.features import ACTIVITY_FEATURES, SWITCH_FEATURES, Features
+from yarrow.activity.features import ACTIVITY_FEATURES, SCALE, SWITCH_FEATURES, Features
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 
 _A, _S = len(ACTIVITY_FEATURES), len(SWITCH_FEATURES)
-FIRST_WEIGHTS = (4.0, 2.0, 1.0, 2.0, *(0.5, 0.0, 0.0, 0.0), *(0.5, 0.0, 0.0, 0.0))
-"""What is believed before anything was learned: L1, L2, L3."""
+FIRST_WEIGHTS = tuple(
+    weight / SCALE
+    for weight in (4.0, 1.0, 0.15, 1.8, 1.0, *(0.0, -1.6, 1.0, 0.0), *(0.0, 2.0, -1.2, 0.0))
+)
+"""What is believed before anything was learned: L1, L2, L3. About what a batch learner found in
+lives that were used for tuning."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -32,6 +36,7 @@ class Example:
 
     features: NDArray[np.float64]
     words: dict[str, float]
+    time: float = 0.0
 
     def square(self) -> float:
         """The squared length."""

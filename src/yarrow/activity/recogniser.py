@@ -12,6 +12,7 @@ from yarrow.activity.diary import NOTHING, Diary, Source, Stretch
 from yarrow.activity.events import Event, check_time
 from yarrow.activity.features import Features, Knowledge, no_features
 from yarrow.activity.learning import (
+    Example,
     Learner,
     SoftMargin,
     Weights,
@@ -107,7 +108,7 @@ class Recogniser:
         interval: float = 60.0,
         C: float = 10.0,
         alpha: float = 0.001,
-        threshold: float = 1.0,
+        threshold: float = 0.2,
         words: Literal["sum", "each"] = "sum",
         without_feedback: WithoutFeedback = "ignore",
         silence: float = 0.0,
@@ -135,7 +136,7 @@ class Recogniser:
         self._titles: dict[str, tuple[str, float]] = {}  # of a resource, and when it was used
         self._now = 0.0
         self._declared = NOTHING
-        self._declared_at = 0.0
+        self._declared_at = self._told_before = 0.0
         self._source: Source = "unknown"
         self._switched = False  # since the last vector
         self._before = self._present = no_features()
@@ -214,8 +215,12 @@ class Recogniser:
         if self._question is not None and vector.end > self._question.alarm.time + PATIENCE:
             self._unanswered(self._question)
         self._before = self._present
-        since = vector.end - self._declared_at if self._declared_at else 0.0
-        self._present = self._knowledge.features(vector, since)
+        if self._switched:
+            self._switched = False
+            self._teach_switch(vector)
+        self._present = self._knowledge.features(
+            vector, self._since(vector, self._declared_at), self._declared
+        )
         if not self._activities:
             return []
         first, second, penalty = self._scores(self._before, self._present)
@@ -223,13 +228,13 @@ class Recogniser:
         thought = best_pair(first, second, penalty, self._ending)
         sure = certainty(lead(self._ending, thought[1]))
         self._write(vector, thought[1], sure)
-        if self._switched:
-            self._switched = False
-            self._teach(self._before, self._present, len(self._diary) - 1)
         best = thought[1]
         if best != self._refused:
             self._refused = NOTHING
-        if not ask or best in (self._declared, self._refused):
+        # Of a pair on both sides of a declared switch it is known what it was.
+        line = len(self._diary) - 1
+        told = line < 1 or self._diary.activity[line - 1] != self._declared
+        if not ask or told or best in (self._declared, self._refused):
             return []
         if self._declared == NOTHING:
             score = lead(self._ending, best)
@@ -319,6 +324,8 @@ class Recogniser:
         vector = self._builder.cut(time)
         if vector is not None:
             self._take(vector, ask=False)
+        if activity != self._declared:  # until now there was no switch
+            self._teach(self._before, self._present, len(self._diary) - 1)
         if self._question is not None:
             self._answers.heard(self._question.alarm, activity == self._question.alarm.activity)
             self._question = None
@@ -328,7 +335,7 @@ class Recogniser:
 
     def _set(self, activity: int, time: float, source: Source) -> None:
         if activity != self._declared:
-            self._declared_at = time
+            self._told_before, self._declared_at = self._declared_at, time
         self._declared, self._source = activity, source
 
     def _correct(self, entry: said.Correct, time: float) -> None:
@@ -401,6 +408,25 @@ class Recogniser:
             first[self._out] = second[self._out] = -np.inf
         return first, second, self._weights.penalty(before, now)
 
+    def _since(self, vector: InformationVector, told: float) -> float:
+        return vector.end - told if told else 0.0
+
+    def _teach_switch(self, vector: InformationVector) -> None:
+        """Learn from the first vector after a declared switch what an undeclared one looks like.
+
+        The features are those that there would be if nobody had told, and so is the rival: the
+        belief that there was no switch. An activity without a past cannot be recognised, so its
+        first switch teaches nothing.
+        """
+        if not len(self._diary) or not self._knowledge.vectors[self._declared]:
+            return
+        old = self._diary.activity[-1]
+        if old not in (NOTHING, self._declared):
+            untold = self._knowledge.features(vector, self._since(vector, self._told_before), old)
+            right, wrong = (old, self._declared), (old, old)
+            example = self._weights.example(self._before, untold, right, wrong)
+            self._learn(example, vector.end)
+
     def _teach(self, before: Features, now: Features, line: int, importance: float = 1.0) -> None:
         """Learn that the diary is right about two vectors, against the best rival pair."""
         if line < 1:
@@ -408,11 +434,14 @@ class Recogniser:
         right = (self._diary.activity[line - 1], self._diary.activity[line])
         if NOTHING in right:
             return
-        first, second, penalty = self._scores(before, now)
-        wrong = best_rival(first, second, penalty, right)
+        wrong = best_rival(*self._scores(before, now), right)
         if wrong is not None:
             example = self._weights.example(before, now, right, wrong)
-            self._learner.learn(self._weights, example, importance)
+            self._learn(example, self._diary.end[line], importance)
+
+    def _learn(self, example: Example, time: float, importance: float = 1.0) -> None:
+        example.time = time
+        self._learner.learn(self._weights, example, importance)
 
     # -- what can be asked -----------------------------------------------------------------------
 

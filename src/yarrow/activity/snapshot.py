@@ -22,6 +22,7 @@ _PLAIN = (
     "_now",
     "_declared",
     "_declared_at",
+    "_told_before",
     "_source",
     "_switched",
     "_refused",

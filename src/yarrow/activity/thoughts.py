@@ -73,7 +73,7 @@ def reasons(
     most: int = 8,
 ) -> tuple[Reason, ...]:
     """The words and resources that spoke for an activity, the loudest first."""
-    explicit, implicit, opened, words = weights.features[: len(ACTIVITY_FEATURES)]
+    explicit, implicit, opened, words, _ = weights.features[: len(ACTIVITY_FEATURES)]
     found = [
         Reason("word", word, float(words + weights.word(word)) * value)
         for word, value in features.word_values(activity)

@@ -16,6 +16,7 @@ NAMES = (
     "drift",
     "drift-selection",
     "future",
+    "activity",
 )
 #: run by the same engine, but not a paper's: `--all` leaves it out
 OTHERS = ("evidence",)
