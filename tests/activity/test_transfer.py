@@ -196,8 +196,8 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [('{"categories": 5}', "it has no list"), ('[{"rule": {}}]', "category 1 has no name"),
-     ('[{"name": ["a"], "rule": {"type": "regex", "regex": "("}}]', "category 1: missing")],
+    [('{"categories": 5}', "it has no list"), ('[{"rule": {}}]', "a category needs a name"),
+     ('[{"name": ["a"], "rule": {"type": "regex", "regex": "("}}]', "is no regular expression")],
 )  # fmt: skip
 def test_broken_categories_are_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "c.json").write_text(text)

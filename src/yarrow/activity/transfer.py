@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from yarrow.activity import said
+from yarrow.activity.categories import Categories, Category
 from yarrow.activity.events import Event
 from yarrow.activity.session import Session
 from yarrow.activity.spans import GAP, Span, changes, read_spans, read_time
@@ -36,6 +37,7 @@ ROLES = {
 }
 _ASSUMED = 300.0  # seconds: how long a window stays in front at most, if no duration is told
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch
+_LEVELS = " > "  # between the names of a category and of what it is a part of
 _TELLING = 0.9  # share of a word's events that must be of one activity
 _INTERRUPTED = 30.0  # seconds of another category that are none
 
@@ -77,10 +79,9 @@ def read_history(
     columns : the columns of a CSV file by their role, where their names do not tell
     categories : ActivityWatch's file of categories, which become activities
     """
-    rules = _rules(categories) if categories is not None else []
-    name = _by_rules(rules)
+    name = _by_category(Categories() if categories is None else _categories(categories))
     if path.removesuffix(".gz").endswith(".csv"):
-        return [_read_csv(path, columns or {}, name if rules else None)]
+        return [_read_csv(path, columns or {}, name)]
     if columns:
         raise ParameterError(f"{path}: only a CSV file has columns.")
     told = _json(path)
@@ -132,7 +133,7 @@ def _json(path: str) -> Any:
         raise DataError(f"is no JSON ({error.msg})", source=path, line=error.lineno) from None
 
 
-def _read_csv(path: str, columns: Mapping[str, str], name: Name | None) -> History:
+def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
     rows = csv.reader(io.StringIO(_text_of(path)), strict=True)
     try:
         header = next(rows, [])
@@ -153,7 +154,7 @@ def _read_csv(path: str, columns: Mapping[str, str], name: Name | None) -> Histo
         window,
         web,
         [],
-        by_column if has_labels else name or (lambda span: None),
+        by_column if has_labels else name,
         0.0 if has_labels else _SETTLED,
     )
 
@@ -214,35 +215,25 @@ def _as_spans(events: list[tuple[float, float | None, dict[str, str]]]) -> Itera
 # -- categories --------------------------------------------------------------------------------
 
 
-def _rules(path: str) -> list[tuple[str, re.Pattern[str]]]:
-    """The patterns of ActivityWatch's categories, general ones first."""
+def _categories(path: str) -> Categories:
+    """ActivityWatch's file of categories."""
     told = _json(path)
     records = told.get("categories") if isinstance(told, dict) else told
-    if not isinstance(records, list):
+    if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
         raise DataError("is no export of categories: it has no list of them", source=path)
-    found = []
-    for number, record in enumerate(records, 1):
-        try:
-            names = record["name"]
-            rule = record.get("rule") or {}
-            if rule.get("type") != "regex" or not rule.get("regex"):
-                continue
-            flags = re.IGNORECASE if rule.get("ignore_case") else 0
-            found.append((len(names), " > ".join(names), re.compile(rule["regex"], flags)))
-        except (TypeError, KeyError, AttributeError):
-            raise DataError(f"category {number} has no name or rule", source=path) from None
-        except re.error as error:
-            raise DataError(f"category {number}: {error}", source=path) from None
-    return [(name, pattern) for _, name, pattern in sorted(found, key=lambda one: one[0])]
+    try:
+        return Categories.read(records)
+    except DataError as error:
+        raise DataError(str(error), source=path) from None
 
 
-def _by_rules(rules: list[tuple[str, re.Pattern[str]]]) -> Name:
-    """As ActivityWatch does: of all categories that match, the most special one."""
+def _by_category(categories: Categories) -> Name:
+    """The activity of a span is its category."""
 
     def name(span: Span) -> str | None:
-        texts = [value for value in span.data.values() if isinstance(value, str)]
-        found = [name for name, rule in rules if any(map(rule.search, texts))]
-        return found[-1] if found else None
+        texts = (value for value in span.data.values() if isinstance(value, str))
+        found = categories.of(*texts)
+        return None if found is None else _LEVELS.join(found)
 
     return name
 
@@ -340,7 +331,7 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
 def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
     """What was learned as ActivityWatch's categories: words that tell activities apart."""
     seen = _words_seen(session)
-    found: list[dict[str, Any]] = []
+    found: list[Category] = []
     for one in session.activities():
         telling = [
             (counts[one.id], word)
@@ -351,9 +342,9 @@ def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
         if one.archived or not words:
             continue
         pattern = rf"\b({'|'.join(map(re.escape, words))})\b"
-        rule = {"type": "regex", "regex": pattern, "ignore_case": True}
-        found.append({"id": len(found), "name": one.name.split(" > "), "rule": rule})
-    return {"categories": found}
+        name = tuple(one.name.split(_LEVELS))
+        found.append(Category(name, re.compile(pattern, re.IGNORECASE)))
+    return {"categories": Categories(found).write()}
 
 
 def _words_seen(session: Session) -> dict[str, Counter[int]]:
