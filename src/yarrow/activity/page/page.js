@@ -246,7 +246,7 @@ function drawDay() {
     const made = paint(element("button", {
       className: `${one.how}${one.unsure ? " uncertain" : ""}`, title: told, "aria-label": told,
       "data-id": `stretch-${one.start}`, onclick: () => review(one),
-    }, width(one) > 5 ? name : ""), one.activity);
+    }, (width(one) / 100) * $("line").clientWidth > 44 ? name : ""), one.activity);
     made.style.left = at(one.start);
     made.style.width = `${width(one)}%`;
     return made;
