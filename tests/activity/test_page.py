@@ -169,6 +169,23 @@ def test_the_day_can_be_reviewed(page: Any, session: Session) -> None:
     assert session.recogniser.thought().declared == 1
 
 
+def test_doubtful_stretches_are_marked_and_reviewed_by_one_key(page: Any, session: Session) -> None:
+    for name in ("Tax return", "Garden", "Tax return", "Garden"):
+        session.declare(name)
+        work(session, name, 15)
+    expect(page.locator("#review")).to_be_hidden()
+    work(session, "Tax return", 10)  # and answers nothing
+    expect(page.locator("#review")).to_contain_text("1 to review")
+    doubtful = page.locator("#line .uncertain")
+    expect(doubtful).to_have_attribute("aria-label", re.compile("but it looks like Tax return"))
+    page.keyboard.press("r")
+    expect(page.locator("#chooser-title")).to_contain_text("What was 10:0")
+    page.keyboard.type("tax")
+    page.keyboard.press("Enter")
+    expect(page.locator("#review")).to_be_hidden()
+    expect(page.locator("#current")).to_have_text("Garden")  # only the past was corrected
+
+
 def test_resources_are_opened_moved_and_dragged(
     page: Any, session: Session, opened: list[str], tmp_path: Any
 ) -> None:
