@@ -146,6 +146,7 @@ class _Person:
                 self.watcher.feed(Confirm(self.now))
             else:
                 self.watcher.feed(Correct(self.now, self.number(self.truth), self.since))
+                self.unnoticed = False
 
     def number(self, activity: int) -> int:
         if activity not in self.numbers:

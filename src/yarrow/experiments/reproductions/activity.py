@@ -274,8 +274,8 @@ switches, those to activities nobody has told of yet included. C = 10 and alpha 
 paper's; the scale of the features, the first weights and which lessons are given were tuned on
 seeds 1000 and 1001, and seeds 0 and 1 are reported. All methods but the rules see the same
 features and get the same kinds of lessons. The batch learner gets Z and -Z of each, the squared
-hinge loss, C = 10, tolerance 0.001, no intercept, and is fitted to all of them after each (or once
-a day); in its silent form it raises no alarm for ten minutes after one and learns from what it
+hinge loss, C = 0.01 (for features before they are scaled), tolerance 0.001 and no intercept, and is
+fitted to all of them after each (or once a day); in its silent form it raises no alarm for ten minutes after one and learns from what it
 would have said. That is too slow for four months at all thresholds, so methods are compared on a
 month; the online learner also has its four months (one seed). Rules are regular expressions of the
 words in an activity's name. "Same as last" never alarms.
