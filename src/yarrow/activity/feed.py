@@ -22,6 +22,7 @@ from yarrow.errors import DataError, YarrowError, did_you_mean
 
 __all__ = ["FileFeed", "PipeFeed", "read_line"]
 
+_KEPT = 20  # sentences about lines that are no events
 _MOST = 1 << 20  # bytes in one look; the rest is read at the next
 
 
@@ -64,6 +65,12 @@ def _event(record: dict[str, Any]) -> Event:
     return Event(**record)
 
 
+def _keep(refused: list[str], error: DataError) -> None:
+    """The newest sentences are enough; a broken source may write for years."""
+    refused.append(str(error))
+    del refused[:-_KEPT]
+
+
 class FileFeed:
     """Follows a file as it grows, is cut short or is replaced by a new one.
 
@@ -102,7 +109,7 @@ class FileFeed:
                 try:
                     event = read_line(line, self.path, self._line, self._now())
                 except DataError as error:
-                    self.refused.append(str(error))
+                    _keep(self.refused, error)
                     continue
                 content = hashlib.sha256(line).hexdigest()[:16]
                 origin = f"feed:{self.path}:{self._identity}:{place}:{content}"
@@ -132,5 +139,5 @@ class PipeFeed:
                 try:
                     found.append(Change(read_line(line, "standard input", number, now), ""))
                 except DataError as error:
-                    self.refused.append(str(error))
+                    _keep(self.refused, error)
         return found

@@ -90,6 +90,8 @@ class Session:
             except (YarrowError, ValueError, KeyError, TypeError, zlib.error):  # of another version
                 self.recogniser = Recogniser(**self._settings)
         self._seen = self._place[0]
+        if self._place == BEGINNING:
+            self.refused = ""
         self._take()
 
     def _take(self) -> None:
