@@ -21,7 +21,8 @@ from yarrow.activity import (
     Recogniser,
     Rename,
 )
-from yarrow.activity.recogniser import LATEST, PATIENCE
+from yarrow.activity.checks import LATEST
+from yarrow.activity.recogniser import HIGHEST_SCORE, PATIENCE
 from yarrow.activity.said import Entry
 from yarrow.errors import DataError, ParameterError
 
@@ -166,6 +167,20 @@ def test_archived_activities_are_not_recognised_until_they_are_declared_again() 
     assert recogniser.thought().activity == GARDEN
     recogniser.feed(Declare(end + 3 * MINUTE, TAX))
     assert not recogniser.activities()[TAX].archived
+
+
+def test_the_declared_activity_is_judged_even_if_it_is_archived() -> None:
+    entries, end = declared_morning()
+    recogniser = fed([*entries, Archive(end, GARDEN), *work(GARDEN, end, 3)])
+    recogniser.tick(end + 3 * MINUTE)
+    assert recogniser.thought().activity == GARDEN
+
+
+def test_before_anything_is_declared_there_is_an_alarm_with_a_finite_score() -> None:
+    recogniser = fed([Create(START, 0, "Only"), Event(START, "focus", "/a", "A")])
+    alarms = recogniser.tick(START + 180)
+    assert all(alarm.score <= HIGHEST_SCORE for alarm in alarms)
+    assert recogniser.thought().activity == 0
 
 
 def test_merged_activities_are_one() -> None:
@@ -314,12 +329,12 @@ def test_with_repeat_only_learning_keeps_it_silent() -> None:
 )
 def test_what_an_unanswered_alarm_means(setting: str, declared: int) -> None:
     recogniser, alarm, end = forgotten_switch(without_feedback=setting)
-    before = recogniser._weights.features.copy()
+    before = recogniser._judge.weights.features.copy()
     for entry in work(TAX, end + 3 * MINUTE, 5):
         recogniser.feed(entry)
     recogniser.tick(alarm.time + PATIENCE + 2 * MINUTE)
     assert recogniser.thought().declared == declared
-    moved = (recogniser._weights.features != before).any()
+    moved = (recogniser._judge.weights.features != before).any()
     assert moved == (setting == "wrong")  # a right alarm with its margin teaches nothing
     if setting == "right":
         assert {s.source for s in recogniser.stretches(end, end + 600)} == {"recognised"}

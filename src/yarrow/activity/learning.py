@@ -176,21 +176,6 @@ def endings(
     return partner
 
 
-def best_pair(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    penalty: float,
-    ending: NDArray[np.float64],
-) -> Pair:
-    """Return the pair of activities with the highest score."""
-    b = int(ending.argmax())
-    if ending[b] <= first[b] + second[b]:
-        return b, b
-    others = first.copy()
-    others[b] = -np.inf
-    return int(others.argmax()), b
-
-
 def lead(ending: NDArray[np.float64], activity: int) -> float:
     """How far the best pair that ends in this activity leads all that end in another.
 

@@ -3,73 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.activity import said, snapshot, thoughts
-from yarrow.activity.answers import Answers
+from yarrow.activity.answers import Answers, Setting
+from yarrow.activity.checks import check_late, check_said, final
 from yarrow.activity.diary import NOTHING, Diary, Source, Stretch
-from yarrow.activity.events import Event, check_time
+from yarrow.activity.events import Event
 from yarrow.activity.features import Features, Knowledge, no_features
-from yarrow.activity.learning import (
-    Example,
-    Learner,
-    SoftMargin,
-    Weights,
-    best_pair,
-    best_rival,
-    endings,
-    lead,
-)
+from yarrow.activity.judge import Judge
+from yarrow.activity.learning import Learner, SoftMargin, Weights, endings, lead
+from yarrow.activity.records import Activity, Question, Resource, resources_of
 from yarrow.activity.said import Entry
 from yarrow.activity.thoughts import Alarm, Thought, certainty
 from yarrow.activity.vectors import InformationVector, VectorBuilder
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LATEST = 300.0
-"""An entry may be so many seconds older than the newest; it is taken as happening now."""
 REMEMBERED = 14 * 86400.0
 """Corrections move words and time at resources that are not older than this."""
 PATIENCE = 300.0
 """Seconds after which an alarm counts as unanswered."""
 
-WithoutFeedback = Literal["ignore", "right", "wrong", "bandit"]
-
-
-@dataclasses.dataclass(slots=True)
-class Activity:
-    """Something a person works at."""
-
-    id: int
-    name: str
-    archived: bool = False
-    merged_into: int | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Resource:
-    """A resource of an activity."""
-
-    resource: str
-    title: str
-    last_used: float
-    seconds: float
-    explicit: bool
-
-
-@dataclasses.dataclass(slots=True)
-class Question:
-    """An alarm and the two vectors that raised it, until it is answered."""
-
-    alarm: Alarm
-    before: Features
-    now: Features
-    line: int
-    """Of the diary, of the second vector."""
+HIGHEST_SCORE = 100.0
+"""What a lead counts if there is nothing else to lead."""
 
 
 class Recogniser:
@@ -110,7 +72,7 @@ class Recogniser:
         alpha: float = 0.001,
         threshold: float = 0.2,
         words: Literal["sum", "each"] = "sum",
-        without_feedback: WithoutFeedback = "ignore",
+        without_feedback: Setting = "ignore",
         silence: float = 0.0,
         repeat: bool = False,
         learner: Learner | None = None,
@@ -126,11 +88,9 @@ class Recogniser:
         self.repeat = repeat
         self._builder = VectorBuilder(interval)
         self._knowledge = Knowledge()
-        self._weights = Weights(each_word=words == "each")
-        self._learner: Learner = SoftMargin(C, alpha) if learner is None else learner
+        self._judge = Judge(Weights(words == "each"), learner or SoftMargin(C, alpha))
         self._answers = Answers(without_feedback)
         self._activities: dict[int, Activity] = {}
-        self._out: list[int] = []  # numbers that are not recognised
         self._diary = Diary()
         self._vectors: deque[InformationVector] = deque()  # of the last lines of the diary
         self._titles: dict[str, tuple[str, float]] = {}  # of a resource, and when it was used
@@ -178,37 +138,10 @@ class Recogniser:
 
     def check(self, entry: Entry) -> None:
         """Raise an error if the entry cannot be taken now."""
-        if not isinstance(entry, Event):  # which has looked at its time itself
-            check_time(entry.time, "time")
-        if entry.time < self._now - LATEST:
-            late = self._now - entry.time
-            raise DataError(
-                f"the entry is {late:.0f} seconds older than the newest one, and at most "
-                f"{LATEST:.0f} are taken",
-                field="time",
-            )
-        if isinstance(entry, Event):
-            return
-        if isinstance(entry, said.Create):
-            new = len(self._knowledge.vectors)
-            if not (new <= entry.activity <= new + 1000 and entry.name.strip()):
-                raise DataError(
-                    f"a new activity needs a name and the next number, {new}, not {entry.name!r} "
-                    f"and {entry.activity!r}",
-                    field="activity",
-                )
-            return
-        for field in ("activity", "into"):
-            number = getattr(entry, field, None)
-            if number is not None and number not in self._activities:
-                raise DataError(f"there is no activity {number!r}", field=field)
-        if isinstance(entry, said.Merge) and self._find(entry.activity) == self._find(entry.into):
-            raise DataError(f"activity {entry.activity} cannot be merged into itself", field="into")
-        if isinstance(entry, said.Correct):
-            check_time(entry.since, "since")
-            until = entry.time if entry.until is None else entry.until
-            if not entry.since <= until:
-                raise DataError("a correction must not end before it begins", field="since")
+        if isinstance(entry, Event):  # which has looked at its time itself
+            check_late(entry.time, self._now)
+        else:
+            check_said(entry, self._now, self._activities, len(self._knowledge.vectors))
 
     def _take(self, vector: InformationVector, *, ask: bool = True) -> list[Alarm]:
         """Judge a vector, write it down and learn from what was declared."""
@@ -223,12 +156,10 @@ class Recogniser:
         )
         if not self._activities:
             return []
-        first, second, penalty = self._scores(self._before, self._present)
-        self._ending = endings(first, second, penalty)
-        thought = best_pair(first, second, penalty, self._ending)
-        sure = certainty(lead(self._ending, thought[1]))
-        self._write(vector, thought[1], sure)
-        best = thought[1]
+        self._ending = endings(*self._judge.scores(self._before, self._present))
+        best = int(self._ending.argmax())
+        sure = certainty(lead(self._ending, best))
+        self._write(vector, best, sure)
         if best != self._refused:
             self._refused = NOTHING
         # Of a pair on both sides of a declared switch it is known what it was.
@@ -240,6 +171,7 @@ class Recogniser:
             score = lead(self._ending, best)
         else:
             score = float(self._ending[best] - self._ending[self._declared])
+        score = min(score, HIGHEST_SCORE)
         asked = self._question is not None and self._question.alarm.activity == best
         if score <= self.threshold or asked:
             return []
@@ -265,7 +197,7 @@ class Recogniser:
             _or_none(self._declared),
             score,
             sure,
-            thoughts.reasons(vector, self._present, self._knowledge, self._weights, best),
+            thoughts.reasons(vector, self._present, self._knowledge, self._judge.weights, best),
         )
         self._alarms += 1
         self._question = Question(alarm, self._before, self._present, line)
@@ -289,11 +221,13 @@ class Recogniser:
         self._leave_out()
 
     def _leave_out(self) -> None:
-        """Take note of numbers that are archived or were never given."""
-        self._out = [
+        """Take note of numbers that are archived or were never given; not of the declared one."""
+        self._judge.count = len(self._knowledge.vectors)
+        self._judge.out = [
             number
-            for number in range(len(self._knowledge.vectors))
+            for number in range(self._judge.count)
             if number not in self._activities or self._activities[number].archived
+            if number != self._declared
         ]
 
     def _do(self, entry: said.Said, time: float) -> None:
@@ -390,23 +324,13 @@ class Recogniser:
         if self._answers.takes_over(belief) and self._declared == (
             NOTHING if alarm.declared is None else alarm.declared
         ):
-            self._relabel(alarm.since, self._now, alarm.activity, "recognised")
+            self._relabel(alarm.since, math.inf, alarm.activity, "recognised")
             self._set(alarm.activity, alarm.since, "recognised")
             self._teach(question.before, question.now, question.line, belief)
         else:
             self._teach(question.before, question.now, question.line, 1 - belief)
 
     # -- learning --------------------------------------------------------------------------------
-
-    def _scores(
-        self, before: Features, now: Features
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        count = len(self._knowledge.vectors)
-        first = self._weights.scores(before, count)
-        second = self._weights.scores(now, count)
-        if self._out:
-            first[self._out] = second[self._out] = -np.inf
-        return first, second, self._weights.penalty(before, now)
 
     def _since(self, vector: InformationVector, told: float) -> float:
         return vector.end - told if told else 0.0
@@ -424,24 +348,14 @@ class Recogniser:
         if old not in (NOTHING, self._declared):
             untold = self._knowledge.features(vector, self._since(vector, self._told_before), old)
             right, wrong = (old, self._declared), (old, old)
-            example = self._weights.example(self._before, untold, right, wrong)
-            self._learn(example, vector.end)
+            self._judge.teach(self._before, untold, right, vector.end, wrong=wrong)
 
     def _teach(self, before: Features, now: Features, line: int, importance: float = 1.0) -> None:
-        """Learn that the diary is right about two vectors, against the best rival pair."""
-        if line < 1:
-            return
-        right = (self._diary.activity[line - 1], self._diary.activity[line])
-        if NOTHING in right:
-            return
-        wrong = best_rival(*self._scores(before, now), right)
-        if wrong is not None:
-            example = self._weights.example(before, now, right, wrong)
-            self._learn(example, self._diary.end[line], importance)
-
-    def _learn(self, example: Example, time: float, importance: float = 1.0) -> None:
-        example.time = time
-        self._learner.learn(self._weights, example, importance)
+        """Learn that the diary is right about two vectors."""
+        if line >= 1:
+            right = (self._diary.activity[line - 1], self._diary.activity[line])
+            time = self._diary.end[line]
+            self._judge.teach(before, now, right, time, importance=importance)
 
     # -- what can be asked -----------------------------------------------------------------------
 
@@ -452,7 +366,7 @@ class Recogniser:
             return Thought(self._now, declared, None, 0.0, (), ())
         best = int(self._ending.argmax())
         why = thoughts.reasons(
-            self._vectors[-1], self._present, self._knowledge, self._weights, best
+            self._vectors[-1], self._present, self._knowledge, self._judge.weights, best
         )
         sure = certainty(lead(self._ending, best))
         return Thought(self._now, declared, best, sure, thoughts.ranking(self._ending), why)
@@ -476,16 +390,7 @@ class Recogniser:
 
     def resources(self, activity: int) -> list[Resource]:
         """The resources of an activity, the last used first."""
-        activity = self._find(activity)
-        explicit = {r for r, owner in self._knowledge.explicit.items() if owner == activity}
-        spent = dict(self._knowledge.seconds.of(activity))
-        found = []
-        for resource in explicit | spent.keys():
-            if self._knowledge.explicit.get(resource, activity) == activity:
-                title, used = self._titles.get(resource, ("", 0.0))
-                seconds = spent.get(resource, 0.0)
-                found.append(Resource(resource, title, used, seconds, resource in explicit))
-        return sorted(found, key=lambda one: (-one.last_used, one.resource))
+        return resources_of(self._find(activity), self._knowledge, self._titles)
 
     def folders(self, activity: int | None = None) -> list[tuple[str, float]]:
         """Folders that are likely next, with their probabilities.
@@ -504,12 +409,7 @@ class Recogniser:
         return self._knowledge.folders.likely(beliefs)
 
     def _find(self, activity: int) -> int:
-        """The activity that this one was merged into, or itself."""
-        if activity not in self._activities:
-            raise DataError(f"there is no activity {activity!r}", field="activity")
-        while (into := self._activities[activity].merged_into) is not None:
-            activity = into
-        return activity
+        return final(activity, self._activities)
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything as plain data, which JSON keeps to the last bit."""

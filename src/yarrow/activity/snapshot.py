@@ -7,13 +7,14 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from yarrow.activity.features import Features
+from yarrow.activity.records import Activity, Question
 from yarrow.activity.thoughts import Alarm, Reason
 from yarrow.activity.vectors import InformationVector
 from yarrow.errors import DataError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
-    from yarrow.activity.recogniser import Question, Recogniser
+    from yarrow.activity.recogniser import Recogniser
 
 FORMAT = 1
 """Raise it whenever the state or what is learned from the same log changes."""
@@ -38,7 +39,7 @@ def take(recogniser: Recogniser) -> dict[str, Any]:
         "format": FORMAT,
         "builder": r._builder.state_dict(),
         "knowledge": r._knowledge.state_dict(),
-        "weights": r._weights.state_dict(),
+        "weights": r._judge.weights.state_dict(),
         "answers": r._answers.state_dict(),
         "activities": [dataclasses.asdict(activity) for activity in r._activities.values()],
         "diary": r._diary.state_dict(),
@@ -54,8 +55,6 @@ def take(recogniser: Recogniser) -> dict[str, Any]:
 
 def restore(recogniser: Recogniser, state: dict[str, Any]) -> None:
     """Put the state back; see `Recogniser.load_state_dict`."""
-    from yarrow.activity.recogniser import Activity
-
     if state.get("format") != FORMAT:
         raise DataError(
             f"the snapshot has format {state.get('format')!r}, and this version reads {FORMAT}"
@@ -63,7 +62,7 @@ def restore(recogniser: Recogniser, state: dict[str, Any]) -> None:
     r = recogniser
     r._builder.load_state_dict(state["builder"])
     r._knowledge.load_state_dict(state["knowledge"])
-    r._weights.load_state_dict(state["weights"])
+    r._judge.weights.load_state_dict(state["weights"])
     r._answers.load_state_dict(state["answers"])
     r._activities = {fields["id"]: Activity(**fields) for fields in state["activities"]}
     r._diary.load_state_dict(state["diary"])
@@ -116,8 +115,6 @@ def _question(question: Question | None) -> dict[str, Any] | None:
 
 
 def _question_back(state: dict[str, Any] | None) -> Question | None:
-    from yarrow.activity.recogniser import Question
-
     if state is None:
         return None
     fields = dict(state["alarm"])
