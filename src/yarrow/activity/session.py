@@ -20,7 +20,8 @@ from yarrow import __version__
 from yarrow.activity import said
 from yarrow.activity.clock import Clock
 from yarrow.activity.events import Event
-from yarrow.activity.recogniser import Activity, Recogniser
+from yarrow.activity.recogniser import Recogniser
+from yarrow.activity.records import Activity
 from yarrow.activity.spans import Change
 from yarrow.activity.store import BEGINNING, Place, Store
 from yarrow.activity.thoughts import Alarm
