@@ -1,0 +1,167 @@
+"""What a running ActivityWatch has seen.
+
+Reading it takes two requests, so the standard library makes them: aw-client would bring twenty
+packages and a queue on the disk, which only those who write to ActivityWatch need.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import socket
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from yarrow.activity.clock import Clock
+from yarrow.activity.spans import Change, Span, changes, read_spans
+from yarrow.errors import DataError, ParameterError, YarrowError
+
+__all__ = ["ADDRESS", "ActivityWatch", "Collector", "Unreachable"]
+
+ADDRESS = "http://localhost:5600"
+_TIMEOUT = 10.0
+_LOOK_BACK = 600.0  # seconds: watchers send late, and say only after minutes that nobody was there
+_FIRST = 12 * 3600.0  # what the first look takes in; 'import' reads all of a history
+_WINDOW, _WEB, _AFK = "currentwindow", "web.tab.current", "afkstatus"
+
+
+class Unreachable(YarrowError):
+    """ActivityWatch does not answer, or not as ActivityWatch does."""
+
+
+class ActivityWatch:
+    """A server of ActivityWatch at an address."""
+
+    def __init__(self, address: str = ADDRESS) -> None:
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ParameterError(f"{address!r} is no address of ActivityWatch, such as {ADDRESS}.")
+        self.address = address.rstrip("/")
+        # What is on this machine is not asked for by way of a proxy.
+        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+
+    def buckets(self) -> dict[str, Mapping[str, Any]]:
+        """All buckets by name."""
+        found = self._ask("buckets/")
+        if not isinstance(found, dict):
+            raise Unreachable(f"{self.address}: what answers there is no ActivityWatch.")
+        return found
+
+    def events(self, bucket: str, start: float, end: float) -> list[Mapping[str, Any]]:
+        """What a bucket has between two times."""
+        span = {"start": _iso(start), "end": _iso(end), "limit": "-1"}
+        name = urllib.parse.quote(bucket, safe="")
+        found: list[Mapping[str, Any]] = self._ask(
+            f"buckets/{name}/events?{urllib.parse.urlencode(span)}"
+        )
+        return found
+
+    def write(self, bucket: str, kind: str, events: Iterable[Mapping[str, Any]]) -> None:
+        """Put events into a bucket of our own, in place of what it held."""
+        name = urllib.parse.quote(bucket, safe="")
+        if bucket in self.buckets():
+            self._ask(f"buckets/{name}?force=1", method="DELETE")
+        about = {"client": "yarrow", "type": kind, "hostname": socket.gethostname()}
+        self._ask(f"buckets/{name}", about)
+        self._ask(f"buckets/{name}/events", list(events))
+
+    def _ask(self, what: str, body: Any = None, method: str | None = None) -> Any:
+        request = urllib.request.Request(
+            f"{self.address}/api/0/{what}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with self._open(request, timeout=_TIMEOUT) as answer:
+                text = answer.read()
+                return json.loads(text) if text.strip() else None
+        except (OSError, ValueError) as error:  # no connection, an error page, no JSON
+            reason = getattr(error, "reason", None) or error
+            raise Unreachable(
+                f"{self.address}: ActivityWatch does not answer ({reason})."
+            ) from None
+
+
+def _iso(time: float) -> str:
+    return datetime.datetime.fromtimestamp(time, datetime.UTC).isoformat()
+
+
+class Collector:
+    """Reads what is new in ActivityWatch; asked again and again, it tells each change once.
+
+    That a change is told again after a restart does no harm, since the log knows its origin.
+    """
+
+    def __init__(self, server: ActivityWatch, clock: Clock, newest: float | None = None) -> None:
+        self.server, self._clock = server, clock
+        self.newest = newest  # the end of the newest window seen, by ActivityWatch's clock
+        self._told: dict[str, float] = {}
+        self._reached_at: float | None = None
+
+    def collect(self) -> list[Change]:
+        """What changed since the last look; `Unreachable` if nobody answers."""
+        now = self._clock.now() - self._clock.shift
+        try:
+            found = self._look(now)
+        except YarrowError:
+            self._reached_at = None
+            raise
+        new = [change for change in found if change.origin not in self._told]
+        self._told.update((change.origin, change.event.time) for change in new)
+        edge = now - 2 * _LOOK_BACK
+        self._told = {name: time for name, time in self._told.items() if time > edge}
+        return [
+            Change(dataclasses.replace(event, time=self._clock.of_source(event.time)), origin)
+            for event, origin in new
+        ]
+
+    def _look(self, now: float) -> list[Change]:
+        newest = now - _FIRST + _LOOK_BACK if self.newest is None else self.newest
+        start = min(newest, now) - _LOOK_BACK  # a clock that was set back has newest in the future
+        kinds = _chosen(self.server.buckets())
+        if not kinds[_WINDOW]:
+            raise Unreachable(
+                f"{self.server.address}: ActivityWatch runs, but no watcher of windows does."
+            )
+        name = kinds[_WINDOW][0]
+        window = self._spans(name, start, now)
+        web = [event for bucket in kinds[_WEB] for event in self.server.events(bucket, start, now)]
+        afk = self._spans(kinds[_AFK][0], start, now) if kinds[_AFK] else []
+        if window:
+            self.newest = max(span.end for span in window)
+        if self._reached_at is None:
+            self._reached_at = now
+        # A watcher that was cut off delivers soon: judge nothing absent that may be on its way.
+        seen_until = now if now - self._reached_at > _LOOK_BACK / 4 else self.newest or now
+        return changes(
+            window,
+            read_spans(web, "pages"),
+            afk,
+            bucket=name,
+            now=seen_until,
+            after=start,
+            has_web=bool(kinds[_WEB]),
+        )
+
+    def _spans(self, bucket: str, start: float, now: float) -> list[Span]:
+        try:
+            return read_spans(self.server.events(bucket, start, now + _LOOK_BACK), bucket)
+        except DataError as error:
+            raise Unreachable(f"{self.server.address}: {error}") from None
+
+
+def _chosen(buckets: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The buckets of each kind: those of this machine if there are some, the newest first."""
+    here = socket.gethostname()
+    chosen: dict[str, list[str]] = {}
+    for kind in (_WINDOW, _WEB, _AFK):
+        found = [name for name, about in buckets.items() if about.get("type") == kind]
+        found.sort(key=lambda name: str(buckets[name].get("last_updated", "")), reverse=True)
+        if kind != _WEB:  # a browser's watcher does not know where it runs
+            found = [n for n in found if buckets[n].get("hostname") == here] or found
+        chosen[kind] = found
+    return chosen

@@ -1,0 +1,226 @@
+"""From spans, as ActivityWatch keeps them, to what changed on the desk.
+
+ActivityWatch has buckets of spans: which window was in front, which page its browser showed, and
+whether anybody was there. Heartbeats may come twice, late and overlapping, and the newest span
+still grows. The log wants changes: this window from now on, nobody there from now on. Each change
+is named after the span that told it (its origin), so that looking at the same spans again adds
+nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from yarrow.activity.events import Event
+from yarrow.activity.titles import is_browser, is_web_address, resource_of
+from yarrow.errors import DataError
+
+__all__ = ["GAP", "Change", "Span", "changes", "read_spans"]
+
+GAP = 120.0  # seconds without a window: the machine slept, or its watcher was off
+_STILL = 300.0  # seconds after which a window that stays in front is told again
+_TOUCHING = 5.0  # seconds between two spans with the same contents that are one
+
+
+class Span(NamedTuple):
+    """What a watcher saw from `start` to `end`."""
+
+    start: float
+    end: float
+    data: Mapping[str, Any]
+
+
+class Change(NamedTuple):
+    """An event, and the name of what told it."""
+
+    event: Event
+    origin: str
+
+
+def read_spans(events: Iterable[Mapping[str, Any]], source: str) -> list[Span]:
+    """Spans in order of time that do not overlap: a later one ends the one before it.
+
+    Parameters
+    ----------
+    events : ActivityWatch's events: timestamp (ISO 8601), duration (seconds), data
+    source : the bucket's name, for errors
+
+    Examples
+    --------
+    >>> at = "2026-03-02T09:00:{:02}+00:00".format
+    >>> seen = [{"timestamp": at(0), "duration": 30, "data": {"title": "a"}},
+    ...         {"timestamp": at(10), "duration": 30, "data": {"title": "b"}},
+    ...         {"timestamp": at(10), "duration": 20, "data": {"title": "b"}}]
+    >>> [(span.end - span.start, span.data["title"]) for span in read_spans(seen, "w")]
+    [(10.0, 'a'), (30.0, 'b')]
+    """
+    found = sorted((_span(event, source) for event in events), key=lambda span: span[:2])
+    spans: list[Span] = []
+    for span in found:
+        if spans:
+            last = spans[-1]
+            if last.data == span.data and span.start - last.end <= _TOUCHING:
+                spans[-1] = last._replace(end=max(last.end, span.end))
+                continue
+            if last.start == span.start:
+                spans.pop()  # two stories of one moment: the one that lasted longer
+            else:
+                spans[-1] = last._replace(end=min(last.end, span.start))
+        spans.append(span)
+    return spans
+
+
+def _span(event: Mapping[str, Any], source: str) -> Span:
+    try:
+        start = read_time(event["timestamp"])
+        duration = max(0.0, float(event.get("duration", 0.0)))
+        data = event["data"]
+        if not isinstance(data, Mapping):
+            raise TypeError
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise DataError(
+            f"an event needs a timestamp, a duration and data, not {str(event)[:80]}", source=source
+        ) from None
+    return Span(start, start + duration, data)
+
+
+def read_time(text: str) -> float:
+    """Unix time of an ISO 8601 date; without a zone it is local time."""
+    return datetime.datetime.fromisoformat(text).timestamp()
+
+
+def changes(
+    window: list[Span],
+    web: list[Span],
+    afk: list[Span],
+    *,
+    bucket: str,
+    now: float,
+    after: float = float("-inf"),
+    has_web: bool = False,
+) -> list[Change]:
+    """What changed on the desk after a time, in order.
+
+    Parameters
+    ----------
+    window, web, afk : spans of the three watchers
+    bucket : the window watcher's bucket, after which changes are named
+    now : spans that ended just before it still go on
+    after : earlier changes are known; a span that was cut there by the server is no change
+    has_web : whether pages are watched, so that a browser's window needs no name of its own
+    """
+    shown = sorted(_focus(window, web, has_web or bool(web), bucket), key=_time)
+    found: list[Change] = []
+    at = 0
+    front: Event | None = None
+    for start, end in _there(window, afk, now):
+        while at < len(shown) and _time(shown[at]) < start:
+            front = shown[at].event
+            found.append(_gone(_time(shown[at]), bucket))
+            at += 1
+        found.append(Change(Event(start, "back"), f"{bucket}@back:{start:.3f}"))
+        if front is not None and not (at < len(shown) and _time(shown[at]) == start):
+            again = dataclasses.replace(front, time=start)
+            found.append(Change(again, f"{bucket}@again:{start:.3f}"))
+        while at < len(shown) and _time(shown[at]) <= end:
+            front = shown[at].event
+            found.append(shown[at])
+            at += 1
+        if end < now:
+            found.append(_gone(end, bucket))
+    found += [_gone(_time(change), bucket) for change in shown[at:]]
+    return [change for change in found if _time(change) > after]
+
+
+def _time(change: Change) -> float:
+    return change.event.time
+
+
+def _gone(time: float, bucket: str) -> Change:
+    """Nobody is there; told again when a title changes by itself, as if there were somebody."""
+    return Change(Event(time, "away"), f"{bucket}@away:{time:.3f}")
+
+
+def _focus(window: list[Span], web: list[Span], has_web: bool, bucket: str) -> Iterator[Change]:
+    pages = iter(web)
+    page = next(pages, None)
+    for seen in window:
+        application, title = _text(seen, "app"), _text(seen, "title")
+        while page is not None and page.end <= seen.start:
+            page = next(pages, None)
+        if not is_browser(application):
+            resource = resource_of(application, title)
+            yield from _lasting(seen, ("focus", resource, title, application), bucket)
+            continue
+        begun = seen.end if page is None else min(seen.end, page.start)
+        if begun > seen.start or begun == seen.end:  # no page is known yet
+            resource = "" if has_web else resource_of(application, title)
+            first = seen._replace(end=max(begun, seen.start))
+            yield from _lasting(first, ("focus", resource, title, application), bucket)
+        while page is not None and page.start < seen.end:
+            address = _text(page, "url")
+            if is_web_address(address):
+                shown = page._replace(
+                    start=max(page.start, seen.start), end=min(page.end, seen.end)
+                )
+                about = ("navigate", address, _text(page, "title") or title, application)
+                yield from _lasting(shown, about, f"{bucket}+")
+            if page.end > seen.end:
+                break  # the same page may be in front again
+            page = next(pages, None)
+
+
+def _lasting(span: Span, about: tuple[str, str, str, str], name: str) -> Iterator[Change]:
+    """An event, and again every few minutes: who reads for an hour has not left.
+
+    All is named by its own time, not by the span's start: the server cuts what it is asked for.
+    """
+    yield Change(Event(span.start, *about), f"{name}@{span.start:.3f}")
+    again = (span.start // _STILL + 1) * _STILL
+    while again < span.end:
+        yield Change(Event(again, *about), f"{name}@{again:.3f}")
+        again += _STILL
+
+
+def _text(span: Span, name: str) -> str:
+    value = span.data.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _there(window: list[Span], afk: list[Span], now: float) -> Iterator[tuple[float, float]]:
+    """When somebody was there: windows were seen, and nobody said that the keyboard is idle."""
+    seen: list[list[float]] = []
+    for span in window:
+        if seen and span.start - seen[-1][1] <= GAP:
+            seen[-1][1] = max(seen[-1][1], span.end)
+        else:
+            seen.append([span.start, span.end])
+    if seen and now - seen[-1][1] <= GAP:
+        seen[-1][1] = now
+    idle = _idle(afk, now)
+    for start, end in seen:
+        for begins, ends in idle:
+            if ends <= start or begins >= end:
+                continue
+            if begins > start:
+                yield start, begins
+            start = ends
+        if start < end:
+            yield start, end
+
+
+def _idle(afk: list[Span], now: float) -> list[tuple[float, float]]:
+    """When the keyboard was idle: from when that was said until the contrary was."""
+    idle: list[tuple[float, float]] = []
+    since: float | None = None
+    for span in afk:
+        is_idle = _text(span, "status") == "afk"
+        if is_idle and since is None:
+            since = span.start
+        elif not is_idle and since is not None:
+            idle.append((since, span.start))
+            since = None
+    return idle if since is None else [*idle, (since, max(now, since))]

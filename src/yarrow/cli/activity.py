@@ -1,0 +1,244 @@
+"""`yarrow activity`: knows what you are working on, and tells when you forgot to say."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import signal
+import sys
+import threading
+from typing import Any
+
+import click
+
+from yarrow.cli.activity_log import (
+    DATABASE,
+    export,
+    forget,
+    import_,
+    never,
+    opened,
+    path_of,
+    shown,
+)
+from yarrow.cli.options import Command, Page
+from yarrow.errors import did_you_mean
+
+_PORT = 5609
+_MOST_SHOWN = 20  # activities
+
+
+class Group(Page, click.Group):
+    """The commands of the activity recogniser."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            alike = did_you_mean(args[0], self.commands)
+            raise click.UsageError(f"There is no command {args[0]!r}{alike}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=Group,
+    name="activity",
+    short_help="Know what you work on, and notice switches you did not declare.",
+)
+def command() -> None:
+    """Recognise what you are working on.
+
+    It watches what happens on the desktop through ActivityWatch, keeps the documents and pages of
+    each activity together, notices when you have switched to another activity without saying so,
+    and learns from one key. Nothing leaves this machine.
+
+      yarrow activity demo
+      yarrow activity run
+      yarrow activity import aw-buckets-export.json --categories categories.json
+      yarrow activity forget --resource https://example.org/secret
+      cd "$(yarrow activity folder --first)"
+    """
+
+
+@command.command(cls=Command, short_help="Collect, recognise, and serve the page.")
+@DATABASE
+@click.option("--activitywatch", "address", metavar="ADDRESS", default="http://localhost:5600",
+              show_default=True, help="Where ActivityWatch runs.")  # fmt: skip
+@click.option("--no-activitywatch", is_flag=True, help="Read only what --feed names.")
+@click.option("--feed", "feeds", multiple=True, metavar="FILE",
+              help="A file of JSON lines that grows, an event a line; '-' is standard input. "
+              "Repeatable.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
+              metavar="N", help="Of the page, on 127.0.0.1; 0 takes a free one.")  # fmt: skip
+@click.option("--browser/--no-browser", default=False, help="Open the page in a browser.")
+@click.option("--notify/--no-notify", default=True, show_default=True,
+              help="Ask by a notice of the desktop too (notify-send).")  # fmt: skip
+def run(
+    database: str | None,
+    address: str,
+    no_activitywatch: bool,
+    feeds: tuple[str, ...],
+    port: int,
+    browser: bool,
+    notify: bool,
+) -> None:
+    """Collect what happens, recognise activities, and serve the page, until Ctrl-C.
+
+    It may be stopped at any moment and in any way: what you declared or corrected is on the disk
+    before the page shows it. The address it prints holds the page's key; keep it to yourself.
+
+      yarrow activity run
+      yarrow activity run --no-activitywatch --feed events.jsonl
+    """
+    from yarrow.activity.activitywatch import ActivityWatch, Collector, Unreachable
+    from yarrow.activity.clock import Clock
+    from yarrow.activity.feed import FileFeed, PipeFeed
+    from yarrow.activity.requests import Requests
+    from yarrow.activity.runner import Runner, newest_seen, token_of
+    from yarrow.activity.session import Session
+    from yarrow.activity.store import Store
+
+    if no_activitywatch and not feeds:
+        raise click.UsageError("Without ActivityWatch, say by --feed where events come from")
+    source = None if no_activitywatch else ActivityWatch(address)
+    if source is not None:
+        try:
+            source.buckets()
+        except Unreachable as error:
+            click.echo(f"{error} It is looked for again and again.", err=True)
+    store = Store(path_of(database))
+    clock = Clock(last=store.last()[0])
+    session = Session(store, clock, lag=0.0 if source is None else 20.0)
+    collector = None if source is None else Collector(source, clock, newest_seen(store))
+    runner = Runner(
+        session,
+        collector,
+        {name: PipeFeed(clock.now) if name == "-" else FileFeed(name, clock.now) for name in feeds},
+    )
+    runner.notify = notify
+    requests = Requests(session, sources=runner.sources)
+    _serve(requests, runner, path_of(database), token_of(store), port, browser)
+
+
+@command.command(cls=Command, short_help="A simulated working day, to see how it works.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one",
+              metavar="N", help="Of the page, on 127.0.0.1.")  # fmt: skip
+@click.option("--speed", type=click.FloatRange(1, 2000), default=200.0, show_default=True,
+              metavar="X", help="How many times as fast as a real day.")  # fmt: skip
+@click.option("--browser/--no-browser", default=False, help="Open the page in a browser.")
+def demo(port: int, speed: float, browser: bool) -> None:
+    """Show a simulated working day on the page; nothing of yours is read or kept.
+
+    Ada works on five things and does not always say when she switches. Answer for her when the
+    page asks, or watch her answer.
+
+      yarrow activity demo
+    """
+    import tempfile
+
+    from yarrow.activity import demo as day
+    from yarrow.activity.clock import FastClock
+    from yarrow.activity.requests import Requests
+    from yarrow.activity.session import Session
+    from yarrow.activity.store import Store
+
+    today = datetime.date.today()
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/demo.sqlite"
+        store = Store(path)
+        store.append(day.last_week(today))
+        clock = FastClock(day.DemoDay.starts(today), speed)
+        session = Session(store, clock, checkpoint_after=float("inf"))  # nothing comes late
+        ada = day.DemoDay(session, clock, today)
+        requests = Requests(session, day.nothing_is_opened, ada.sources, ada.pause)
+        _serve(requests, ada, path, None, port, browser)
+
+
+def _serve(
+    requests: Any, runner: Any, database: str, token: str | None, port: int, browser: bool
+) -> None:
+    """Serve the page until somebody ends it."""
+    from yarrow.activity.runner import alone, way_to
+    from yarrow.activity.server import PageServer
+
+    server = PageServer(requests, token, port)
+    ended = threading.Event()
+    with contextlib.ExitStack() as stack:
+        stack.callback(requests.session.close)
+        stack.callback(server.server_close)
+        stack.enter_context(alone(database, server.link))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.signal(number, lambda *_: ended.set())
+            stack.callback(signal.signal, number, before)
+        server.start()
+        stack.callback(server.close)
+        runner.start()
+        stack.callback(runner.stop)
+        click.echo(f"The page is at {server.link}")
+        click.echo("Ctrl-C ends it.", err=True)
+        sys.stdout.flush()
+        if browser:
+            click.launch(stack.enter_context(way_to(database, server.link)).as_uri())
+        ended.wait()
+
+
+@command.command(cls=Command, short_help="What is in the log, and what runs on it.")
+@DATABASE
+def status(database: str | None) -> None:
+    """Tell what is in the log, what you are working on, and where the page is.
+
+    yarrow activity status
+    """
+    from yarrow.activity.runner import running_at
+
+    path = path_of(database)
+    with opened(path) as session:
+        entries = len(session.store)
+        first = next(iter(session.store.entries()), None)
+        thought = session.recogniser.thought()
+        names = {one.id: one.name for one in session.activities() if not one.archived}
+        spent = {n: sum(r.seconds for r in session.recogniser.resources(n)) for n in names}
+    click.echo(f"Log: {path}, {entries:,} entries" + (
+        f" since {shown(first.place[0])}" if first else ""))  # fmt: skip
+    running = running_at(path)
+    click.echo(f"Page: {running['link']}" if running else "Page: no program runs on this log")
+    click.echo(f"Declared: {names.get(thought.declared, 'nothing')}")
+    if thought.activity is not None:
+        sure = f"{100 * thought.certainty:.0f} % sure"
+        click.echo(f"Recognised: {names.get(thought.activity, 'nothing')}, {sure}")
+    longest = sorted(names, key=lambda one: -spent[one])
+    for number in longest[:_MOST_SHOWN]:
+        click.echo(f"  {spent[number] / 3600:7.1f} h  {names[number]}")
+    if longest[_MOST_SHOWN:]:
+        click.echo(f"  and {len(longest) - _MOST_SHOWN:,} more")
+
+
+@command.command(cls=Command, short_help="Print the folders you are likely to need next.")
+@DATABASE
+@click.option("--first", is_flag=True, help="Only the likeliest.")
+@click.option("--existing", is_flag=True, help="Only folders that exist.")
+def folder(database: str | None, first: bool, existing: bool) -> None:
+    """Print the folders you are likely to need next, the likeliest first, a line each.
+
+    For shells and file dialogs. It asks the running program, or reads the log if none runs.
+
+      cd "$(yarrow activity folder --first)"
+    """
+    import os
+
+    from yarrow.activity.runner import ask_running
+
+    path = path_of(database)
+    told = ask_running(path, "folders")
+    if told is None:
+        from yarrow.activity.requests import Requests
+
+        with opened(path) as session:
+            told = Requests(session).answer("GET", "folders", {})
+    found = [one["folder"] for one in told if not existing or os.path.isdir(one["folder"])]
+    for name in found[:1] if first else found:
+        click.echo(name)
+
+
+for one in (import_, export, forget, never):
+    command.add_command(one)

@@ -1,0 +1,231 @@
+"""`yarrow activity import`, `export`, `forget`, `never`: what goes into the log and out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from typing import Any
+
+import click
+
+from yarrow.cli.options import Command
+from yarrow.cli.progress import counted
+from yarrow.errors import ParameterError
+
+DATABASE = click.option(
+    "--database",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    show_default="activity.sqlite in $XDG_DATA_HOME/yarrow or ~/.local/share/yarrow",
+    help="The log of what happened and what you said.",
+)
+
+
+def path_of(database: str | None) -> str:
+    """The log that a command means."""
+    from yarrow.activity.store import default_path
+
+    return database or str(default_path())
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Any:
+    """A session on a log that exists, for a question."""
+    import os
+
+    from yarrow.activity.clock import Clock
+    from yarrow.activity.session import Session
+    from yarrow.activity.store import Store
+
+    if not os.path.exists(path):
+        raise ParameterError(f"{path}: there is no log yet; 'yarrow activity run' begins one.")
+    store = Store(path)
+    session = Session(store, Clock(last=store.last()[0]))
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+@click.command("import", cls=Command, short_help="Start with years of history.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@DATABASE
+@click.option("--categories", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+              help="ActivityWatch's exported categories; each becomes an activity.")  # fmt: skip
+@click.option("--column", "columns", multiple=True, metavar="ROLE=NAME",
+              help="CSV: the column of the time, duration, application, title, url or activity, if "
+              "its name does not tell. Repeatable.")  # fmt: skip
+def import_(
+    file: str, database: str | None, categories: str | None, columns: tuple[str, ...]
+) -> None:
+    """Read an export of ActivityWatch (JSON) or a table (CSV, also .gz) into the log.
+
+    With categories, or a column of activities, the recogniser is trained when it starts. What is in
+    the log already does not enter twice. A program that runs on the log takes it up by itself.
+
+      yarrow activity import aw-buckets-export.json --categories categories.json
+      yarrow activity import windows.csv --column activity=project
+    """
+    from yarrow.activity.runner import running_at
+    from yarrow.activity.store import Store
+    from yarrow.activity.transfer import import_history, read_history
+
+    roles = {}
+    for text in columns:
+        role, sign, name = text.partition("=")
+        if not sign:
+            raise click.UsageError(f"--column is ROLE=NAME, not {text!r}")
+        roles[role] = name
+    histories = read_history(file, roles, categories)
+    path = path_of(database)
+    with Store(path) as store:
+        done = import_history(store, histories)
+    click.echo(
+        f"{counted(done.new, 'new entry').replace('entrys', 'entries')} of {done.entries:,}, "
+        f"{counted(done.switches, 'switch').replace('switchs', 'switches')} between activities"
+        + (f"; new activities: {', '.join(done.activities)}" if done.activities else "")
+    )
+    if done.new and running_at(path) is None:
+        click.echo("Learning from it ...", err=True)
+        with opened(path):  # and a snapshot is left, so that the program starts quickly
+            pass
+
+
+@click.command(cls=Command, short_help="Give to ActivityWatch what was learned.")
+@click.argument("what", type=click.Choice(["categories", "bucket"]))
+@DATABASE
+@click.option("--output", type=click.Path(), default="-", metavar="FILE",
+              help="Where to write; by default to standard output.")  # fmt: skip
+@click.option("--since", metavar="TIME", help="A bucket: from this time on.")
+@click.option("--until", metavar="TIME", help="A bucket: up to this time.")
+@click.option("--activitywatch", "address", metavar="ADDRESS",
+              help="Write a bucket to ActivityWatch that runs there, not to a file.")  # fmt: skip
+def export(
+    what: str,
+    database: str | None,
+    output: str,
+    since: str | None,
+    until: str | None,
+    address: str | None,
+) -> None:
+    """Write what was learned as ActivityWatch's categories, or as events in a bucket of its own.
+
+    Categories are regular expressions made of the words that speak for each activity; import them
+    in ActivityWatch's settings. A bucket has the activity of each stretch of time.
+
+      yarrow activity export categories --output aw-category-export.json
+      yarrow activity export bucket --activitywatch http://localhost:5600
+    """
+    import json
+
+    from yarrow.activity.activitywatch import ActivityWatch
+    from yarrow.activity.transfer import as_bucket, as_categories
+    from yarrow.cli.options import check_output, opened_for_writing
+
+    if what == "categories" and (address or since or until):
+        raise click.UsageError("Categories have no times, and are imported in the settings")
+    check_output(output)
+    with opened(path_of(database)) as session:
+        if what == "categories":
+            told = as_categories(session)
+        else:
+            span = (_moment(since) if since else 0.0, _moment(until) if until else session.now())
+            bucket = as_bucket(session, *span)
+            told = {"buckets": {bucket["id"]: bucket}}
+    if address is not None:
+        ActivityWatch(address).write(bucket["id"], bucket["type"], bucket["events"])
+        click.echo(f"{counted(len(bucket['events']), 'event')} written to {bucket['id']}")
+        return
+    with opened_for_writing(output) as file:
+        file.write(json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+@click.command(cls=Command, short_help="Remove something from the log and the model.")
+@DATABASE
+@click.option("--resource", metavar="NAME", help="A document or page, as the page shows it.")
+@click.option("--since", metavar="TIME", help="All that happened from this time ...")
+@click.option("--until", metavar="TIME", help="... to this time; by default to now.")
+@click.option("--matching", metavar="PATTERN",
+              help="Whatever has this pattern in its title, name or application.")  # fmt: skip
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(
+    database: str | None,
+    resource: str | None,
+    since: str | None,
+    until: str | None,
+    matching: str | None,
+    yes: bool,
+) -> None:
+    """Remove a resource, a span of time, or what a pattern matches.
+
+    It is overwritten in the file, and the model is learned anew without it. A program that runs on
+    the log does so at once. TIME is a date, a date and time, or a time of today.
+
+      yarrow activity forget --resource https://example.org/secret
+      yarrow activity forget --since 13:00 --until 14:30
+      yarrow activity forget --since 2026-03-02 --until 2026-03-03
+    """
+    import os
+    import time
+
+    from yarrow.activity.store import Store
+
+    if sum(one is not None for one in (resource, since, matching)) != 1:
+        raise click.UsageError("Say one of --resource, --since and --matching")
+    path = path_of(database)
+    if not os.path.exists(path):
+        raise ParameterError(f"{path}: there is no log.")
+    if resource is not None:
+        what: dict[str, Any] = {"resource": resource}
+        told = repr(resource)
+    elif matching is not None:
+        what, told = {"matching": matching}, f"all that {matching!r} matches"
+    else:
+        start, end = _moment(str(since)), _moment(until) if until else time.time() + 1.0
+        what, told = {"start": start, "end": end}, f"all from {shown(start)} to {shown(end)}"
+    if not yes:
+        click.confirm(f"Forget {told} for ever?", abort=True, err=True)
+    with Store(path) as store:
+        removed = store.forget(**what)
+    click.echo(f"{removed:,} {'entry' if removed == 1 else 'entries'} removed")
+
+
+@click.command(cls=Command, short_help="Say what is never to be stored.")
+@click.argument("pattern", required=False)
+@DATABASE
+@click.option("--remove", is_flag=True, help="Take the pattern back.")
+def never(pattern: str | None, database: str | None, remove: bool) -> None:
+    """Never store what has PATTERN in its title, name or application; without PATTERN, list them.
+
+    A pattern is a regular expression; case does not matter. It holds from now on, also for a
+    program that is running; what is in the log already goes by 'yarrow activity forget'.
+
+      yarrow activity never 'bank|private browsing'
+      yarrow activity never 'bank|private browsing' --remove
+    """
+    from yarrow.activity.store import Store
+
+    with Store(path_of(database)) as store:
+        if pattern is None:
+            if remove:
+                raise click.UsageError("Say which pattern to take back")
+            for one in store.never():
+                click.echo(one)
+        elif remove:
+            store.remove_never(pattern)
+        else:
+            store.add_never(pattern)
+
+
+def _moment(text: str) -> float:
+    """A date, a date and time, or a time of today, as seconds since 1970."""
+    with contextlib.suppress(ValueError):
+        return datetime.datetime.fromisoformat(text).timestamp()
+    with contextlib.suppress(ValueError):
+        time = datetime.time.fromisoformat(text)
+        return datetime.datetime.combine(datetime.date.today(), time).timestamp()
+    raise ParameterError(f"{text!r} is no time, such as 14:30, 2026-03-02 or 2026-03-02T14:30.")
+
+
+def shown(time: float) -> str:
+    return datetime.datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M")
