@@ -36,6 +36,11 @@ TWINS = [
     (KernelNORMAClassifier, "NORMAClassifier", {"nu": 0.3}),
     (KernelRegularizedPAClassifier, "RegularizedPAClassifier", {"alpha": 0.01}),
     (KernelRegularizedPAClassifier, "RegularizedPAClassifier", {"alpha": 0.01, "C": 2.0}),
+    (
+        KernelRegularizedPAClassifier,
+        "RegularizedPAClassifier",
+        {"alpha": 0.01, "update": "mistakes"},
+    ),
     (KernelNormConstrainedPAClassifier, "NormConstrainedPAClassifier", {"beta": 2.0}),
     (KernelAROWClassifier, "AROWClassifier", {"r": 0.5}),
     (KernelAROWClassifier, "AROWClassifier", {"r": 0.5, "loss": "hinge"}),
@@ -93,6 +98,26 @@ def test_the_oldest_row_goes_first():
     kept = {tuple(sorted(row.items())) for row in model.support_vectors_}
     last = [{j: v for j, v in enumerate(row) if v} for row in X[45:50]]
     assert kept == {tuple(sorted(row.items())) for row in last}
+
+
+def test_a_random_row_goes_the_same_by_every_route(tmp_path):
+    def fresh():
+        return KernelPerceptron(margin=10.0, budget=5, removal="random", gamma=0.5)
+
+    model = fresh().partial_fit(X[:60], Y[:60])
+    ages = model._fitted.supports.ages
+    assert len(ages) == 5
+    assert ages.min() < 50, "some old row has survived"
+    first = fresh().partial_fit(X[:30], Y[:30])
+    first.save(tmp_path / "model")
+    again = KernelPerceptron.load(tmp_path / "model").partial_fit(X[30:60], Y[30:60])
+    assert again.support_vectors_ == model.support_vectors_
+    counts = np.zeros(60)
+    for seed in range(300):
+        one = fresh().set_params(random_state=seed).partial_fit(X[:8], Y[:8])
+        counts[one._fitted.supports.ages] += 1
+    # Of the first five, each survives three drawings with the chance (4/5)**3.
+    np.testing.assert_allclose(counts[:5] / 300, 0.8**3, atol=0.1)
 
 
 # -- Forgetron -----------------------------------------------------------------------------------

@@ -92,6 +92,8 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
         )
         for form in ("dense", "sparse")
     }
+    #: for the tables of comparisons
+    family: ClassVar[str] = "kernel"
     #: what holds the functions learned
     _expansion: ClassVar[type[Expansion]] = Expansion
 

@@ -9,7 +9,7 @@ from yarrow.errors import ParameterError
 from yarrow.kernel.rows import RowTable, about_row, check_values, class_labels, class_order
 from yarrow.lazy import np
 from yarrow.linear_model.progressive import Scores
-from yarrow.stream.arrays import Array, read_weights
+from yarrow.stream.arrays import Array, Rows, read_weights
 
 
 class Foretelling:
@@ -31,17 +31,23 @@ class Foretelling:
         if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
             raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
         rows = self._read(X)
+        with self._lock:
+            told: Scores = self._foretell_rows(rows, rows.names or [], y, sample_weight, delay)
+            if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
+                self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        return told
+
+    def _foretell_rows(
+        self: Any, rows: Rows, names: list[Any], y: Any, sample_weight: Any = None, delay: int = 0
+    ) -> Scores:
+        """All rows or none; their columns may differ from call to call."""
         labels, weights = class_labels(y, rows.n_rows), read_weights(sample_weight, rows.n_rows)
         check_values(rows)
-        with self._lock:
-            known = self.__dict__.get("_state")
-            state = self._new_state() if known is None else known.copy()
-            table = RowTable(rows, rows.names or [])
-            told: Scores = self._foretell(state, table, labels, weights, delay)
-            if state.t:
-                self._state = state
-                if "_n_features_in" not in self.__dict__:
-                    self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        known = self.__dict__.get("_state")
+        state = self._new_state() if known is None else known.copy()
+        told: Scores = self._foretell(state, RowTable(rows, names), labels, weights, delay)
+        if state.t:
+            self._state = state
         return told
 
     def _foretell(
