@@ -1,5 +1,6 @@
-"""docs/learners.md and docs/datasets.md say what the classes declare."""
+"""docs/learners.md and docs/datasets.md say what the classes declare, and examples work."""
 
+import doctest
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from conftest import CLASSES
 
 TOOLS = Path(__file__).parent.parent / "tools"
+DOCS = TOOLS.parent / "docs"
 
 
 @pytest.mark.parametrize("tool", ["learners.py", "datasets.py"])
@@ -26,3 +28,8 @@ def test_every_learner_says_when_to_use_it_and_what_instead(cls):
     text = " ".join(cls.__doc__.split())
     assert "Use it " in text
     assert "Instead: " in text
+
+
+def test_the_examples_of_the_kernel_page_work():
+    failed, tried = doctest.testfile(str(DOCS / "kernels.md"), module_relative=False)
+    assert (failed, tried > 10) == (0, True)

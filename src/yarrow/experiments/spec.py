@@ -45,8 +45,8 @@ class Learner:
     label: str
     """What the pages call it."""
     estimator: str
-    """The name of a class in `yarrow`, or of a function in `yarrow.experiments.candidates`
-    or `peers`."""
+    """The name of a class in `yarrow` or `yarrow.kernel`, or of a function in
+    `yarrow.experiments.candidates` or `peers`."""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
 
@@ -62,9 +62,10 @@ class Learner:
     def make(self, setting: Mapping[str, Any]) -> Any:
         """Return a fresh model."""
         import yarrow
+        from yarrow import kernel
         from yarrow.experiments import candidates, peers
 
-        for place in (yarrow, candidates, peers):
+        for place in (yarrow, kernel, candidates, peers):
             if hasattr(place, self.estimator):
                 return getattr(place, self.estimator)(**{**self.parameters, **setting})
         raise ParameterError(f"There is no learner {self.estimator!r}.")

@@ -14,7 +14,16 @@ from typing import Any
 from yarrow.errors import ParameterError
 from yarrow.experiments.spec import Cell
 
-NAMES = ("online", "tuned", "sparse_folds", "drift", "selection", "choosing_p", "settings")
+NAMES = (
+    "online",
+    "tuned",
+    "sparse_folds",
+    "drift",
+    "selection",
+    "choosing_p",
+    "settings",
+    "budget",
+)
 
 
 @dataclasses.dataclass(frozen=True)

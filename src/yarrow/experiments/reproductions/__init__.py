@@ -15,6 +15,7 @@ NAMES = (
     "sgft",
     "drift",
     "drift-selection",
+    "kernel-budget",
     "future",
 )
 #: run by the same engine, but not a paper's: `--all` leaves it out
