@@ -31,6 +31,9 @@ docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured
 	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
 
+pictures: .venv/bench ## the pictures of docs/decomposition.md, from real data (a minute)
+	$(BIN)/python tools/decomposition.py
+
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -51,7 +54,7 @@ sanitize: .venv/dev ## the tests of the core under ASan and UBSan, the threaded 
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo test bench reproduce evidence docs lint format sanitize clean
+.PHONY: help demo test bench reproduce evidence docs pictures lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh

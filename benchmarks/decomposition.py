@@ -170,6 +170,59 @@ def topics(title: str, counts: Any, n_topics: int = 20) -> Comparison:
     return Comparison(f"{title}, {size}", contenders, "ms/row", 1e3 / end, bars)
 
 
+def halves(counts: Any) -> tuple[Any, Any]:
+    """The words of each document, each drawn into one of two parts; those that have both."""
+    known = counts.copy()
+    known.data = np.random.default_rng(0).binomial(counts.data.astype(int), 0.5).astype(float)
+    asked = counts - known
+    both = (np.ravel(known.sum(axis=1)) > 0) & (np.ravel(asked.sum(axis=1)) > 0)
+    return known[both], asked[both]
+
+
+def topics_without_a_number(counts: Any, held_out: int = 500) -> Comparison:
+    """The hierarchical Dirichlet process, one pass, with gensim's limits of 150 and 15 topics."""
+    from gensim.models import HdpModel
+
+    from yarrow.decomposition import OnlineHDP
+
+    X, unseen = counts[:-held_out], counts[-held_out:]
+    documents = [
+        list(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True))
+        for a, b in zip(X.indptr, X.indptr[1:], strict=False)
+    ]
+    names = "Yarrow OnlineHDP", "gensim HdpModel"
+    limits = {"n_components": 150, "n_document_topics": 15}
+    found: dict[str, Any] = {}
+
+    def ours() -> None:
+        model = found[names[0]] = OnlineHDP(**limits, total_rows=X.shape[0]).fit(X)
+        fitted_weights = model.components_  # reading them learns the rows that still wait
+        assert len(fitted_weights) == limits["n_components"]
+
+    def peer() -> None:
+        words = {j: str(j) for j in range(X.shape[1])}
+        found[names[1]] = HdpModel(documents, words, random_state=0)
+
+    def bars(best: Best) -> list[Bar]:
+        """By one evaluator for both: half of an unseen document's words tell its topics."""
+        known, asked = halves(unseen)
+        model = found[names[1]]
+        model.update_expectations()  # its weights are brought up to date only when asked
+        judge = OnlineHDP(**limits).fit(X[:256])
+        judge._weights = np.ascontiguousarray((model.m_lambda + model.m_eta).T)
+        judge._sticks = model.m_var_sticks.copy()
+        ratio = found[names[0]].completion(known, asked) / judge.completion(known, asked)
+        return [
+            speed(best, *names, 1),
+            Bar("Perplexity of the other half: that of the peer", ratio, at_most=1.02),
+        ]
+
+    size = f"{X.shape[0]:,} documents, {X.shape[1]:,} words"
+    contenders = dict(zip(names, (ours, peer), strict=True))
+    title = f"20 Newsgroups, {size}, topics without a given number"
+    return Comparison(title, contenders, "ms/row", 1e3 / X.shape[0], bars)
+
+
 def ratings() -> Comparison:
     """MovieLens 100K: each rating predicted, then learned, in the order of time."""
     from river import reco
@@ -232,5 +285,6 @@ def decomposition() -> list[Comparison]:
         dictionary(),
         topics("Associated Press", articles()),
         topics("20 Newsgroups", newsgroups()),
+        topics_without_a_number(newsgroups()),
         ratings(),
     ]

@@ -1,4 +1,4 @@
-"""docs/learners.md and docs/datasets.md say what the classes declare."""
+"""docs/learners.md and docs/datasets.md say what the classes declare, and examples work."""
 
 import doctest
 import re
@@ -10,6 +10,7 @@ import pytest
 from conftest import CLASSES
 
 TOOLS = Path(__file__).parent.parent / "tools"
+DOCS = TOOLS.parent / "docs"
 
 
 @pytest.mark.parametrize("tool", ["learners.py", "datasets.py"])
@@ -30,16 +31,14 @@ def test_every_learner_says_when_to_use_it_and_what_instead(cls):
     assert "Instead: " in text
 
 
-@pytest.mark.parametrize("page", ["experts.md", "feedback.md"])
+@pytest.mark.parametrize("page", ["experts.md", "feedback.md", "kernels.md"])
 def test_examples_print_what_the_page_says(page):
-    path = Path(__file__).parent.parent / "docs" / page
-    found = doctest.testfile(str(path), module_relative=False)
+    found = doctest.testfile(str(DOCS / page), module_relative=False)
     assert found.attempted > 10
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("page", ["experts.md", "feedback.md"])
+@pytest.mark.parametrize("page", ["experts.md", "feedback.md", "kernels.md"])
 def test_figures_of_the_page_are_there(page):
-    folder = Path(__file__).parent.parent / "docs"
-    for file in re.findall(r"\]\(([^)#:]+)\)", (folder / page).read_text()):
-        assert (folder / file).exists(), file
+    for file in re.findall(r"\]\(([^)#:]+)\)", (DOCS / page).read_text()):
+        assert (DOCS / file).exists(), file

@@ -8,6 +8,7 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from river.checks import yield_checks
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import yarrow
-from yarrow import decomposition
+from yarrow import decomposition, model_file
 from yarrow.decomposition.base import Decomposition
 from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterError
 
@@ -26,6 +27,10 @@ SMALL = {
     "OnlineHDP": {"n_components": 4, "n_document_topics": 2, "max_rounds": 5},
     "OnlineLDA": {"n_components": 3, "max_rounds": 10},
 }
+
+
+#: arrays of which a line more is no contradiction: it has no user, no item or no row
+FREE = {"_user_factors", "_item_factors", "_left"}
 
 
 def small(cls):
@@ -104,6 +109,51 @@ def test_a_file_of_another_or_a_damaged_one_is_refused(cls, tmp_path):
     (tmp_path / "model").write_bytes(content)
     with pytest.raises(ModelFileError, match="damaged"):
         cls.load(tmp_path / "model")
+
+
+def learned_model(cls):
+    if cls in OF_ROWS:
+        return cls().fit(rows())
+    return cls().fit([[u, i] for u in range(5) for i in range(4)], np.arange(20.0) % 5)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_file_that_contradicts_itself_is_refused(cls, tmp_path):
+    """Each array in turn with a line too many, each other thing missing or of another type."""
+    path = tmp_path / "model"
+    learned_model(cls).save(path)
+    tensors, metadata = model_file.read(path)
+    cls.load(path)
+
+    def refused(changed_tensors, changed_state):
+        changed = {**metadata, "state": changed_state}
+        model_file.write(path, changed_tensors, changed)
+        with pytest.raises(ModelFileError, match="contradicts itself: "):
+            cls.load(path)
+
+    for name, tensor in tensors.items():
+        if name in FREE:
+            continue
+        longer = np.concatenate([tensor, tensor[:1]]) if len(tensor) else np.ones((3, 3, 3))
+        refused({**tensors, name: longer}, metadata["state"])
+        refused({**tensors, name: tensor[None]}, metadata["state"])
+        refused({k: v for k, v in tensors.items() if k != name}, metadata["state"])
+    for name in metadata["state"]:
+        refused(tensors, {k: v for k, v in metadata["state"].items() if k != name})
+        refused(tensors, {**metadata["state"], name: "x"})
+    refused(tensors, {**metadata["state"], "transform": 1})
+
+
+@pytest.mark.parametrize("cls", OF_ROWS)
+def test_names_of_columns_survive_a_file(cls, tmp_path):
+    frame = pd.DataFrame(rows(), columns=list("abcdef"))
+    model = cls().fit(frame)
+    model.save(tmp_path / "model")
+    loaded = yarrow.load(tmp_path / "model")
+    assert loaded.feature_names_in_.tolist() == list("abcdef")
+    np.testing.assert_array_equal(loaded.transform(frame), model.transform(frame))
+    with pytest.raises(DataError, match="unseen at fit time"):
+        loaded.transform(frame.rename(columns={"a": "z"}))
 
 
 @pytest.mark.parametrize("cls", OF_ROWS)

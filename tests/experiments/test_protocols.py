@@ -10,11 +10,20 @@ from scipy.sparse import csr_array
 
 from yarrow import NormConstrainedPAClassifier
 from yarrow.datasets import Dataset
-from yarrow.experiments.protocols import choosing_p, drift, online, selection, sparse_folds, tuned
+from yarrow.experiments.protocols import (
+    budget,
+    choosing_p,
+    drift,
+    online,
+    selection,
+    sparse_folds,
+    tuned,
+)
 from yarrow.experiments.protocols.prepare import FOLDS, ORDER, TUNING, random, rows_of
 from yarrow.experiments.results import mean_ranks
 from yarrow.experiments.spec import Cell, Data, Learner
 from yarrow.feature_selection import without_small_weights
+from yarrow.kernel import KernelPassiveAggressiveClassifier
 
 GAUSSIAN = Data("gaussian", "synthetic/gaussian", {"rows": 300, "test_rows": 200}, drawn=True)
 AROW = Learner("AROW", "AROWClassifier", grid={"r": (0.01, 1.0, 100.0)})
@@ -238,6 +247,38 @@ def test_choosing_follows_the_setting_with_the_fewest_mistakes():
     assert min(outcome["errors"]) < 0.45
     assert outcome["leader"] < min(outcome["errors"]) + 0.05
     assert outcome["vote"] < min(outcome["errors"]) + 0.05
+
+
+def kernel_cell(data, **grid):
+    learner = Learner("PA", "KernelPassiveAggressiveClassifier", {"gamma": 0.01}, grid)
+    return Cell("budget", data, learner, 0.0, 2, {"budget": 15, "tuning": 100})
+
+
+def test_a_budget_is_kept_and_its_setting_chosen_on_another_order(monkeypatch):
+    usps = Data("usps", "usps", classes=(3, 5, 8), rows=250)
+    found = budget.run(kernel_cell(usps, gamma=(50.0, 0.01)))
+    assert found["setting"] == {"gamma": 0.01}
+    assert found["kept"] == 15
+    rows = rows_of(usps, noise=0.0, seed=2)
+    order = random(2, ORDER).permutation(len(rows))
+    model = KernelPassiveAggressiveClassifier(gamma=0.01, budget=15)
+    wrong = []
+    for i in order:
+        row, label = rows.X[[i]], rows.y[[i]]
+        wrong.append(not wrong or model.predict(row)[0] != label[0])
+        model.partial_fit(row, label)
+    assert found["error"] == np.mean(wrong)
+    assert found["test_error"] == np.mean(model.predict(rows.test.X) != rows.test.y)
+    with_labels(monkeypatch, budget, lambda whole: dataclasses.replace(whole, test=whole.take([0])))
+    assert budget.run(kernel_cell(usps, gamma=(50.0, 0.01)))["setting"] == found["setting"]
+
+
+def test_on_a_drifting_stream_a_budget_is_measured_as_drift_is():
+    phases = Data("USPS", "usps/phases", {"rows": 40}, drawn=True)
+    cell = kernel_cell(phases, C=(0.1, 1.0))
+    parameters = {**cell.learner.parameters, "budget": 15}
+    learner = dataclasses.replace(cell.learner, parameters=parameters)
+    assert budget.run(cell) == drift.run(dataclasses.replace(cell, learner=learner))
 
 
 def test_mean_ranks_share_ties():

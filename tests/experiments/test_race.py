@@ -16,6 +16,7 @@ from yarrow import (
 from yarrow.datasets import Block
 from yarrow.errors import YarrowError
 from yarrow.experiments import Comparison, Entrant, Race, race
+from yarrow.kernel import ForgetronClassifier, KernelPassiveAggressiveClassifier
 
 
 def rows(n=300, columns=12, classes=3, seed=0, values=False):
@@ -182,6 +183,27 @@ def test_learners_of_other_libraries_take_part(values):
         np.testing.assert_allclose(outcomes[1].wrong, (np.array(said) - y) ** 2)
     else:
         assert outcomes[1].wrong.tolist() == [a != b for a, b in zip(said, y, strict=True)]
+
+
+def test_kernel_learners_take_part():
+    X, y = rows(120)
+    models = [
+        ForgetronClassifier(gamma=0.1, budget=20),
+        KernelPassiveAggressiveClassifier(gamma=0.1),
+    ]
+    outcomes = race(blocks(X, y), [Entrant(str(i), model) for i, model in enumerate(models)])
+    for outcome, model in zip(outcomes, models, strict=False):
+        alone = model.clone()
+        said = alone.progressive(X, y).predictions
+        assert outcome.failure is None
+        assert outcome.family == "kernel"
+        assert outcome.mistakes == np.count_nonzero(said != y)
+        assert outcome.updates == alone.n_updates_
+        np.testing.assert_array_equal(
+            outcome.model.decision_function(X), alone.decision_function(X)
+        )
+    failed = race(blocks(*rows(20, values=True)), [Entrant("0", models[0])], regression=True)[0]
+    assert "not for a regression" in failed.failure
 
 
 def test_names_are_unique_and_there_are_rows():

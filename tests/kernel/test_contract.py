@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import yarrow
-from yarrow import kernel
+from yarrow import evaluate, kernel, model_file
 from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
 
 CLASSES = [getattr(kernel, name) for name in kernel.__all__]
@@ -114,6 +114,35 @@ def test_the_budget_is_never_exceeded(kernel_class):
     assert model._raw_memory_usage <= 1.5 * before
 
 
+@pytest.mark.parametrize("delay", [0, 7])
+def test_progressive_is_predicting_and_learning_row_by_row(kernel_class, delay):
+    weights = np.random.default_rng(3).integers(0, 3, len(X)).astype(float)
+    model = kernel_class(gamma=0.5, budget=30)
+    told = model.progressive(X, Y, weights, delay=delay)
+    slow, said = kernel_class(gamma=0.5, budget=30), []
+    for i in range(len(X) + delay):
+        if i < len(X):
+            said.append(slow.predict_one(as_dicts(X[i : i + 1])[0]))
+        if i >= delay:
+            at = i - delay
+            slow.partial_fit(X[at : at + 1], Y[at : at + 1], sample_weight=weights[at : at + 1])
+    assert told.predictions.tolist() == said
+    assert learned(model) == learned(slow)
+    assert told.classes.tolist() == [0, 1, 2]
+    known = ~np.isnan(told.scores).any(axis=1)
+    assert (
+        told.classes[told.scores[known].argmax(axis=1)].tolist() == np.array(said)[known].tolist()
+    )
+    again = evaluate.progressive(kernel_class(gamma=0.5, budget=30), X, Y, delay=delay)
+    assert again.predictions.tolist() != [None] * len(X)
+    before = learned(model)
+    with pytest.raises(YarrowError, match="The delay must"):
+        model.progressive(X, Y, delay=-1)
+    with pytest.raises(YarrowError, match="Row 149"):
+        model.set_params(classes=[0, 1, 2]).progressive(X, np.append(Y[:-1], 9))
+    assert learned(model) == before
+
+
 def test_classes_may_come_late(kernel_class):
     order = np.argsort(Y, kind="stable")
     late = kernel_class(gamma=0.5).partial_fit(X[order], Y[order])
@@ -187,6 +216,29 @@ def test_damaged_files_are_refused(kernel_class, tmp_path):
     other = next(cls for cls in CLASSES if cls is not kernel_class)
     with pytest.raises(ModelFileError, match=f"holds no {other.__name__}"):
         other.load(path)
+
+
+INCONSISTENT = {
+    "coefficients": (lambda t: t[:-1], "'coefficients' has the shape"),
+    "memory": (lambda t: np.append(t, 0.0), "'memory' has the shape"),
+    "values": (lambda t: np.where(np.arange(len(t)) == 3, np.nan, t), "is not finite"),
+    "ends": (lambda t: t - 1, "do not end where"),
+    "lines": (lambda t: np.where(t == 0, 99, t), "features of its rows"),
+    "ages": (lambda t: np.zeros_like(t), "an age of its own"),
+    "room": (lambda t: t * 10**6, "no room"),
+}
+
+
+@pytest.mark.parametrize("name", INCONSISTENT)
+def test_files_that_contradict_themselves_are_refused(kernel_class, name, tmp_path):
+    """Their checksums are right: somebody has written them so."""
+    path = tmp_path / "model"
+    kernel_class(budget=20).partial_fit(X, Y).save(path)
+    tensors, metadata = model_file.read(path)
+    change, says = INCONSISTENT[name]
+    model_file.write(path, {**tensors, name: change(tensors[name])}, metadata)
+    with pytest.raises(ModelFileError, match=f"does not fit its own settings: .*{says}"):
+        kernel_class.load(path)
 
 
 def test_before_any_row(kernel_class):

@@ -3,86 +3,23 @@
 from __future__ import annotations
 
 import copy
-import os
 from abc import abstractmethod
 from array import array
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-import yarrow
-from yarrow import model_file
-from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
-from yarrow.estimator import Estimator
+from yarrow.decomposition.stored import Expected, Stored
+from yarrow.errors import DataError, not_fitted
 from yarrow.features.base import Row, Transformer
 from yarrow.lazy import np
-from yarrow.parameters import parameters
 from yarrow.stream.arrays import check_columns, read_rows
 
 Floats = NDArray[np.float64]
 
 LARGEST = 1e100
 """Values beyond it are refused: the sum of their squares would not be a number."""
-
-
-class Stored(Estimator):
-    """An estimator whose learned state is arrays, numbers and names, and so fits in a model file.
-
-    Everything that is not a parameter is state: attributes that start with one underscore.
-    """
-
-    _not_saved: ClassVar[tuple[str, ...]] = ()  # state that is worked out again
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
-        state = {name: v for name, v in self._state().items() if name not in self._not_saved}
-        tensors = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-        others = {name: value for name, value in state.items() if name not in tensors}
-        metadata = {
-            "kind": "decomposition",
-            "yarrow": yarrow.__version__,
-            "estimator": type(self).__name__,
-            "parameters": {name: _plain(value) for name, value in self.get_params().items()},
-            "state": {name: _packed(value) for name, value in others.items()},
-        }
-        contiguous = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
-        model_file.write(path, contiguous, metadata)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        tensors, metadata = model_file.read(path)
-        name = metadata.get("estimator")
-        if metadata.get("kind") != "decomposition" or name != cls.__name__:
-            raise ModelFileError(f"{os.fspath(path)}: holds a {name}, not a {cls.__name__}.")
-        if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-            raise ModelFileError(f"{os.fspath(path)}: a number in it is not finite.")
-        try:
-            model = cls(**metadata["parameters"])
-            model._check_parameters()
-            state = {key: _unpacked(value) for key, value in metadata["state"].items()}
-        except (TypeError, KeyError, ValueError, ParameterError) as error:
-            raise ModelFileError(
-                f"{os.fspath(path)}: does not fit its own settings: {error}"
-            ) from error
-        model.__dict__.update({key: np.array(value) for key, value in tensors.items()} | state)
-        return model
-
-    def _state(self) -> dict[str, Any]:
-        known = parameters(self)
-        return {key: value for key, value in self.__dict__.items() if key not in known}
-
-    def _adopt(self, other: Self) -> None:
-        """Take over all that another one with the same parameters has learned."""
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(other._state())
-
-    @abstractmethod
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether anything has been learned."""
 
 
 class Decomposition(Stored, Transformer):
@@ -98,6 +35,7 @@ class Decomposition(Stored, Transformer):
 
     n_features_in_: int
     _columns: dict[Hashable, int]  # where each feature is
+    _names: list[str] | None  # of the columns of the data frames that were learned
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -138,8 +76,7 @@ class Decomposition(Stored, Transformer):
             self._start(rows.shape[1])
             self.n_features_in_ = rows.shape[1]
             self._columns = {name: j for j, name in enumerate(names or range(rows.shape[1]))}
-            if names is not None:
-                self.feature_names_in_ = np.asarray(names, dtype=object)
+            self._names = names
         self._learn(rows)
         return self
 
@@ -161,9 +98,7 @@ class Decomposition(Stored, Transformer):
         """Return the rows (float64, CSR if sparse), their columns' names, and the type to give."""
         read = read_rows(X)
         if self.__sklearn_is_fitted__():
-            names = getattr(self, "feature_names_in_", None)
-            fitted = None if names is None else list(names)
-            check_columns(type(self).__name__, read, self.n_features_in_, fitted)
+            check_columns(type(self).__name__, read, self.n_features_in_, self._names)
         rows: Any = read.values
         if read.is_sparse:
             from scipy.sparse import csr_array
@@ -205,7 +140,7 @@ class Decomposition(Stored, Transformer):
         if not self.__sklearn_is_fitted__():
             self._start(len(x))
             self._columns = {name: j for j, name in enumerate(x)}
-            self.n_features_in_ = len(x)
+            self.n_features_in_, self._names = len(x), None
         new = [name for name in x if name not in self._columns]
         if new and not self._takes_new_columns:
             raise DataError(
@@ -216,8 +151,7 @@ class Decomposition(Stored, Transformer):
             for name in new:
                 self._columns[name] = len(self._columns)
             self._widen(len(self._columns))
-            self.n_features_in_ = len(self._columns)
-            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_, self._names = len(self._columns), None
         self._learn(self._as_row(x, values))
 
     def transform_one(self, x: Row) -> dict[int, float]:
@@ -250,6 +184,21 @@ class Decomposition(Stored, Transformer):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_columns" in self.__dict__
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Column names of the data frames that were learned."""
+        if self.__dict__.get("_names") is None:
+            raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
+        return np.asarray(self._names, dtype=object)
+
+    def _expected(self) -> dict[str, Expected]:
+        width = len(self._columns)
+        if sorted(self._columns.values()) != list(range(width)) or width != self.n_features_in_:
+            raise ValueError("its features are not numbered from 0 on")
+        if self._names is not None and list(self._columns) != self._names:
+            raise ValueError("its columns do not have the names of its features")
+        return {"_columns": dict, "n_features_in_": int, "_names": (list, type(None))}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -307,6 +256,16 @@ class Blockwise(Decomposition):
         parts = (self._waiting_values, self._waiting_columns, self._waiting_begins)
         return csr_array(parts, (len(self._waiting_begins) - 1, len(self._columns)))
 
+    def _expected(self) -> dict[str, Expected]:
+        begins, places = self._waiting_begins, self._waiting_columns
+        if not len(begins) or begins[0] != 0 or begins[-1] != len(places):
+            raise ValueError("the rows that wait do not end where they should")
+        if (np.diff(begins) < 0).any() or not np.isin(places, range(len(self._columns))).all():
+            raise ValueError("the rows that wait have features that are not there")
+        waiting = {"_waiting_values": places.shape, "_waiting_columns": (None,)}
+        counts = {"_n_rows": int, "_n_blocks": int}
+        return super()._expected() | waiting | {"_waiting_begins": (None,)} | counts
+
     def _now(self) -> Self:
         """The model that has learned the waiting rows, too."""
         if not self.__sklearn_is_fitted__():
@@ -338,21 +297,3 @@ def flipped(basis: Floats) -> tuple[Floats, Floats]:
     largest = basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)]
     signs = np.where(largest < 0, -1.0, 1.0)
     return basis * signs[:, None], signs
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _packed(value: Any) -> Any:
-    """Dicts as pairs: JSON knows keys only as text."""
-    if isinstance(value, Mapping):
-        for key in value:
-            if type(_plain(key)) not in (str, int, float, bool):
-                raise ModelFileError(f"A file holds names that are texts or numbers, not {key!r}.")
-        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
-    return _plain(value)
-
-
-def _unpacked(value: Any) -> Any:
-    return dict(value["pairs"]) if isinstance(value, Mapping) else value

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from yarrow.decomposition.base import Blockwise, Floats, dense
+from yarrow.decomposition.stored import Expected
 from yarrow.errors import DataError, missing_dependency
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -128,6 +129,14 @@ class OnlineDictionaryLearning(Blockwise):
         # What little the sums hold of the old atom is not the new one's.
         self._with_codes = self._with_codes * np.outer(kept, kept)
         self._with_rows = self._with_rows * kept[:, None]
+
+    def _expected(self) -> dict[str, Expected]:
+        atoms, width = self.n_components, len(self._columns)
+        return super()._expected() | {
+            "_atoms": (atoms, width),
+            "_with_codes": (atoms, atoms),
+            "_with_rows": (atoms, width),
+        }
 
     # -- using it --------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.decomposition.base import LARGEST, Floats, Stored
+from yarrow.decomposition.base import LARGEST, Floats
+from yarrow.decomposition.stored import Expected, Stored
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -151,6 +152,17 @@ class Factorization(Stored):
         self._check_fitted()
         return self._n_rows
 
+    def _expected(self) -> dict[str, Expected]:
+        for names, factors in (
+            (self._users, self._user_factors),
+            (self._items, self._item_factors),
+        ):
+            if sorted(names.values()) != list(range(len(names))) or len(names) > len(factors):
+                raise ValueError("not every user and item has factors of its own")
+        shape = (None, self.n_factors)
+        counts: dict[str, Expected] = {"_users": dict, "_items": dict, "_n_rows": int}
+        return counts | {"_user_factors": shape, "_item_factors": shape}
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_users" in self.__dict__
 
@@ -214,6 +226,13 @@ class OnlineMatrixFactorization(Factorization):
         mine += change
         self._mean += (rating - self._mean) / self._n_rows
         self._low, self._high = min(self._low, rating), max(self._high, rating)
+
+    def _expected(self) -> dict[str, Expected]:
+        return super()._expected() | {
+            "_user_biases": (len(self._user_factors), 2),
+            "_item_biases": (len(self._item_factors), 2),
+            **dict.fromkeys(("_mean", "_low", "_high"), float),
+        }
 
     def _score(self, user: int | None, item: int | None) -> float:
         score = self._mean

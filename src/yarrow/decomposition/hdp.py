@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from yarrow.decomposition.base import Floats
+from yarrow.decomposition.stored import Expected
 from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, words_of
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -131,6 +132,10 @@ class OnlineHDP(TopicModel):
             if with_prior and np.abs(totals - before).sum() < self.tolerance * length:
                 break
         return Document(topics, words, sticks)
+
+    def _expected(self) -> dict[str, Expected]:
+        shapes: dict[str, Expected] = {"_sticks": (2, self.n_components - 1)}
+        return super()._expected() | shapes | {"_uses": (self.n_components,)}
 
     # -- using it --------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from yarrow.decomposition.base import Decomposition, Floats, dense, flipped
+from yarrow.decomposition.stored import Expected
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -138,6 +139,11 @@ class OnlinePCA(Decomposition):
         logs -= self.eta * np.outer(row, row)
         values, self._directions = np.linalg.eigh(logs)
         self._logs = _capped(values, self._left_out)
+
+    def _expected(self) -> dict[str, Expected]:
+        width = len(self._columns)
+        shapes: dict[str, Expected] = {"_directions": (width, width), "_logs": (width,)}
+        return super()._expected() | shapes | {"_loss": float, "_n_rows": int}
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

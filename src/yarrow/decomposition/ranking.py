@@ -6,6 +6,7 @@ from typing import Any
 
 from yarrow.decomposition.base import Floats
 from yarrow.decomposition.factorization import Factorization
+from yarrow.decomposition.stored import Expected
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer
@@ -66,6 +67,20 @@ class OnlineRankMF(Factorization):
         else:
             self._n_ratings[user] += 1
         self._kept_items[user, place], self._kept_ratings[user, place] = item, rating
+
+    def _expected(self) -> dict[str, Expected]:
+        users, items = len(self._user_factors), len(self._item_factors)
+        if (
+            self._kept_items.size
+            and not 0 <= self._kept_items.min() <= self._kept_items.max() < items
+        ):
+            raise ValueError("a rating is kept of an item that is not there")
+        return super()._expected() | {
+            "_item_biases": (items,),
+            "_kept_items": (users, self.n_kept),
+            "_kept_ratings": (users, self.n_kept),
+            "_n_ratings": (users,),
+        }
 
     def _step(self, user: int, items: Any, ratings: Floats) -> None:
         mine, its = self._user_factors[user], self._item_factors[items]

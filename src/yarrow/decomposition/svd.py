@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
 from yarrow.decomposition.base import Decomposition, Floats, dense, flipped
+from yarrow.decomposition.factors import Factors, by_squares, fill, orthonormal
+from yarrow.decomposition.stored import Expected
 from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
-
-_DRIFT = 1e-12  # how far from orthonormal the basis may get before it is made so again
-
-
-class Factors(NamedTuple):
-    """The rows learned so far are left @ diag(values) @ basis, up to what was cut off."""
-
-    basis: Floats  # a right singular vector a row
-    values: Floats
-    left: Floats | None  # a row of left singular vectors for each row, if they are kept
-    mean: Floats
-    n_rows: int
-    cut: float  # sum of the squares of all singular values cut off
 
 
 @estimator
@@ -185,7 +174,7 @@ class OnlineSVD(Decomposition):
             rows = self._waiting[: self._n_waiting].copy()
             missing = self._missing[: self._n_waiting]
             if missing.any():
-                _fill(rows, missing, old)
+                fill(rows, missing, old)
             seen.append(self._with_rows(old, rows))
         return seen[0]
 
@@ -221,7 +210,7 @@ class OnlineSVD(Decomposition):
         rank = len(basis)
         inside = rows @ basis.T
         at_ceiling = rank == self.rank + self.guard and rank + len(rows) <= rows.shape[1]
-        if at_ceiling and (found := _by_squares(basis, values, rows, inside)) is not None:
+        if at_ceiling and (found := by_squares(basis, values, rows, inside)) is not None:
             return found
         outside = rows - inside @ basis
         again = outside @ basis.T  # rounding leaves some of the basis in it: once more is enough
@@ -239,8 +228,24 @@ class OnlineSVD(Decomposition):
         turn, new_values, rotation = turn[:, :kept], all_values[:kept], rotation[:kept]
         new_basis = rotation[:, :rank] @ basis + rotation[:, rank:] @ new.T
         new_basis, signs = flipped(new_basis)
-        new_basis, new_values, turn = _orthonormal(new_basis, new_values, turn * signs)
+        new_basis, new_values, turn = orthonormal(new_basis, new_values, turn * signs)
         return new_basis, new_values, turn, float((all_values[kept:] ** 2).sum())
+
+    def _expected(self) -> dict[str, Expected]:
+        rank, width = len(self._values), len(self._columns)
+        if not 0 <= self._n_waiting <= len(self._waiting):
+            raise ValueError(f"{self._n_waiting} rows wait in room for {len(self._waiting)}")
+        return super()._expected() | {
+            "_basis": (rank, width),
+            "_values": (None,),
+            "_left": (self._n_rows if self.keep_left and rank else None, None),
+            "_mean": (width,),
+            "_waiting": (None, width),
+            "_missing": self._waiting.shape,
+            "_n_waiting": int,
+            "_n_rows": int,
+            "_cut": float,
+        }
 
     # -- changing what has been learned ----------------------------------------------------------
 
@@ -275,8 +280,7 @@ class OnlineSVD(Decomposition):
             while name in self._columns:
                 name += 1
             self._columns[name] = len(self._columns)
-        self.n_features_in_ = len(self._columns)
-        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_, self._names = len(self._columns), None
         return self
 
     def forget(self, X: Any) -> Self:
@@ -352,7 +356,7 @@ class OnlineSVD(Decomposition):
         missing = np.isnan(rows)
         if missing.any():
             rows = np.where(missing, 0.0, rows)
-            _fill(rows, missing, factors)
+            fill(rows, missing, factors)
         codes = (rows - factors.mean) @ basis.T
         return codes
 
@@ -363,58 +367,3 @@ class OnlineSVD(Decomposition):
         if codes.ndim != 2 or codes.shape[1] != self._n_codes:
             raise DataError(f"X must have {self._n_codes} columns, got shape {codes.shape}.")
         return codes @ factors.basis[: self.rank] + factors.mean
-
-
-def _fill(rows: Floats, missing: NDArray[np.bool_], factors: Factors) -> None:
-    """Fill in what is missing, from the subspace where it is nearest in the values known."""
-    if len(factors.values) == 0:
-        known = np.maximum((~missing).sum(axis=0), 1)
-        means = np.where(missing, 0.0, rows).sum(axis=0) / known
-        rows[missing] = np.broadcast_to(means, rows.shape)[missing]
-        return
-    scaled = factors.basis * factors.values[:, None]
-    for row, gaps in zip(rows, missing, strict=True):
-        if gaps.any():
-            # Of the rows equally near, the one that is the least unusual for the stream.
-            share, *_ = np.linalg.lstsq(
-                scaled[:, ~gaps].T, row[~gaps] - factors.mean[~gaps], rcond=1e-10
-            )
-            row[gaps] = factors.mean[gaps] + share @ scaled[:, gaps]
-
-
-def _by_squares(
-    basis: Floats, values: Floats, rows: Floats, inside: Floats
-) -> tuple[Floats, Floats, Floats, float] | None:
-    """Do what `_extended` does at the ceiling, by a third of the work and with half of the digits.
-
-    The eigenvalues of all inner products are the squares of the singular values. That is good
-    enough where the ceiling cuts off directions anyway; None where the kept ones are too unequal.
-    """
-    rank, size = len(basis), len(basis) + len(rows)
-    products = np.zeros((size, size))
-    np.fill_diagonal(products[:rank, :rank], values**2)
-    products[rank:, :rank] = inside * values  # the lower triangle is all that eigh reads
-    products[rank:, rank:] = rows @ rows.T
-    total = float(np.trace(products))
-    squares, turn = np.linalg.eigh(products)
-    squares, turn = squares[: -rank - 1 : -1], turn[:, : -rank - 1 : -1]
-    if squares[-1] <= 1e-8 * squares[0]:
-        return None
-    new_values = np.sqrt(squares)
-    rotation = turn.T / new_values[:, None]
-    new_basis = (rotation[:, :rank] * values) @ basis + rotation[:, rank:] @ rows
-    new_basis, signs = flipped(new_basis)
-    result = _orthonormal(new_basis, new_values, turn * signs)
-    return *result, max(total - float((result[1] ** 2).sum()), 0.0)
-
-
-def _orthonormal(basis: Floats, values: Floats, turn: Floats) -> tuple[Floats, Floats, Floats]:
-    """Undo the drift of a basis away from orthonormal rows, once there is any."""
-    overlap = basis @ basis.T
-    overlap[np.diag_indices_from(overlap)] -= 1
-    if np.abs(overlap).max(initial=0.0) < _DRIFT:
-        return basis, values, turn
-    q, triangle = np.linalg.qr(basis.T)
-    rotation_left, values, rotation = np.linalg.svd(values[:, None] * triangle.T)
-    signs = np.sign(np.diagonal(rotation_left))  # nearly the identity: keep the signs there were
-    return (q @ (rotation.T * signs)).T, values, turn @ (rotation_left * signs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from yarrow.decomposition.base import Blockwise, Floats
+from yarrow.decomposition.stored import Expected
 from yarrow.errors import DataError
 from yarrow.lazy import np
 
@@ -17,6 +18,7 @@ class TopicModel(Blockwise):
     Words may appear at any time: until then they have the weights that chance gave them.
     """
 
+    n_components: int
     eta: float
     learning_offset: float
     learning_decay: float
@@ -51,6 +53,11 @@ class TopicModel(Blockwise):
         more = first_weights(self.seed, first, n_features, n_topics)
         self._weights = np.vstack([self._weights, more])
         self._seen: list[Self] = []
+
+    def _expected(self) -> dict[str, Expected]:
+        if not (self._weights > 0).all():
+            raise ValueError("a word has a weight that is not above 0")
+        return super()._expected() | {"_weights": (len(self._columns), self.n_components)}
 
     def _step(self, n_documents: int) -> tuple[float, float]:
         """Return how much the next block counts, and for how many times its documents."""

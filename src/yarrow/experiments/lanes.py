@@ -13,6 +13,7 @@ from yarrow.errors import DataError, ParameterError, YarrowError
 from yarrow.experiments.baselines import Baseline
 from yarrow.experiments.comparison import Outcome
 from yarrow.experiments.curve import curve_of, error_of
+from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import foretell
@@ -239,6 +240,8 @@ def _run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any
         return _CompositeRun(model, classes, known)
     if hasattr(model, "enter"):
         return model.enter(classes, known)
+    if isinstance(model, KernelClassifier):
+        return _KernelRun(model, classes)
     if hasattr(model, "learn_one"):
         return _DictRun(model, classes)
     return _ArrayRun(model, classes, known)
@@ -316,6 +319,31 @@ class _CompositeRun:
 
     def nonzeros(self) -> int:
         return int(self.learned().n_nonzero_) if self.state.t else 0
+
+
+class _KernelRun:
+    """A learner with a kernel: a block is one call, in Python."""
+
+    def __init__(self, model: KernelClassifier, classes: Classes | None) -> None:
+        if classes is None:
+            raise ParameterError(f"{type(model).__name__} is not for a regression.")
+        if model.__sklearn_is_fitted__():
+            raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
+        self.model, self.classes = model.clone(), classes
+
+    def step(self, heat: Heat) -> Array:
+        told = self.model._foretell_rows(heat.rows, [], heat.y, heat.weights)
+        return _numbered(told.predictions.tolist(), self.classes)
+
+    def learned(self) -> Any:
+        return self.model
+
+    def updates(self) -> int:
+        return self.model.n_updates_ if self.model.__sklearn_is_fitted__() else 0
+
+    def nonzeros(self) -> int:
+        known = self.model.__sklearn_is_fitted__()
+        return int(np.count_nonzero(self.model.dual_coef_)) if known else 0
 
 
 class _ArrayRun:

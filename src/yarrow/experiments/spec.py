@@ -45,7 +45,7 @@ class Learner:
     label: str
     """What the pages call it."""
     estimator: str
-    """The name of a class in `yarrow`, `yarrow.bandit` or their like, or of a function in
+    """The name of a class in `yarrow`, `yarrow.kernel` or their like, or of a function in
     `yarrow.experiments.candidates` or `peers`."""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
@@ -62,10 +62,10 @@ class Learner:
     def make(self, setting: Mapping[str, Any]) -> Any:
         """Return a fresh model."""
         import yarrow
-        from yarrow import bandit, experts, feedback
+        from yarrow import bandit, experts, feedback, kernel
         from yarrow.experiments import candidates, peers
 
-        for place in (yarrow, bandit, experts, feedback, candidates, peers):
+        for place in (yarrow, kernel, bandit, experts, feedback, candidates, peers):
             if hasattr(place, self.estimator):
                 return getattr(place, self.estimator)(**{**self.parameters, **setting})
         raise ParameterError(f"There is no learner {self.estimator!r}.")

@@ -1,12 +1,13 @@
 """First-order rules in the space of a kernel, `f <- a*f + b*y*K(x, .)`, on a budget.
 
 The rules are those of the linear learners, to the letter: a rule sees scalars, and all of them
-(margin, K(x, x), |f|^2) can be had from kernel values. Beyond the budget the oldest row goes.
+(margin, K(x, x), |f|^2) can be had from kernel values. Beyond the budget the oldest row goes,
+or for the Perceptron, if asked, one at random.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
@@ -16,10 +17,13 @@ from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
+from yarrow.stream.arrays import Array
 
 
 class AffineKernelClassifier(KernelClassifier):
     """A rule of the affine family."""
+
+    _follows_norms: ClassVar[bool] = False  # does the rule look at |f|^2?
 
     def _rule(self) -> _core.Rule:
         raise NotImplementedError
@@ -31,35 +35,38 @@ class AffineKernelClassifier(KernelClassifier):
         told[:, 7], told[:, 8] = state.column_updates, state.memory
         rule = self._rule()
         settings = [float(getattr(self, name)) for name in rule.parameters]
-        a, b, memory = np.asarray(rule.steps(told, settings)).T
-        norms = a * a * state.squared_norms + 2 * a * b * x.margins + b * b * x.square
-        if not (np.isfinite(norms).all() and np.isfinite(memory).all()):
+        steps = np.asarray(rule.steps(told, settings))
+        if not np.isfinite(steps).all():
             raise DataError("The step for this row is too large a number.")
+        a, b, state.memory = steps[:, 0], steps[:, 1], steps[:, 2].copy()
         moved = (b != 0) | (a != 1)
-        state.column_updates = state.column_updates + moved
-        state.memory = memory.copy()
-        state.coefficients = state.coefficients * a
-        state.squared_norms = np.maximum(norms, 0)
+        if not moved.any():
+            return False
+        state.column_updates += moved
+        if self._follows_norms:
+            a, b = self._restrained(state, x, a, b)
+        if (a != 1).any():
+            state.coefficients[:] *= a
         if b.any():
-            state.append(x.row, b * x.signs)
-            if self.budget is not None and len(state.supports) > self.budget:
-                self._drop(state, state.supports.oldest)
-        return bool(moved.any())
+            state.keep(x.row, self._place(state), coefficients=b * x.signs)
+        return True
 
-    def _drop(self, state: Expansion, place: int) -> None:
-        """Let a row go: |f - c*K(s, .)|^2 = |f|^2 - 2*c*f(s) + c^2*K(s, s)."""
-        square, _, scores = state.at_place(place)
-        gone = state.coefficients[place]
-        norms = state.squared_norms - 2 * gone * scores + gone * gone * square
-        state.squared_norms = np.maximum(norms, 0)
-        state.remove(place)
+    def _place(self, state: Expansion) -> int:
+        """Where the new row goes."""
+        return state.next_place
+
+    def _restrained(self, state: Expansion, x: Example, a: Array, b: Array) -> tuple[Array, Array]:
+        """The step to make instead of one that a row's leaving would spoil; |f|^2 follows it."""
+        raise NotImplementedError
 
 
 @estimator
 class KernelPerceptron(AffineKernelClassifier):
     """The Perceptron with a kernel (Aizerman, Braverman & Rozonoer 1964), on a budget if asked.
 
-    Use it as the baseline of kernel learners. A sample weight has no effect but for 0.
+    Beyond the budget the oldest row goes, or one drawn at random (Cavallanti, Cesa-Bianchi &
+    Gentile 2007). Use it as the baseline of kernel learners. A sample weight has no effect but for
+    0.
     Instead: `ForgetronClassifier`, whose budget has a mistake bound; a linear learner for text.
 
     >>> import numpy as np
@@ -71,9 +78,20 @@ class KernelPerceptron(AffineKernelClassifier):
     margin: float = number(
         default=0.0, doc="Also update rows whose margin is not above this.", at_least=0
     )
+    removal: Literal["oldest", "random"] = choice(
+        default="oldest",
+        options=("oldest", "random"),
+        doc="Who goes beyond the budget; at random it has a mistake bound under drift.",
+    )
 
     def _rule(self) -> _core.Rule:
         return rules.perceptron
+
+    def _place(self, state: Expansion) -> int:
+        if self.removal == "oldest" or not state.is_full:
+            return state.next_place
+        random = np.random.default_rng([self.random_state, state.supports.n_kept])
+        return int(random.integers(len(state.supports)))
 
 
 @estimator
@@ -158,8 +176,21 @@ class KernelRegularizedPAClassifier(AffineKernelClassifier):
         default=None, doc="Price of a row that misses its margin; None: no row may.", above=0
     )
 
+    update: Literal["margin", "mistakes"] = choice(
+        default="margin",
+        options=("margin", "mistakes"),
+        doc="Learn from rows whose margin is below 1, or from mistakes only: far fewer are kept.",
+    )
+
     def _rule(self) -> _core.Rule:
-        return rules.regularized_pa if self.C is None else rules.soft_regularized_pa
+        if self.C is None:
+            hard = {"margin": rules.regularized_pa, "mistakes": rules.regularized_pa_on_mistakes}
+            return hard[self.update]
+        soft = {
+            "margin": rules.soft_regularized_pa,
+            "mistakes": rules.soft_regularized_pa_on_mistakes,
+        }
+        return soft[self.update]
 
 
 @estimator
@@ -182,9 +213,19 @@ class KernelNormConstrainedPAClassifier(AffineKernelClassifier):
     def _rule(self) -> _core.Rule:
         return rules.norm_constrained_pa
 
-    def _drop(self, state: Expansion, place: int) -> None:
-        super()._drop(state, place)
-        norms = np.sqrt(state.squared_norms)
-        keep = np.minimum(1, self.beta / np.maximum(norms, self.beta))
-        state.coefficients = state.coefficients * keep
-        state.squared_norms = state.squared_norms * keep * keep
+    _follows_norms: ClassVar[bool] = True
+
+    def _restrained(self, state: Expansion, x: Example, a: Array, b: Array) -> tuple[Array, Array]:
+        norms = a * a * state.squared_norms + 2 * a * b * x.margins + b * b * x.square
+        keep = np.ones(len(a))
+        if state.is_full and b.any():
+            # |f - c*K(s, .)|^2 = |f|^2 - 2*c*f(s) + c^2*K(s, s) for the row s that goes.
+            place = state.supports.oldest
+            gone = a * state.coefficients[place]
+            scores = a * state.scores(state.kernel_row_at(place))
+            scores += b * x.signs * x.values[place]
+            norms += gone * gone * state.square_at(place) - 2 * gone * scores
+            # What is left may lie outside of the ball.
+            keep = self.beta / np.maximum(np.sqrt(np.maximum(norms, 0)), self.beta)
+        state.squared_norms = np.maximum(norms, 0) * keep * keep
+        return a * keep, b * keep

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Literal
 
 from yarrow._core import rules
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
-from yarrow.kernel.expansion import Expansion
-from yarrow.kernel.support import Row
+from yarrow.kernel.expansion import Expansion, of_shape
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array
@@ -24,48 +24,82 @@ class _Gaussian(Expansion):
 
     def __init__(self, *settings: Any) -> None:
         super().__init__(*settings)
-        self.matrices = np.zeros((1, 0, 0))
+        self._room = np.zeros((1, 16, 16))  # the matrices, with room for more places
+
+    @property
+    def matrices(self) -> Array:
+        """M of every column. Change it in place."""
+        n = len(self.supports)
+        return self._room[:, :n, :n]
 
     def add_class(self, label: Any) -> None:
         super().add_class(label)
-        self.matrices = np.insert(self.matrices, -1, self.matrices[-1], axis=0)
+        self._room = np.insert(self._room, -1, self._room[-1], axis=0)
 
-    def append(self, row: Row, coefficients: Array) -> None:
-        super().append(row, coefficients)
-        self.matrices = np.pad(self.matrices, ((0, 0), (0, 1), (0, 1)))
+    def make_room(self) -> int:
+        """Make sure that one more row fits, and tell how many do."""
+        size = _capacity(len(self.supports) + 1, self.budget)
+        if self._room.shape[1] < size:
+            more = size - self._room.shape[1]
+            self._room = np.pad(self._room, ((0, 0), (0, more), (0, more)))
+        return size
 
-    def remove(self, place: int) -> None:
-        """Let a row go as if its confidence had never been counted: a smaller R + K.
+    def add(self, c: int, line: Array, sign: float) -> None:
+        """M of a column += sign * line line', in one pass of BLAS."""
+        from scipy.linalg.blas import dger
 
-        What it said is said by the other rows as well as they can (Csato & Opper 2002): the best
-        image of phi(row) among theirs, by ridge regression, stands in the same line of M.
+        # BLAS counts by columns; for a symmetric matrix that is the same.
+        dger(sign, line, line, a=self._room[c].T, overwrite_a=True)
+
+    def learn(self, c: int, place: int, line: Array, step: float, share: float) -> float:
+        """f += step * line, M += share * line line', over the rows kept and a new one of entry 1.
+
+        The new row comes in at `place`; a row that is there goes, as if its confidence had never
+        been counted: a smaller R + K. What it said is said by the other rows as well as they can
+        (Csato & Opper 2002): the best image of phi(row) among theirs, by ridge regression, stands
+        in its line of M. Returns the new row's coefficient.
         """
-        last = len(self.supports) - 1
-        line = self.matrices[:, place]
-        own = line[:, place].copy()
-        shares = line / np.where(own > 0, own, 1.0)[:, None]
-        gone = self.coefficients[place].copy()
-        self.coefficients = self.coefficients - (shares * gone[:, None]).T
-        super().remove(place)
-        self.matrices = self.matrices - shares[:, :, None] * line[:, None, :]
-        self.matrices[:, place], self.matrices[:, :, place] = (
-            self.matrices[:, last].copy(),
-            self.matrices[:, :, last].copy(),
-        )
-        if place != last:
-            self.matrices[:, place, place] = self.matrices[:, last, last]
-        self.matrices = np.ascontiguousarray(self.matrices[:, :last, :last])
+        n = len(self.supports)
+        self.coefficients[:, c] += step * line[:n]
+        own, gone = 0.0, line
+        if place < n:
+            gone = self._room[c, place] + share * line[place] * line
+            own, gone[place] = float(gone[place]), share * line[place]
+            self._room[c, place], self._room[c, :, place] = 0, 0
+        line[place] = 1
+        if share:
+            self.add(c, math.sqrt(share) * line, 1.0)
+        if own <= 0:  # nobody goes, or one that this column has never learned
+            return step
+        said = float(self.coefficients[place, c]) / own
+        self.coefficients[:, c] -= said * gone[:n]
+        self.add(c, gone / math.sqrt(own), -1.0)
+        return step - said * float(gone[place])
 
     def tensors(self) -> dict[str, Array]:
         return super().tensors() | {"matrices": self.matrices}
 
     def restore(self, tensors: Any, classes: list[Any]) -> None:
         super().restore(tensors, classes)
-        self.matrices = np.array(tensors["matrices"])
+        n, columns = len(self.supports), len(classes) + 1
+        size = _capacity(n, self.budget)
+        self._room = np.zeros((columns, size, size))
+        self._room[:, :n, :n] = of_shape(tensors, "matrices", (columns, n, n))
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + int(self.matrices.nbytes)
+        return super().nbytes + int(self._room.nbytes)
+
+
+def _capacity(places: int, budget: int | None) -> int:
+    """Room for so many places: twice as much whenever it is full, up to the budget.
+
+    A multiple of 16 that follows from the places alone: BLAS then does the same after a save.
+    """
+    size = 16
+    while size < places:
+        size *= 2
+    return size if budget is None else max(16, min(size, -(-budget // 16) * 16))
 
 
 @estimator
@@ -108,14 +142,16 @@ class KernelAROWClassifier(KernelClassifier):
             raise DataError("The step for this row is too large a number.")
         if not alpha.any():
             return False
-        direction = np.column_stack([-spread, np.ones(len(short))])  # Sigma phi(x)
-        state.append(x.row, np.zeros(len(x.signs)))
-        state.coefficients[:, short] += alpha * x.signs[short] * direction.T
-        shrink = kappa / (1 + kappa * told[:, 4])
-        for line, c, share in zip(direction, short.tolist(), shrink.tolist(), strict=True):
-            if share:
-                state.matrices[c] += share * np.outer(line, line)
+        place = state.next_place
+        lines = np.zeros((len(x.signs), state.make_room()))  # Sigma phi(x), but for x itself
+        lines[short, : len(state.supports)] = -spread
+        steps, shares = np.zeros(len(x.signs)), np.zeros(len(x.signs))
+        steps[short] = alpha * x.signs[short]
+        shares[short] = kappa / (1 + kappa * told[:, 4])
+        own = [
+            state.learn(c, place, lines[c], float(steps[c]), float(shares[c]))
+            for c in range(len(x.signs))
+        ]
         state.column_updates[short] += alpha != 0
-        if self.budget is not None and len(state.supports) > self.budget:
-            state.remove(state.supports.oldest)
+        state.keep(x.row, place, coefficients=np.array(own))
         return True

@@ -5,7 +5,6 @@ A subclass says how a row changes the functions of all classes (`_update`).
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import os
 import threading
@@ -18,7 +17,15 @@ from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError
 from yarrow.estimator import ClassifierManners, Estimator, LearnsArrays, estimator
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
-from yarrow.kernel.rows import check_values, row_of_dict, rows_of
+from yarrow.kernel.progressive import Foretelling
+from yarrow.kernel.rows import (
+    RowTable,
+    about_row,
+    check_values,
+    class_labels,
+    class_order,
+    row_of_dict,
+)
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, number
@@ -27,7 +34,6 @@ from yarrow.stream.arrays import (
     Rows,
     check_columns,
     feature_names,
-    read_labels,
     read_rows,
     read_weights,
 )
@@ -46,7 +52,7 @@ class Example:
 
 
 @estimator
-class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
+class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -87,6 +93,8 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
         )
         for form in ("dense", "sparse")
     }
+    #: for the tables of comparisons
+    family: ClassVar[str] = "kernel"
     #: what holds the functions learned
     _expansion: ClassVar[type[Expansion]] = Expansion
 
@@ -102,24 +110,26 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
         self._check_parameters()
         constant = self.intercept_scaling**2 if self.fit_intercept else 0.0
         if callable(self.kernel):
-            return self._expansion(None, of_pairs(self.kernel), constant)
+            return self._expansion(None, of_pairs(self.kernel), constant, self.budget)
         closed = closed_form(self.kernel, self.gamma, self.degree, self.coef0)
-        return self._expansion(closed, None, constant)
+        return self._expansion(closed, None, constant, self.budget)
 
-    def _learn_row(self, state: Any, row: Row, label: Any, weight: float) -> None:
-        """Learn one row; an error leaves the state as it was."""
-        values, square = state.kernel_row(row), state.square(row)
-        known = state.scores(values)[:-1]
-        was_right = label in state.classes and state.classes[int(np.argmax(known))] == label
-        if label not in state.classes:
+    def _learn_row(self, state: Any, row: Row, values: Array, label: Any, weight: float) -> None:
+        """Learn one row, given its kernel with all kept rows; an error changes nothing."""
+        square = state.square(row)
+        scores = state.scores(values)
+        if not np.isfinite(scores).all():
+            raise DataError("A score of this row is too large a number.")
+        is_new = label not in state.classes
+        was_right = not is_new and state.classes[int(np.argmax(scores[:-1]))] == label
+        if is_new:
             if self.classes is not None and label not in list(self.classes):
                 declared = ", ".join(map(repr, self.classes))
                 raise DataError(f"The class {label!r} is not one of the declared {declared}.")
             state.add_class(label)
-        place = state.classes.index(label)
-        scores = state.scores(values)
+            scores = state.scores(values)
         signs = np.full(state.n_columns, -1.0)
-        signs[place] = 1.0
+        signs[state.classes.index(label)] = 1.0
         state.t += 1
         state.mistakes += not was_right
         example = Example(row, values, square, signs, signs * scores, weight)
@@ -128,17 +138,16 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
     def _learn_rows(
         self, state: Any, rows: Rows, names: list[Any], y: Any, weight: Any, order: Any = None
     ) -> None:
-        labels = _labels(y, rows.n_rows)
+        labels = class_labels(y, rows.n_rows)
         weights = read_weights(weight, rows.n_rows)
         check_values(rows)
-        ready = list(rows_of(rows, names))
+        table = RowTable(rows, names)
         for i in range(rows.n_rows) if order is None else order:
             share = 1.0 if weights is None else float(weights[i])
             if share > 0:  # a row of no weight is absent
-                try:
-                    self._learn_row(state, ready[i], labels[i], share)
-                except DataError as error:
-                    raise DataError(f"Row {i}: {error}") from None
+                row = table[i]
+                with about_row(i):
+                    self._learn_row(state, row, state.kernel_row(row), labels[i], share)
 
     @property
     def _lock(self) -> threading.RLock:
@@ -174,7 +183,7 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
         state = self.__dict__.get("_state")
         # A single row changes nothing before it is sure to succeed.
         fresh = self._new_state() if state is None else state
-        fresh = copy.deepcopy(fresh) if state is not None and rows.n_rows > 1 else fresh
+        fresh = fresh.copy() if state is not None and rows.n_rows > 1 else fresh
         self._learn_rows(fresh, rows, names, y, weight)
         if fresh.t:
             self._state = fresh
@@ -202,13 +211,12 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
         check_values(rows)
         with self._lock:
             state = self._fitted
-            table = [state.scores(state.kernel_row(row))[:-1] for row in rows_of(rows, names)]
-        return np.array(table)
+            table = RowTable(rows, names)
+            scores = [state.scores(state.kernel_row(table[i])) for i in range(rows.n_rows)]
+        return np.array(scores)[:, :-1]
 
     def _class_order(self) -> Array:
-        return np.array(
-            sorted(range(len(self._fitted.classes)), key=lambda i: _key(self._fitted.classes[i]))
-        )
+        return class_order(self._fitted.classes)
 
     @property
     def classes_(self) -> Array:
@@ -242,13 +250,13 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         row = row_of_dict(x)
-        label = _labels([y], 1)[0]
+        label = class_labels([y], 1)[0]
         weights = read_weights([w], 1)
         assert weights is not None
         with self._lock:
             state = self.__dict__.get("_state") or self._new_state()
             if weights[0] > 0:
-                self._learn_row(state, row, label, float(weights[0]))
+                self._learn_row(state, row, state.kernel_row(row), label, float(weights[0]))
                 self._state = state
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
@@ -285,7 +293,8 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
     @property
     def support_vectors_(self) -> list[dict[Any, float]]:
         """The rows kept, as dicts of their features."""
-        return [row.as_dict() for row in self._fitted.supports.rows]
+        supports = self._fitted.supports
+        return [dict(supports.dict_at(place)) for place in range(len(supports))]
 
     @property
     def dual_coef_(self) -> Array:
@@ -378,12 +387,3 @@ class KernelClassifier(LearnsArrays, ClassifierManners, Estimator):
             state = self._new_state()
             state.restore(*learned)
             self._state = state
-
-
-def _labels(y: Any, n_rows: int) -> list[Any]:
-    numbers, names = read_labels(y, n_rows)
-    return [names[int(n)] for n in numbers] if names else [int(n) for n in numbers]
-
-
-def _key(name: Any) -> tuple[int, Any]:
-    return (1, name) if isinstance(name, str) else (0, name)

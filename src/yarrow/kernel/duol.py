@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
-from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import number
 from yarrow.stream.arrays import Array
+
+#: an update often makes a margin 1, but for rounding, which must not decide who is corrected
+_ROUNDING = 1e-9
 
 
 class _WithMargins(Expansion):
     """Also the label of every kept row and its margin, in every column."""
 
-    per_place = ("signs", "margins")
+    per_place: ClassVar[tuple[str, ...]] = ("coefficients", "signs", "margins")
 
-    def __init__(self, *settings: Any) -> None:
-        super().__init__(*settings)
-        self.signs = np.zeros((0, 1))
-        self.margins = np.zeros((0, 1))
+    @property
+    def signs(self) -> Array:
+        return self._tables["signs"][: len(self.supports)]
 
-    def add_class(self, label: Any) -> None:
-        super().add_class(label)
-        for name in self.per_place:
-            table = getattr(self, name)
-            setattr(self, name, np.insert(table, -1, table[:, -1], axis=1))
-
-    def keep(self, row: Row, coefficients: Array, signs: Array, margins: Array) -> None:
-        """Keep a row with its labels and margins."""
-        self.append(row, coefficients)
-        self.signs = np.vstack([self.signs, signs])
-        self.margins = np.vstack([self.margins, margins])
-
-    def remove(self, place: int) -> None:
-        last = len(self.supports) - 1
-        super().remove(place)
-        for name in self.per_place:
-            table = getattr(self, name)
-            table[place] = table[last]
-            setattr(self, name, table[:last])
-
-    def tensors(self) -> dict[str, Array]:
-        return super().tensors() | {name: getattr(self, name) for name in self.per_place}
-
-    def restore(self, tensors: Any, classes: list[Any]) -> None:
-        super().restore(tensors, classes)
-        for name in self.per_place:
-            setattr(self, name, np.array(tensors[name]))
+    @property
+    def margins(self) -> Array:
+        return self._tables["margins"][: len(self.supports)]
 
 
 @estimator
@@ -89,7 +66,7 @@ class DUOLClassifier(KernelClassifier):
             other = float(state.coefficients[partner, c] * state.signs[partner, c])
             new[c], change = best_pair(
                 losses=(1 - float(x.margins[c]), 1 - float(state.margins[partner, c])),
-                squares=(x.square, state.square(state.supports.rows[partner])),
+                squares=(x.square, state.square_at(partner)),
                 product=float(x.signs[c] * state.signs[partner, c] * x.values[partner]),
                 limits=(price, -other, max(self.C, other) - other),
             )
@@ -98,32 +75,31 @@ class DUOLClassifier(KernelClassifier):
             raise DataError("The step for this row is too large a number.")
         step = new * x.signs
         own = x.margins + x.signs * step * x.square
-        rows = {place: state.kernel_row(state.supports.rows[place]) for place, _, _ in changes}
-        state.margins = state.margins + state.signs * np.outer(x.values, step)
+        rows = {place: state.kernel_row_at(place) for place, _, _ in changes}
+        oldest = state.next_place
+        if state.is_full and oldest not in rows:
+            rows[oldest] = state.kernel_row_at(oldest)
+        state.margins[:] += state.signs * np.outer(x.values, step)
         for place, c, change in changes:
             state.coefficients[place, c] += change
             state.margins[:, c] += state.signs[:, c] * change * rows[place]
             own[c] += x.signs[c] * change * x.values[place]
-        state.keep(x.row, step, x.signs, own)
+        if state.is_full:  # it goes, and all margins lose what it gave
+            gone = state.coefficients[oldest]
+            state.margins[:] -= state.signs * np.outer(rows[oldest], gone)
+            own -= x.signs * gone * x.values[oldest]
+        state.keep(x.row, oldest, coefficients=step, signs=x.signs, margins=own)
         state.column_updates[short] += 1
-        if self.budget is not None and len(state.supports) > self.budget:
-            self._drop(state, state.supports.oldest)
         return True
 
     def _conflict(self, state: _WithMargins, values: Array, sign: float, c: int) -> int | None:
         """The kept row that contradicts the new one most, if one does."""
         products = sign * state.signs[:, c] * values
-        products[state.margins[:, c] > 1] = np.inf
+        products[state.margins[:, c] > 1 + _ROUNDING] = np.inf
         if not len(products):
             return None
         place = int(np.argmin(products))
         return place if products[place] <= -self.rho and products[place] < 0 else None
-
-    def _drop(self, state: _WithMargins, place: int) -> None:
-        _, values, _ = state.at_place(place)
-        gone = state.coefficients[place].copy()
-        state.margins = state.margins - state.signs * np.outer(values, gone)
-        state.remove(place)
 
 
 def best_pair(

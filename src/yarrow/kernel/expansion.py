@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from yarrow.errors import DataError
 from yarrow.kernel.kernels import Closed
-from yarrow.kernel.support import Row, SupportSet
+from yarrow.kernel.support import Row, SupportSet, longer
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
@@ -17,44 +19,84 @@ class Expansion:
     """f_c(x) = sum over places i of coefficients[i, c] * K(row i, x), for every class c.
 
     The last column is that of "none of the classes seen", which a new class copies: then classes
-    that appear late are learned as if they had been known from the beginning.
+    that appear late are learned as if they had been known from the beginning. Within its budget a
+    new row has a new place; beyond it, the place of the row that goes.
     """
 
-    #: numbers a column that a file keeps
+    #: numbers a column, and a place and column, that a file keeps
     per_column: ClassVar[tuple[str, ...]] = ("squared_norms", "memory", "column_updates")
+    per_place: ClassVar[tuple[str, ...]] = ("coefficients",)
 
-    def __init__(self, closed: Closed | None, pairs: Any, constant: float) -> None:
-        self.closed, self.pairs, self.constant = closed, pairs, constant
-        self.supports = SupportSet()
+    def __init__(
+        self, closed: Closed | None, pairs: Any, constant: float, budget: int | None = None
+    ) -> None:
+        self.closed, self.pairs, self.constant, self.budget = closed, pairs, constant, budget
+        self.supports = SupportSet(budget)
         self.classes: list[Any] = []
-        self.coefficients = np.zeros((0, 1))
-        self.squared_norms = np.zeros(1)  # |f_c|^2
+        self.squared_norms = np.zeros(1)  # |f_c|^2, where a rule asks for it
         self.memory = np.zeros(1)  # what a rule keeps for itself
         self.column_updates = np.zeros(1)
         self.t = self.updates = self.mistakes = 0
+        # With room for more places: growing one by one would copy all of them every time.
+        self._tables = {name: np.zeros((16, 1)) for name in self.per_place}
+
+    @property
+    def coefficients(self) -> Array:
+        """A line a place, a column a class. Change it in place."""
+        return self._tables["coefficients"][: len(self.supports)]
 
     @property
     def n_columns(self) -> int:
-        return int(self.coefficients.shape[1])
+        return len(self.column_updates)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a row must go before another one is kept."""
+        return self.budget is not None and len(self.supports) >= self.budget
 
     def add_class(self, label: Any) -> None:
         """A class that was not seen before has so far been none of those seen."""
         self.classes.append(label)
-        self.coefficients = np.insert(self.coefficients, -1, self.coefficients[:, -1], axis=1)
+        for name, table in self._tables.items():
+            self._tables[name] = np.insert(table, -1, table[:, -1], axis=1)
         for name in self.per_column:
             values = getattr(self, name)
             setattr(self, name, np.insert(values, -1, values[-1], axis=0))
+
+    def copy(self) -> Self:
+        """The same functions, apart from these."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | list | SupportSet):
+                setattr(twin, name, value.copy())
+        twin._tables = {name: table.copy() for name, table in self._tables.items()}
+        return twin
 
     # -- scoring ---------------------------------------------------------------------------------
 
     def kernel_row(self, row: Row) -> Array:
         """K(row i, x) for every place i."""
-        if self.closed is not None:
-            supports = self.supports
-            with np.errstate(over="ignore", invalid="ignore"):
-                values = self.closed(supports.products(row), row.square, supports.squares)
-        else:
-            values = self.pairs(row.as_dict(), [s.as_dict() for s in self.supports.rows])
+        if self.closed is None:
+            return self._of_pairs(row.as_dict())
+        return self._from_products(self.supports.products(row), row.square)
+
+    def kernel_row_at(self, place: int) -> Array:
+        """K(row i, s) for every place i, of a kept row s."""
+        if self.closed is None:
+            return self._of_pairs(self.supports.dict_at(place))
+        square = float(self.supports.squares[place])
+        return self._from_products(self.supports.products_at(place), square)
+
+    def _of_pairs(self, x: dict[Any, float]) -> Array:
+        supports = self.supports
+        others = [supports.dict_at(place) for place in range(len(supports))]
+        values: Array = self.pairs(x, others) + self.constant
+        return values
+
+    def _from_products(self, products: Array, square: float) -> Array:
+        assert self.closed is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.closed.values(products, square, self.supports.squares)
         if not np.isfinite(values).all():
             raise DataError("The kernel of this row is too large a number.")
         return values + self.constant
@@ -62,12 +104,22 @@ class Expansion:
     def square(self, row: Row) -> float:
         """K(x, x)."""
         if self.closed is None:
-            value = float(self.pairs(row.as_dict(), [row.as_dict()])[0])
-        else:
-            square = np.array([row.square])
-            with np.errstate(over="ignore", invalid="ignore"):
-                value = float(self.closed(square, row.square, square)[0])
-        if not np.isfinite(value):
+            x = row.as_dict()
+            return float(self.pairs(x, [x])[0]) + self.constant
+        return self._square(row.square)
+
+    def square_at(self, place: int) -> float:
+        """K(s, s) of a kept row s."""
+        if self.closed is None:
+            x = self.supports.dict_at(place)
+            return float(self.pairs(x, [x])[0]) + self.constant
+        return self._square(float(self.supports.squares[place]))
+
+    def _square(self, own: float) -> float:
+        assert self.closed is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self.closed.square(own)
+        if not math.isfinite(value):
             raise DataError("The kernel of this row is too large a number.")
         return value + self.constant
 
@@ -76,43 +128,34 @@ class Expansion:
         found: Array = values @ self.coefficients
         return found
 
-    def at_place(self, place: int) -> tuple[float, Array, Array]:
-        """K(s, s), K(row i, s) for every place i, and every column's score, of a kept row s."""
-        row = self.supports.rows[place]
-        values = self.kernel_row(row)
-        return self.square(row), values, self.scores(values)
-
     # -- changing --------------------------------------------------------------------------------
 
-    def append(self, row: Row, coefficients: Array) -> None:
-        """Keep a row, with a coefficient in every column."""
-        self.supports.append(row)
-        self.coefficients = np.vstack([self.coefficients, coefficients])
+    @property
+    def next_place(self) -> int:
+        """Where a new row goes: behind all others, or if the budget is spent to the oldest's."""
+        return self.supports.oldest if self.is_full else len(self.supports)
 
-    def remove(self, place: int) -> None:
-        """Let a row go, whatever that does to the functions."""
-        last = self.supports.remove(place)
-        self.coefficients[place] = self.coefficients[last]
-        self.coefficients = self.coefficients[:last]
+    def keep(self, row: Row, place: int, **columns: Array) -> None:
+        """Keep a row, with its numbers a column, at a place."""
+        self.supports.put(row, place)
+        for name, values in columns.items():
+            if place == len(self._tables[name]):
+                room = 2 * place if self.budget is None else min(2 * place, self.budget)
+                self._tables[name] = longer(self._tables[name], room)
+            self._tables[name][place] = values
 
     # -- files -----------------------------------------------------------------------------------
 
     def tensors(self) -> dict[str, Array]:
         """Everything learned, as arrays."""
-        rows = self.supports.rows
-        ids: dict[Any, int] = {}
-        features = [ids.setdefault(name, len(ids)) for row in rows for name in row.names]
-        names = [json.dumps(name, ensure_ascii=False).encode() for name in ids]
+        rows, names = self.supports.tensors()
+        texts = [json.dumps(name, ensure_ascii=False).encode() for name in names]
         return {
-            "features": np.array(features, dtype=np.int64),
-            "values": np.concatenate([row.values for row in rows]) if rows else np.zeros(0),
-            "ends": np.cumsum([len(row.names) for row in rows], dtype=np.int64),
-            "name_bytes": np.frombuffer(b"".join(names), dtype=np.uint8),
-            "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
-            "ages": np.array(self.supports.ages, dtype=np.int64),
-            "room": np.array(self.supports.room, dtype=np.int64),
-            "coefficients": self.coefficients,
+            **rows,
+            "name_bytes": np.frombuffer(b"".join(texts), dtype=np.uint8),
+            "name_ends": np.cumsum([len(text) for text in texts], dtype=np.int64),
             "counts": np.array([self.t, self.updates, self.mistakes], dtype=np.int64),
+            **{name: table[: len(self.supports)] for name, table in self._tables.items()},
             **{name: getattr(self, name) for name in self.per_column},
         }
 
@@ -121,22 +164,32 @@ class Expansion:
         text, ends = tensors["name_bytes"].tobytes(), tensors["name_ends"].tolist()
         begins = [0, *ends[:-1]] if ends else []
         names = [json.loads(text[a:b]) for a, b in zip(begins, ends, strict=True)]
-        features, values = tensors["features"].tolist(), np.array(tensors["values"])
-        self.supports = SupportSet(*tensors["room"].tolist())
-        begin = 0
-        for end in tensors["ends"].tolist():
-            self.supports.append(Row([names[i] for i in features[begin:end]], values[begin:end]))
-            begin = end
-        self.supports.ages = tensors["ages"].tolist()
+        self.supports = SupportSet.restored(tensors, names, self.budget)
         self.classes = list(classes)
         self.t, self.updates, self.mistakes = tensors["counts"].tolist()
-        for name in ("coefficients", *self.per_column):
-            setattr(self, name, np.array(tensors[name]))
-        if self.coefficients.shape != (len(self.supports), len(classes) + 1):
-            raise ValueError("its coefficients do not fit its rows and classes")
+        shape = len(self.supports), len(classes) + 1
+        if self.budget is not None and shape[0] > self.budget:
+            raise ValueError(f"it keeps {shape[0]} rows, more than its budget")
+        for name in self.per_column:
+            setattr(self, name, np.array(of_shape(tensors, name, shape[1:])))
+        for name in self.per_place:
+            table = of_shape(tensors, name, shape)
+            self._tables[name] = longer(table, max(16, len(table)))
 
     @property
     def nbytes(self) -> int:
         """Memory of all numbers kept."""
-        arrays = [getattr(self, name) for name in ("coefficients", *self.per_column)]
-        return self.supports.nbytes + sum(int(array.nbytes) for array in arrays)
+        columns = [getattr(self, name) for name in self.per_column]
+        return self.supports.nbytes + sum(
+            int(array.nbytes) for array in [*columns, *self._tables.values()]
+        )
+
+
+def of_shape(tensors: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> Array:
+    """A tensor, provided that it fits the rows and classes."""
+    found = tensors[name]
+    if found.shape != shape:
+        raise ValueError(f"{name!r} has the shape {found.shape}, not {shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"a number of {name!r} is not finite")
+    return found

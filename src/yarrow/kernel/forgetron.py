@@ -9,6 +9,7 @@ from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
+from yarrow.stream.arrays import Array
 
 
 class _Forgetting(Expansion):
@@ -50,26 +51,27 @@ class ForgetronClassifier(KernelClassifier):
         rival = int(others[np.argmax(scores[others])])
         if scores[true] > scores[rival]:
             return False
-        state.column_updates = state.column_updates + 1
         # The signed example (x on the true class, -x on the rival) at the length of x itself.
         example = np.zeros(len(x.signs))
         example[true], example[rival] = math.sqrt(0.5), -math.sqrt(0.5)
-        state.append(x.row, example)
-        if self.budget is not None and len(state.supports) > self.budget:
-            self._forget(state, state.supports.oldest)
+        if state.is_full:
+            example *= self._forget(state, x.values, example)
+        state.column_updates += 1
+        state.keep(x.row, state.next_place, coefficients=example)
         return True
 
-    def _forget(self, state: _Forgetting, place: int) -> None:
-        square, _, scores = state.at_place(place)
-        oldest = state.coefficients[place]
+    def _forget(self, state: _Forgetting, values: Array, example: Array) -> float:
+        """Shrink the function for the oldest row to go, and tell by how much."""
+        place = state.supports.oldest
+        scores = state.scores(state.kernel_row_at(place)) + example * values[place]
+        square, oldest = state.square_at(place), state.coefficients[place]
         size = float(np.linalg.norm(oldest))  # the sigma of the paper
         margin = float(scores @ oldest) / size  # its mu
-        mistakes = float(state.column_updates[0])
+        mistakes = float(state.column_updates[0]) + 1
         keep = shrinkage(size, margin, square, float(state.harm[0]), mistakes)
-        harm = harm_of_forgetting(keep * size, keep * margin, square)
-        state.harm = state.harm + harm
-        state.coefficients = state.coefficients * keep
-        state.remove(place)
+        state.harm += harm_of_forgetting(keep * size, keep * margin, square)
+        state.coefficients[:] *= keep
+        return keep
 
 
 def harm_of_forgetting(size: float, margin: float, square: float = 1.0) -> float:

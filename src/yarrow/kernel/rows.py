@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from yarrow.errors import DataError
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
-from yarrow.stream.arrays import Rows
+from yarrow.stream.arrays import Array, Rows, read_labels
 
 
 def check_values(rows: Rows) -> None:
@@ -48,21 +48,32 @@ def _check_sparse(rows: Rows) -> None:
         raise DataError(f"Input X has the index {used[place]} at row {row}: no such column.")
 
 
-def rows_of(rows: Rows, names: list[Any]) -> Iterator[Row]:
-    """Each row; columns are called by `names`, or by their numbers."""
-    for i in range(rows.n_rows):
+class RowTable:
+    """The rows of an array, one at a time; columns are called by `names`, or by their numbers."""
+
+    def __init__(self, rows: Rows, names: list[Any]) -> None:
+        self.rows, self.names = rows, names or range(rows.n_columns)
+        self._may_repeat = False  # may a sparse row have a column twice?
+        if rows.begins is not None and rows.indices is not None:
+            falls = np.flatnonzero(np.diff(rows.indices[: rows.begins[-1]]) <= 0) + 1
+            self._may_repeat = not np.isin(falls, rows.begins).all()
+
+    def __getitem__(self, i: int) -> Row:
+        rows = self.rows
         if rows.begins is None or rows.indices is None:
-            values = rows.values[i].astype(np.float64)
-            columns = np.arange(rows.n_columns)
+            columns = np.flatnonzero(rows.values[i])
+            values = rows.values[i, columns].astype(np.float64)
         else:
-            begin, end = rows.begins[i], rows.begins[i + 1]
-            columns, values = rows.indices[begin:end], rows.values[begin:end].astype(np.float64)
-            if len(np.unique(columns)) < len(columns):  # a column twice is their sum
+            part = slice(rows.begins[i], rows.begins[i + 1])
+            columns = rows.indices[part].astype(np.int64)
+            values = rows.values[part].astype(np.float64)
+            if self._may_repeat and len(np.unique(columns)) < len(columns):
                 columns, place = np.unique(columns, return_inverse=True)
-                values = np.bincount(place, weights=values)
-        there = np.flatnonzero(values)
-        chosen = columns[there].tolist()
-        yield Row([names[j] for j in chosen] if names else chosen, values[there])
+                values = np.bincount(place, weights=values)  # a column twice is their sum
+            there = values != 0
+            if not there.all():
+                columns, values = columns[there], values[there]
+        return Row(self.names, columns, values, float(values @ values))
 
 
 def row_of_dict(x: Any) -> Row:
@@ -88,4 +99,36 @@ def row_of_dict(x: Any) -> Row:
             raise DataError(f"The value of feature {name!r} is {what}.")
         found[name] = found.get(name, 0.0) + number
     there = {name: value for name, value in found.items() if value}
-    return Row(list(there), np.array(list(there.values())))
+    values = np.array(list(there.values()), dtype=np.float64)
+    return Row(list(there), None, values, float(values @ values))
+
+
+class about_row:
+    """Say which row an error is about. (As a generator it would take as long as a rule.)"""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, DataError):
+            raise DataError(f"Row {self.place}: {error}") from None
+
+
+def class_labels(y: Any, n_rows: int) -> list[Any]:
+    """The class of each row."""
+    numbers, names = read_labels(y, n_rows)
+    return [names[int(n)] for n in numbers] if names else [int(n) for n in numbers]
+
+
+def class_order(classes: list[Any]) -> Array:
+    """Where each class stands in the order of their names, numbers before texts."""
+
+    def key(place: int) -> tuple[bool, Any]:
+        return isinstance(classes[place], str), classes[place]
+
+    return np.array(sorted(range(len(classes)), key=key), dtype=np.int64)

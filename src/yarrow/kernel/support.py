@@ -1,154 +1,332 @@
-"""The rows that a kernel learner keeps, and the kernel of a new row with all of them at once."""
+"""The rows that a kernel learner keeps, and the inner products of a new row with all of them."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from typing import Any
+import heapq
+from collections.abc import Sequence
+from typing import Any, Self
 
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
-#: a table of features by supports is kept dense up to this size
+#: a table of features by places is kept dense up to this size
 MOST_DENSE_BYTES = 2**26
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the names of its features and their values, none of them zero."""
+    """One row: its values, none of them zero, and what features they belong to.
 
-    names: list[Any]
+    The features are `names` themselves (a dict), or those of them at `columns` (an array, whose
+    rows share their names).
+    """
+
+    names: Sequence[Any]
+    columns: Array | None
     values: Array
-
-    @property
-    def square(self) -> float:
-        """|x|^2."""
-        return float(self.values @ self.values)
+    square: float  # |x|^2
 
     def as_dict(self) -> dict[Any, float]:
-        return dict(zip(self.names, self.values.tolist(), strict=True))
+        names = self.names if self.columns is None else [self.names[j] for j in self.columns]
+        return dict(zip(names, self.values.tolist(), strict=True))
+
+
+class Kept:
+    """A row that is kept: which lines of the set its features have, and their values."""
+
+    __slots__ = ("lines", "row", "square", "values")
+
+    def __init__(self, lines: Array, row: Row) -> None:
+        self.lines, self.values, self.square = lines, row.values, row.square
+        self.row: dict[Any, float] | None = None  # made once, if anybody asks for it
 
 
 class SupportSet:
-    """Rows at places 0, 1, 2, ..., and their inner products with any other row.
+    """Rows at places 0, 1, 2, ..., each with an age, and their inner products with any other row.
 
-    Products come from a table with a line a feature, so that a row gathers the lines of its own
-    features and one call of BLAS multiplies them with its values. A table that would be large and
-    mostly empty (words) is replaced by lists: each place keeps its features and their values.
+    A feature has a line as long as a kept row has it. Products come from a table with a line a
+    feature and a column a place, in one call: of BLAS for a row that has all features, else of
+    scipy's product of a sparse row with a dense table. A table that would be large and mostly empty
+    (words) is replaced by a sparse matrix with a row a place.
     """
 
-    def __init__(self, is_dense: int = 1, lines: int = 16, places: int = 16) -> None:
-        self.rows: list[Row] = []
-        self.ages: list[int] = []  # the smallest is the oldest
-        self.squares = np.zeros(0)
+    def __init__(
+        self, budget: int | None = None, is_dense: int = 1, lines: int = 16, places: int = 16
+    ) -> None:
+        self.budget = budget
+        self.rows: list[Kept] = []
+        self._ages = np.zeros(places, dtype=np.int64)  # the smallest is the oldest
+        self._squares = np.zeros(places)
+        self.n_kept = 0  # in all, ever: the age of the next row
         self._lines: dict[Any, int] = {}  # where each feature is
-        self._users: dict[Any, int] = {}  # how many places have it
-        self._free: list[int] = []
-        self.layout: _Table | _Lists = (_Table if is_dense else _Lists)(lines, places)
+        self._names: list[Any] = []  # the feature of each line; None: the line is free
+        self._free: list[int] = []  # a heap
+        self._users = np.zeros(lines, dtype=np.int64)  # how many places have it
+        # Rows of arrays are looked up without names: column j has line _line_of[j], provided that
+        # this line belongs to column j.
+        self._header: Sequence[Any] | None = None
+        self._line_of = np.zeros(0, dtype=np.int64)
+        self._column_of = np.full(lines, -1, dtype=np.int64)
+        self.layout: _Table | _Lists = _Table(lines, places) if is_dense else _Lists()
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    def copy(self) -> Self:
+        """The same rows, apart from these."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | list | dict | _Table | _Lists):
+                setattr(twin, name, value.copy())
+        return twin
+
+    # -- looking ---------------------------------------------------------------------------------
+
     def products(self, row: Row) -> Array:
         """The inner products of a row with all places."""
-        known = [i for i, name in enumerate(row.names) if name in self._lines]
-        lines = [self._lines[row.names[i]] for i in known]
-        return self.layout.products(lines, row.values[known], len(self))
+        if not self.rows:
+            return np.zeros(0)
+        lines, values = self._known(row)
+        return self.layout.products(lines, values, self.rows, len(self._names))
 
-    def append(self, row: Row) -> int:
-        """Keep a row at a new last place, and tell which that is."""
-        place = len(self)
-        for name in row.names:
-            if name not in self._lines:
-                self._lines[name] = self._free.pop() if self._free else len(self._lines)
-                self._users[name] = 0
-            self._users[name] += 1
-        lines = [self._lines[name] for name in row.names]
-        if isinstance(self.layout, _Table):
-            height = len(self._lines) + len(self._free)
-            if not self.layout.has_room(height, place + 1):
-                self.layout = self._in_lists()
-        self.layout.put(place, lines, row.values)
-        self.ages.append(1 + max(self.ages, default=0))
-        self.rows.append(row)
-        self.squares = np.append(self.squares, row.square)
-        return place
+    def products_at(self, place: int) -> Array:
+        """The inner products of a kept row with all places."""
+        kept = self.rows[place]
+        return self.layout.products(kept.lines, kept.values, self.rows, len(self._names))
 
-    def remove(self, place: int) -> int:
-        """Let a place go; the last one moves into it. Returns the place that moved."""
-        last = len(self) - 1
-        row = self.rows[place]
-        self.layout.clear(place, [self._lines[name] for name in row.names])
-        for name in row.names:
-            self._users[name] -= 1
-        if place != last:
-            moved = self.rows[last]
-            lines = [self._lines[name] for name in moved.names]
-            self.layout.clear(last, lines)
-            self.layout.put(place, lines, moved.values)
-            self.rows[place], self.ages[place] = moved, self.ages[last]
-            self.squares[place] = self.squares[last]
-        self.rows.pop()
-        self.ages.pop()
-        self.squares = self.squares[:last]
-        for name in row.names:
-            if not self._users[name]:
-                del self._users[name]
-                self._free.append(self._lines.pop(name))
-        return last
+    def _known(self, row: Row) -> tuple[Array, Array]:
+        """The features of a row that have a line: these lines, and their values."""
+        if row.columns is None:
+            found = [self._lines.get(name, -1) for name in row.names]
+            lines = np.array(found, dtype=np.int64)
+            known = lines >= 0
+        else:
+            self._read_header(row.names)
+            lines = self._line_of[row.columns]
+            known = self._column_of[lines] == row.columns
+        return (lines, row.values) if known.all() else (lines[known], row.values[known])
+
+    def _read_header(self, names: Sequence[Any]) -> None:
+        if self._header is names:
+            return
+        if self._header != names:
+            self._line_of = np.array([self._lines.get(name, 0) for name in names], dtype=np.int64)
+            self._column_of[:] = -1
+            for column, name in enumerate(names):
+                if name in self._lines:
+                    self._column_of[self._lines[name]] = column
+        self._header = names
 
     @property
-    def room(self) -> tuple[int, int, int]:
-        """How the inner products are kept, which decides their last bits."""
-        return isinstance(self.layout, _Table), *self.layout.values.shape
+    def squares(self) -> Array:
+        """|s|^2 of every place."""
+        return self._squares[: len(self)]
+
+    @property
+    def ages(self) -> Array:
+        """When each place was filled, in rows kept."""
+        return self._ages[: len(self)]
 
     @property
     def oldest(self) -> int:
         """The place that was filled first."""
         return int(np.argmin(self.ages))
 
-    def _in_lists(self) -> _Lists:
-        lists = _Lists(16, 16)
-        for place, row in enumerate(self.rows):
-            lists.put(place, [self._lines[name] for name in row.names], row.values)
-        return lists
+    @property
+    def n_features(self) -> int:
+        """Features that some kept row has."""
+        return len(self._lines)
+
+    def dict_at(self, place: int) -> dict[Any, float]:
+        """A kept row by the names of its features."""
+        kept = self.rows[place]
+        if kept.row is None:
+            names = [self._names[line] for line in kept.lines.tolist()]
+            kept.row = dict(zip(names, kept.values.tolist(), strict=True))
+        return kept.row
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """How inner products are kept, which decides their last bits."""
+        return self.layout.room
 
     @property
     def nbytes(self) -> int:
         """Memory of the numbers kept."""
-        return self.layout.nbytes + sum(row.values.nbytes for row in self.rows)
+        rows = sum(kept.values.nbytes + kept.lines.nbytes for kept in self.rows)
+        return self.layout.nbytes + rows + self._ages.nbytes + self._squares.nbytes
+
+    # -- changing --------------------------------------------------------------------------------
+
+    def put(self, row: Row, place: int) -> None:
+        """Keep a row at a new last place, or in the place of another one."""
+        if place < len(self):
+            self._clear(place)
+        else:
+            self._grow(place + 1)
+        kept = Kept(self._lines_of(row), row)
+        self._users[kept.lines] += 1
+        self.rows[place : place + 1] = [kept]
+        self._squares[place] = row.square
+        self._ages[place] = self.n_kept
+        self.n_kept += 1
+        if isinstance(self.layout, _Table) and not self.layout.has_room(
+            len(self._users), len(self._ages)
+        ):
+            self.layout = _Lists()
+        self.layout.put(place, kept)
+
+    def _clear(self, place: int) -> None:
+        kept = self.rows[place]
+        self.layout.clear(place, kept)
+        self._users[kept.lines] -= 1
+        for line in kept.lines[self._users[kept.lines] == 0].tolist():
+            del self._lines[self._names[line]]
+            self._names[line] = None
+            heapq.heappush(self._free, line)
+            self._column_of[line] = -1
+
+    def _grow(self, places: int) -> None:
+        if places > len(self._ages):
+            size = 2 * len(self._ages)
+            size = size if self.budget is None else max(places, min(size, self.budget))
+            self._ages, self._squares = longer(self._ages, size), longer(self._squares, size)
+
+    def _lines_of(self, row: Row) -> Array:
+        """The line of each feature of a row; those that have none get one."""
+        if row.columns is None:
+            self._header = None  # what it says of columns may be wrong after this
+            lines = [self._lines.get(name, -1) for name in row.names]
+            for i, name in enumerate(row.names):
+                if lines[i] < 0:
+                    lines[i] = self._new_line(name)
+            return np.array(lines, dtype=np.int64)
+        self._read_header(row.names)
+        unknown = self._column_of[self._line_of[row.columns]] != row.columns
+        for column in row.columns[unknown].tolist():
+            line = self._new_line(row.names[column])
+            self._line_of[column], self._column_of[line] = line, column
+        return self._line_of[row.columns]
+
+    def _new_line(self, name: Any) -> int:
+        if self._free:
+            line = heapq.heappop(self._free)  # the lowest: that does not depend on the past
+            self._names[line] = name
+        else:
+            line = len(self._names)
+            self._names.append(name)
+            if line == len(self._users):
+                self._users = longer(self._users, 2 * line)
+                self._column_of = np.append(self._column_of, np.full(line, -1))
+        self._lines[name] = line
+        return line
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def tensors(self) -> tuple[dict[str, Array], list[Any]]:
+        """All rows as arrays, and the name of each line."""
+        empty = np.zeros(0, dtype=np.int64)
+        return {
+            "lines": np.concatenate([empty, *[kept.lines for kept in self.rows]]),
+            "values": np.concatenate([np.zeros(0), *[kept.values for kept in self.rows]]),
+            "ends": np.cumsum([len(kept.lines) for kept in self.rows], dtype=np.int64),
+            "ages": self.ages.copy(),
+            "room": np.array(self.room, dtype=np.int64),
+        }, self._names
+
+    @classmethod
+    def restored(cls, tensors: Any, names: list[Any], budget: int | None) -> Self:
+        """What `tensors` has told."""
+        lines, values, ends = (tensors[name] for name in ("lines", "values", "ends"))
+        ages = tensors["ages"].tolist()
+        is_dense, places = tensors["room"].tolist()
+        if not len(lines) == len(values) == (ends[-1] if len(ends) else 0):
+            raise ValueError("its rows do not end where they should")
+        if {*lines.tolist()} != {i for i, name in enumerate(names) if name is not None}:
+            raise ValueError("the features of its rows are not those that have names")
+        if not np.isfinite(values).all():
+            raise ValueError("a value of a row is not finite")
+        if len({*ages}) != len(ends) or len(ages) != len(ends):
+            raise ValueError("not every row has an age of its own")
+        room = _doubled(16, len(names))
+        if is_dense and not (len(ends) <= places and 8 * room * places <= MOST_DENSE_BYTES):
+            raise ValueError("its table has no room for its rows")
+        one = cls(budget, is_dense, room, places if is_dense else _doubled(16, len(ends)))
+        one._names, one._lines = names, {n: i for i, n in enumerate(names) if n is not None}
+        one._free = [line for line, name in enumerate(names) if name is None]
+        begin = 0
+        for place, end in enumerate(ends.tolist()):
+            own = np.array(values[begin:end])
+            features = [names[line] for line in lines[begin:end].tolist()]
+            one.put(Row(features, None, own, float(own @ own)), place)
+            begin = end
+        one._ages[: len(ends)] = ages
+        one.n_kept = 1 + max(ages, default=-1)
+        return one
+
+
+def _doubled(size: int, needed: int) -> int:
+    while size < needed:
+        size *= 2
+    return size
+
+
+def longer(array: Array, size: int) -> Array:
+    """The array with zeros after it."""
+    grown = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 class _Table:
     """A line a feature, a column a place."""
 
     def __init__(self, lines: int, places: int) -> None:
-        self.values = np.zeros((lines, places))
+        self._take(np.zeros((lines, places)))
 
-    def has_room(self, height: int, width: int) -> bool:
+    def _take(self, values: Array) -> None:
+        from scipy.sparse import csr_array
+
+        self.values = values
+        self._row = csr_array((1, len(values)))  # the row that is looked at; made once
+
+    def copy(self) -> _Table:
+        twin = _Table(0, 0)
+        twin._take(self.values.copy())
+        return twin
+
+    @property
+    def room(self) -> tuple[int, int]:
+        return 1, self.values.shape[1]
+
+    def has_room(self, lines: int, places: int) -> bool:
         """Whether so many features and places fit, after growing if need be."""
-        rows, columns = self.values.shape
-        while rows < height:
-            rows *= 2
-        while columns < width:
-            columns *= 2
-        if (rows, columns) != self.values.shape:
-            if rows * columns * 8 > MOST_DENSE_BYTES:
+        if self.values.shape != (lines, places):
+            if lines * places * 8 > MOST_DENSE_BYTES:
                 return False
-            grown = np.zeros((rows, columns))
+            grown = np.zeros((lines, places))
             grown[: self.values.shape[0], : self.values.shape[1]] = self.values
-            self.values = grown
+            self._take(grown)
         return True
 
-    def products(self, lines: list[int], values: Array, n: int) -> Array:
+    def products(self, lines: Array, values: Array, rows: list[Kept], n_lines: int) -> Array:
         # Over the whole width, used or not: the same call gives the same bits after a save.
-        found: Array = (values @ self.values[lines])[:n]
-        return found
+        found: Array
+        if len(lines) == n_lines and (np.diff(lines) == 1).all():
+            found = values @ self.values[:n_lines]
+        else:
+            self._row.data, self._row.indices = values, lines
+            self._row.indptr = np.array([0, len(lines)])
+            found = (self._row @ self.values)[0]
+        return found[: len(rows)]
 
-    def put(self, place: int, lines: list[int], values: Array) -> None:
-        self.values[lines, place] = values
+    def put(self, place: int, kept: Kept) -> None:
+        self.values[kept.lines, place] = kept.values
 
-    def clear(self, place: int, lines: list[int]) -> None:
-        self.values[lines, place] = 0
+    def clear(self, place: int, kept: Kept) -> None:
+        self.values[kept.lines, place] = 0
 
     @property
     def nbytes(self) -> int:
@@ -156,40 +334,44 @@ class _Table:
 
 
 class _Lists:
-    """A line a place: which features it has, and their values, filled up with zeros."""
+    """A sparse matrix with a row a place, made anew when it is asked after a change."""
 
-    def __init__(self, places: int, width: int) -> None:
-        self.lines = np.zeros((places, width), dtype=np.int64)
-        self.values = np.zeros((places, width))
+    room = (0, 0)
 
-    def products(self, lines: list[int], values: Array, n: int) -> Array:
-        whole = np.zeros(1 + max(int(self.lines.max()), *lines, 0))
-        whole[lines] = values
-        found: Array = np.einsum("ij,ij->i", self.values[:n], whole[self.lines[:n]])
+    def __init__(self) -> None:
+        self._matrix: Any = None
+        self._whole = np.zeros(0)  # zeros, but while a row is looked at
+
+    def copy(self) -> _Lists:
+        return _Lists()
+
+    def products(self, lines: Array, values: Array, rows: list[Kept], n_lines: int) -> Array:
+        if self._matrix is None:
+            self._matrix = self._made(rows)
+        self._whole[lines] = values
+        found: Array = self._matrix @ self._whole
+        self._whole[lines] = 0
         return found
 
-    def put(self, place: int, lines: list[int], values: Array) -> None:
-        rows, columns = self.values.shape
-        while rows <= place:
-            rows *= 2
-        while columns < len(lines):
-            columns *= 2
-        if (rows, columns) != self.values.shape:
-            self.values = _grown(self.values, rows, columns)
-            self.lines = _grown(self.lines, rows, columns)
-        self.lines[place, : len(lines)] = lines
-        self.values[place, : len(lines)] = values
+    def _made(self, rows: list[Kept]) -> Any:
+        from scipy.sparse import csr_array
 
-    def clear(self, place: int, lines: list[int]) -> None:
-        self.lines[place] = 0
-        self.values[place] = 0
+        lines = np.concatenate([kept.lines for kept in rows])
+        values = np.concatenate([kept.values for kept in rows])
+        begins = np.cumsum([0, *[len(kept.lines) for kept in rows]])
+        width = int(lines.max(initial=0)) + 1
+        if width > len(self._whole):
+            self._whole = np.zeros(2 * width)
+        return csr_array((values, lines, begins), (len(rows), len(self._whole)))
+
+    def put(self, place: int, kept: Kept) -> None:
+        self._matrix = None
+
+    def clear(self, place: int, kept: Kept) -> None:
+        self._matrix = None
 
     @property
     def nbytes(self) -> int:
-        return int(self.values.nbytes + self.lines.nbytes)
-
-
-def _grown(array: Array, rows: int, columns: int) -> Array:
-    grown = np.zeros((rows, columns), dtype=array.dtype)
-    grown[: array.shape[0], : array.shape[1]] = array
-    return grown
+        matrix = self._matrix
+        parts = [] if matrix is None else [matrix.data, matrix.indices, matrix.indptr]
+        return int(self._whole.nbytes + sum(part.nbytes for part in parts))

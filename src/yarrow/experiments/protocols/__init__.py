@@ -26,6 +26,7 @@ NAMES = (
     "coverage",
     "experts",
     "activity",
+    "budget",
 )
 
 

@@ -15,6 +15,7 @@ NAMES = (
     "sgft",
     "drift",
     "drift-selection",
+    "kernel-budget",
     "future",
     "activity",
 )
