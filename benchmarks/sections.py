@@ -188,8 +188,15 @@ def learners() -> list[Comparison]:
         for names in families.values()
         for name in names
     }
-    beyond = {"ASGDClassifier", "MIRAClassifier", "ARCORClassifier", "ForgettingAROWClassifier",
-              "CoefficientRoundingClassifier", "GroupLassoClassifier", "MultiTaskClassifier"}  # fmt: skip
+    beyond = {  # what a family's loop also serves
+        "ASGDClassifier",
+        "MIRAClassifier",
+        "ARCORClassifier",
+        "ForgettingAROWClassifier",
+        "CoefficientRoundingClassifier",
+        "GroupLassoClassifier",
+        "MultiTaskClassifier",
+    }
     first = {
         "affine": ("PassiveAggressiveClassifier", 1.5),
         "confidence": ("AROWClassifier", 1.5),

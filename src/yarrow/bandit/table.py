@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from yarrow.lazy import np
@@ -19,7 +20,7 @@ class Table:
         self.weights = np.zeros((16, 0))
         self.scale = 1.0
 
-    def lines(self, names: list[Any], adds: bool) -> Array:
+    def lines(self, names: Sequence[Any], adds: bool) -> Array:
         """Where features are; new ones get a line if one `adds` them, else -1."""
         places = self.places
         if not adds:

@@ -16,7 +16,7 @@ from typing import Any
 
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import Estimator
-from yarrow.kernel.rows import rows_of
+from yarrow.kernel.rows import RowTable
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import foretell
@@ -123,7 +123,8 @@ class Block:
         """The rows as river takes them, without zeros."""
         if self.rows is None:
             return [dict(self.row or {})]
-        return [row.as_dict() for row in rows_of(self.rows, self.names)]
+        table = RowTable(self.rows, self.names)
+        return [table[i].as_dict() for i in range(self.rows.n_rows)]
 
     @functools.cached_property
     def matrix(self) -> Any:
