@@ -48,6 +48,12 @@ def _check_sparse(rows: Rows) -> None:
         raise DataError(f"Input X has the index {used[place]} at row {row}: no such column.")
 
 
+def squared_norm(values: Array) -> float:
+    """|x|^2, infinite where it is too large for a number: whoever needs it refuses the row."""
+    with np.errstate(over="ignore"):
+        return float(values @ values)
+
+
 class RowTable:
     """The rows of an array, one at a time; columns are called by `names`, or by their numbers."""
 
@@ -73,7 +79,7 @@ class RowTable:
             there = values != 0
             if not there.all():
                 columns, values = columns[there], values[there]
-        return Row(self.names, columns, values, float(values @ values))
+        return Row(self.names, columns, values, squared_norm(values))
 
 
 def row_of_dict(x: Any) -> Row:
@@ -100,7 +106,7 @@ def row_of_dict(x: Any) -> Row:
         found[name] = found.get(name, 0.0) + number
     there = {name: value for name, value in found.items() if value}
     values = np.array(list(there.values()), dtype=np.float64)
-    return Row(list(there), None, values, float(values @ values))
+    return Row(list(there), None, values, squared_norm(values))
 
 
 class about_row:
