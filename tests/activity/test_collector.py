@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 import socket
+import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,6 +44,26 @@ class Remembered:
                 stamp = datetime.datetime.fromtimestamp(at, datetime.UTC).isoformat()
                 found.append({"timestamp": stamp, "duration": until - at, "data": data})
         return found
+
+
+def test_what_could_not_be_written_is_written_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, clock = Remembered(), HandClock(MORNING + 30)
+    told.spans["window"].append((MORNING, MORNING + 30, {"app": "kate", "title": "a"}, MORNING))
+    told.now = clock.at
+    session = session_at(clock)
+    runner = Runner(session, Collector(told, clock), {})  # type: ignore[arg-type]
+    with monkeypatch.context() as patch:
+
+        def full(*_: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        patch.setattr(session.store, "append", full)
+        with pytest.raises(sqlite3.OperationalError):
+            runner.step()
+    assert len(session.store) == 0
+    runner._ask_at = 0.0
+    runner.step()
+    assert [entry.kind for _, entry in session.store.entries()] == ["back", "focus"]  # type: ignore[union-attr]
 
 
 def a_day(rng: random.Random) -> tuple[Remembered, float]:
