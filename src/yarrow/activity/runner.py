@@ -93,7 +93,7 @@ class Runner:
             try:
                 self.step()
                 self._failed = ""
-            except (OSError, sqlite3.Error) as error:  # a full disk may be emptied
+            except sqlite3.Error as error:  # a full disk may be emptied
                 self._failed = f"the log cannot be written ({error})"
 
     def start(self) -> None:
