@@ -301,7 +301,7 @@ class Recogniser:
             if line >= forgotten and old != activity:
                 vector = self._vectors[line - forgotten]
                 if old != NOTHING:
-                    self._knowledge.credit(vector, old, -1.0)
+                    self._knowledge.credit(vector, old, -1)
                 self._knowledge.credit(vector, activity)
             self._diary.relabel(line, activity, source)
 
