@@ -206,6 +206,8 @@ class Recogniser:
 
     def _write(self, vector: InformationVector, thought: int, sure: float) -> None:
         self._diary.add(vector.start, vector.end, self._declared, self._source, thought, sure)
+        if self._vectors:
+            self._vectors[-1].open = []  # only the last one's is asked for, and they are long
         self._vectors.append(vector)
         while self._vectors[0].end < vector.end - REMEMBERED:
             self._vectors.popleft()
