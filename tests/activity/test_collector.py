@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 import socket
+import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,6 +44,56 @@ class Remembered:
                 stamp = datetime.datetime.fromtimestamp(at, datetime.UTC).isoformat()
                 found.append({"timestamp": stamp, "duration": until - at, "data": data})
         return found
+
+
+def test_what_could_not_be_written_is_written_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, clock = Remembered(), HandClock(MORNING + 30)
+    told.spans["window"].append((MORNING, MORNING + 30, {"app": "kate", "title": "a"}, MORNING))
+    told.now = clock.at
+    session = session_at(clock)
+    runner = Runner(session, Collector(told, clock), {})  # type: ignore[arg-type]
+    with monkeypatch.context() as patch:
+
+        def full(*_: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        patch.setattr(session.store, "append", full)
+        with pytest.raises(sqlite3.OperationalError):
+            runner.step()
+    assert len(session.store) == 0
+    runner._ask_at = 0.0
+    runner.step()
+    assert [entry.kind for _, entry in session.store.entries()] == ["back", "focus"]  # type: ignore[union-attr]
+
+
+def test_a_switch_is_noticed_by_windows_alone() -> None:
+    told, clock = Remembered(), HandClock(MORNING)
+    session = session_at(clock, lag=20.0)
+    runner = Runner(session, Collector(told, clock), {})  # type: ignore[arg-type]
+
+    def minutes(name: str, count: int) -> None:
+        for minute in range(count):
+            title = f"{name} {'plan' if minute % 2 else 'notes'}.txt - Kate"
+            start, data = clock.at, {"app": "kate", "title": title}
+            told.spans["window"].append((start, start + 60.0, data, start + 7.0))
+            for _ in range(6):
+                clock.at += 10.0
+                told.now, runner._ask_at = clock.at, 0.0
+                runner.step()
+
+    for name in ("Tax", "Garden", "Tax", "Garden"):
+        session.declare(name)
+        minutes(name, 12)
+    assert session.alarm() is None
+    switched = clock.at
+    minutes("Tax", 4)  # and did not say so
+    alarm = session.alarm()
+    assert alarm is not None
+    assert alarm.activity == 0
+    assert alarm.since == pytest.approx(switched, abs=60)
+    session.answer(alarm.id, right=True)
+    minutes("Tax", 10)
+    assert session.alarm() is None
 
 
 def a_day(rng: random.Random) -> tuple[Remembered, float]:

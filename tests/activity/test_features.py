@@ -95,7 +95,7 @@ def test_the_declared_activity_is_one_of_the_features() -> None:
 def test_taking_back_leaves_nothing() -> None:
     first, second = vector({"w": 1.0}, {"/a": 60.0}), vector({"w": 1.0, "x": 1.0}, {"/a": 5.0})
     knowledge = known([(0, first), (1, second)], 2)
-    knowledge.credit(second, 1, -1.0)
+    knowledge.credit(second, 1, -1)
     knowledge.credit(second, 0)
     once = known([(0, first), (0, second)], 2)
     asked = vector({"w": 1.0, "x": 1.0}, {"/a": 60.0}, ["/a"])

@@ -66,6 +66,12 @@ def test_a_broken_line_is_told_and_left_out(tmp_path: Path) -> None:
     )
 
 
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    feed = FileFeed(str(tmp_path), lambda: 0.0)
+    assert feed.collect() == []
+    assert feed.refused == ["Is a directory"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from yarrow.activity.learning import (
+    EACH_WORD,
     FIRST_WEIGHTS,
     Example,
     SoftMargin,
@@ -55,7 +56,9 @@ def test_the_step_solves_the_optimisation_problem(
     )
     assert solved.success
     SoftMargin(C, alpha).learn(weights, example)
-    stepped = np.append(weights.features, [weights.word(word) for word in example.words])
+    stepped = np.append(
+        weights.features, [weights.word(word) / EACH_WORD for word in example.words]
+    )
     np.testing.assert_allclose(stepped, solved.x[:-1], atol=1e-5)
 
 

@@ -52,10 +52,6 @@ def server(session: Session, opened: list[str]) -> Iterator[PageServer]:
     server.close()
 
 
-class Complaints(list[str]):
-    """What the browser complained about."""
-
-
 @pytest.fixture
 def page(browser: Any, server: PageServer) -> Iterator[Any]:
     """The page, opened by its link; no complaint of the browser and no request elsewhere."""
@@ -63,7 +59,8 @@ def page(browser: Any, server: PageServer) -> Iterator[Any]:
         viewport={"width": 1300, "height": 900}, timezone_id="UTC", locale="en-GB"
     )
     page = context.new_page()
-    complaints, asked = Complaints(), set()
+    complaints: list[str] = []
+    asked: set[str] = set()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: asked.add(request.url))

@@ -52,6 +52,9 @@ def test_a_forgotten_switch_is_noticed() -> None:
     thought = recogniser.thought()
     assert (thought.activity, thought.declared) == (TAX, GARDEN)
     assert thought.ranked[0][0] == TAX
+    told = sum(reason.amount for reason in thought.reasons)
+    evidence = recogniser._judge.weights.scores(recogniser._present, 2)
+    assert told == pytest.approx(float(evidence[TAX]), abs=0.5)  # but for what all words share
 
 
 def test_nothing_is_said_while_all_is_declared() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from pathlib import Path
 from typing import Any
@@ -195,3 +196,48 @@ def test_away_events_come_late_and_time_is_taken_back() -> None:
     kept = sum(one.seconds for one in session.recogniser.resources(0))
     assert seconds > 700
     assert kept == pytest.approx(300, abs=1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_the_state_is_that_of_the_log(seed: int, tmp_path: Path) -> None:
+    """Late events, answers, merges, forgetting and restarts in any order."""
+    rng = random.Random(seed)
+    clock, path = HandClock(), tmp_path / "a.sqlite"
+    session = session_at(clock, path, lag=20.0)
+    names = ["A", "B", "C", "D"]
+
+    def happen(step: int) -> None:
+        number, late = rng.randrange(4), rng.choice([0, 0, 0, 3, 15, 250, 2000])
+        kind = rng.choice(["focus", "focus", "open", "save", "close", "navigate", "away", "back"])
+        resource = f"/home/me/{number}/{rng.randrange(3)}"
+        event = Event(clock.at - late, kind, resource, f"{names[number]} {rng.randrange(3)}")
+        session.record([Change(event, f"origin {step}")])
+
+    def answer(step: int) -> None:
+        alarm = session.alarm()
+        if alarm is not None:
+            session.answer(alarm.id, right=rng.random() < 0.5)
+
+    actions: list[tuple[int, Any]] = [
+        (12, happen),
+        (4, lambda _: session.declare(rng.choice(names))),
+        (3, answer),
+        (1, lambda _: session.correct(rng.choice(names), clock.at - rng.uniform(0, 2000))),
+        (1, lambda _: session.correct(rng.choice(names), clock.at - 900, clock.at - 300)),
+        (1, lambda _: session.say(said.Associate, f"/home/me/{rng.randrange(4)}/1", 0)),
+        (1, lambda _: session.say(said.Merge, rng.randrange(4), rng.randrange(4))),
+        (1, lambda _: session.forget(resource=f"/home/me/{rng.randrange(4)}/2")),
+        (1, lambda _: session.forget(start=clock.at - 900, end=clock.at - 600)),
+    ]
+    weights = [weight for weight, _ in actions]
+    for step in range(150):
+        clock.at += rng.choice([1, 5, 30, 60, 60, 300])
+        (_, act) = rng.choices(actions, weights)[0]
+        with contextlib.suppress(DataError, ParameterError):  # what cannot be said changes nothing
+            act(step)
+        if step % 40 == 39:
+            session.close()
+            session = session_at(clock, path, lag=20.0)
+        if rng.random() < 0.7:
+            session.tick()
+    assert learned(session) == replayed(session, session._ticked)

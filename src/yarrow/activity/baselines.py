@@ -130,9 +130,9 @@ class RuleWatcher:
             self._minutes[line] = (start, end, entry.activity)
 
     def _write_rule(self, activity: int, name: str) -> None:
-        words = [re.escape(word) for word in name.split()[1:]]
-        both = "".join(f"(?=.*{word})" for word in words)
-        self._categories.categories.append(Category((name,), re.compile(both, re.IGNORECASE)))
+        one, *other = (re.escape(word) for word in name.split()[1:3])
+        rule = "|".join(f"{one}.*{two}|{two}.*{one}" for two in other) or one
+        self._categories.categories.append(Category((name,), re.compile(rule, re.IGNORECASE)))
         self._numbers[name] = activity
         self._known.clear()
 

@@ -82,21 +82,20 @@ class Knowledge:
         self.folders = FolderUses()
         self.explicit: dict[str, int] = {}
         """The activity that a person gave a resource to."""
-        self.vectors = np.zeros(0)
+        self.vectors = np.zeros(0, np.intp)
         """How many vectors each activity has."""
-        self.total = 0.0
+        self.total = 0
         """How many vectors there are."""
 
     def add_activity(self) -> None:
         """Make room for one more activity."""
-        self.vectors = np.append(self.vectors, 0.0)
+        self.vectors = np.append(self.vectors, 0)
 
-    def credit(self, vector: InformationVector, activity: int, times: float = 1.0) -> None:
+    def credit(self, vector: InformationVector, activity: int, times: int = 1) -> None:
         """Count a vector for an activity, or with `times=-1` take it back."""
-        for word in vector.words:
-            self.words.add(word, activity, times)
-        for resource, seconds in vector.active.items():
-            self.seconds.add(resource, activity, times * seconds)
+        self.words.add([(word, times) for word in vector.words], activity)
+        spent = [(resource, times * seconds) for resource, seconds in vector.active.items()]
+        self.seconds.add(spent, activity)
         for folder in vector.folders:
             self.folders.use(folder, activity, times)
         self.vectors[activity] += times
@@ -111,7 +110,7 @@ class Knowledge:
             if owner == activity:
                 self.explicit[resource] = into
         self.vectors[into] += self.vectors[activity]
-        self.vectors[activity] = 0.0
+        self.vectors[activity] = 0
 
     # -- features --------------------------------------------------------------------------------
 
@@ -125,9 +124,12 @@ class Knowledge:
         frequencies = np.array([WORD_SCALE * vector.words[word] for word in words])
         of_words = self._word_values(words)
         # |S-bar| depends on the activity alone: one logarithm for all words.
-        others = np.log((self.total + 1.0 - self.vectors) / (self.total + 1.0))
+        logarithms = _logarithms(self.total + 2)
+        others = logarithms.take(self.total + 1 - self.vectors)
+        others -= logarithms[self.total + 1]
         others *= WORD_SCALE * sum(vector.words.values())
-        values[3] = frequencies @ of_words + others
+        values[3] = frequencies @ of_words
+        values[3] += others
         if declared >= 0:
             values[4, declared] = SCALE
         switch = _switch_features(vector, since_switch)
@@ -154,12 +156,12 @@ class Knowledge:
     ) -> None:
         """Add each resource's share to its owner, or to its activities by the time spent there."""
         few: dict[int, float] = {}
+        rows, owners = self.seconds.rows, self.explicit
         for resource, share in shares:
-            owner = self.explicit.get(resource) if self.explicit else None
-            if owner is not None:
-                explicit[owner] += share
+            if owners and resource in owners:
+                explicit[owners[resource]] += share
                 continue
-            row = self.seconds.rows.get(resource)
+            row = rows.get(resource)
             if row is None:
                 continue
             weight = share / (row.total + HALF_KNOWN)
@@ -184,7 +186,7 @@ class Knowledge:
         for row, array in zip(rows, counts, strict=True):
             row.into(array)
         everywhere = np.array([[int(row.total) + 1] for row in rows], np.intp).reshape(-1, 1)
-        logarithms = _logarithms(int(self.total) + 2)
+        logarithms = _logarithms(self.total + 2)
         values: NDArray[np.float64] = logarithms[everywhere] - logarithms.take(everywhere - counts)
         return values
 
@@ -215,7 +217,7 @@ class Knowledge:
         self.seconds.load_state_dict(state["seconds"])
         self.folders.load_state_dict(state["folders"])
         self.explicit = dict(state["explicit"])
-        self.vectors = np.array(state["vectors"], float)
+        self.vectors = np.array(state["vectors"], np.intp)
         self.total = state["total"]
 
 

@@ -90,6 +90,9 @@ class FileFeed:
                 return self._read(file)
         except FileNotFoundError:
             return []  # it may come, or come back
+        except OSError as error:
+            self.refused = [str(error.strerror)]
+            return []
 
     def _read(self, file: BinaryIO) -> list[Change]:
         about = os.fstat(file.fileno())

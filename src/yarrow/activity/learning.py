@@ -30,6 +30,10 @@ FIRST_WEIGHTS = tuple(
 lives that were used for tuning."""
 
 
+EACH_WORD = 10.0
+"""What single words are multiplied with besides: a word meets few lessons."""
+
+
 @dataclasses.dataclass(slots=True)
 class Example:
     """Z of Lemma 5.1: the features of the right pair minus those of a wrong one."""
@@ -54,11 +58,12 @@ class Weights:
 
     def word(self, word: str) -> float:
         """What a word weighs beside the weight that all words share."""
-        return self._scale * self._words.get(word, 0.0)
+        return EACH_WORD * self._scale * self._words.get(word, 0.0)
 
     def margin(self, example: Example) -> float:
         """The score of an example."""
-        words = sum(self.word(word) * value for word, value in example.words.items())
+        known = self._words
+        words = self._scale * sum(known.get(x, 0.0) * value for x, value in example.words.items())
         return float(self.features @ example.features) + words
 
     def step(self, shrink: float, size: float, example: Example) -> None:
@@ -110,7 +115,7 @@ class Weights:
                 (now, -1.0, wrong[1]),
             ):
                 for word, value in seen.word_values(activity):
-                    words[word] = words.get(word, 0.0) + sign * value
+                    words[word] = words.get(word, 0.0) + sign * EACH_WORD * value
         return Example(features, words)
 
     def state_dict(self) -> dict[str, Any]:

@@ -206,6 +206,8 @@ class Recogniser:
 
     def _write(self, vector: InformationVector, thought: int, sure: float) -> None:
         self._diary.add(vector.start, vector.end, self._declared, self._source, thought, sure)
+        if self._vectors:
+            self._vectors[-1].open = []  # only the last one's is asked for, and they are long
         self._vectors.append(vector)
         while self._vectors[0].end < vector.end - REMEMBERED:
             self._vectors.popleft()
@@ -301,7 +303,7 @@ class Recogniser:
             if line >= forgotten and old != activity:
                 vector = self._vectors[line - forgotten]
                 if old != NOTHING:
-                    self._knowledge.credit(vector, old, -1.0)
+                    self._knowledge.credit(vector, old, -1)
                 self._knowledge.credit(vector, activity)
             self._diary.relabel(line, activity, source)
 

@@ -52,6 +52,7 @@ class Runner:
         self._trouble: str | None = "looking for ActivityWatch" if collector else None
         self._ask_at, self._wait = 0.0, _ASK_EVERY
         self._stopped = threading.Event()
+        self._pending: list[Change] = []  # told by sources and not yet in the log
         self._asked: int | None = None  # the alarm that was last shown on the desktop
         self._failed = ""  # a sentence, if the last round could not be finished
         self.notify = False
@@ -61,17 +62,23 @@ class Runner:
         if self._collector is not None and time.monotonic() >= self._ask_at:
             self._ask(self._collector)
         for feed in self._feeds.values():
-            self.session.record(feed.collect())
+            self._record(feed.collect())
         self.session.tick()
         if self.notify:
             self._show_alarm()
+
+    def _record(self, found: list[Change], settings: dict[str, str] | None = None) -> None:
+        """Record what sources told; if that fails, it is tried again with what comes next."""
+        self._pending += found
+        self.session.record(self._pending, settings)
+        self._pending = []
 
     def _ask(self, collector: Collector) -> None:
         before = self._trouble
         try:
             found = collector.collect()
             newest = {} if collector.newest is None else {_NEWEST: repr(collector.newest)}
-            self.session.record(found, newest if found else None)
+            self._record(found, newest if found else None)
             self._trouble, self._wait = None, _ASK_EVERY
         except Unreachable as error:
             self._trouble = str(error)
@@ -86,7 +93,7 @@ class Runner:
             try:
                 self.step()
                 self._failed = ""
-            except (OSError, sqlite3.Error) as error:  # a full disk may be emptied
+            except sqlite3.Error as error:  # a full disk may be emptied
                 self._failed = f"the log cannot be written ({error})"
 
     def start(self) -> None:

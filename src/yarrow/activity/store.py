@@ -200,7 +200,7 @@ class Store:
                 touched = [time for time, _ in new] + ([] if created_by is None else [created_by])
                 self._db.execute("DELETE FROM snapshot WHERE time > ?", (min(touched),))
             for name, value in (settings or {}).items():
-                self._set(name, value)
+                self.keep(name, value)
         return new
 
     def entries(self, after: Place = BEGINNING) -> Iterator[Logged]:
@@ -333,9 +333,6 @@ class Store:
 
     def keep(self, name: str, value: str) -> None:
         """Keep a value under a name."""
-        self._set(name, value)
-
-    def _set(self, name: str, value: str) -> None:
         self._db.execute(
             "INSERT INTO setting VALUES (?, ?)"
             " ON CONFLICT (name) DO UPDATE SET value = excluded.value",

@@ -10,7 +10,7 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DENSE_FROM = 12
+DENSE_FROM = 6
 """A row with so many activities is also kept as an array, which is then quicker to add up."""
 
 
@@ -25,24 +25,11 @@ class Row:
         self.dense: NDArray[Any] | None = None
         """The amounts as an array, long enough for the activities met, if they are many."""
 
-    def add(self, activity: int, amount: float, kind: type = float) -> None:
-        """Add to the amount of an activity; amounts do not fall below zero."""
-        old = self.amounts.get(activity, 0.0)
-        new = old + amount
-        if new < 0:
-            new = 0.0
-        self.amounts[activity] = new
-        self.total += new - old
-        dense = self.dense
-        if dense is None:
-            if len(self.amounts) < DENSE_FROM:
-                return
-            dense = self.dense = np.zeros(2 * max(self.amounts) + 1, kind)
-            for known, known_amount in self.amounts.items():
-                dense[known] = known_amount
-        elif activity >= len(dense):
-            dense = self.dense = np.concatenate((dense, np.zeros(activity + 1, kind)))
-        dense[activity] = new
+    def make_dense(self, kind: type) -> None:
+        """Keep the amounts as an array too."""
+        self.dense = np.zeros(2 * max(self.amounts) + 1, kind)
+        for activity, amount in self.amounts.items():
+            self.dense[activity] = amount
 
     def into(self, array: NDArray[Any]) -> None:
         """Write the amounts into an array of zeros, one for each activity."""
@@ -61,12 +48,22 @@ class Table:
         self._kind = int if whole else float
         self.rows: dict[str, Row] = {}
 
-    def add(self, key: str, activity: int, amount: float) -> None:
-        """Add to the amount of an activity at a key."""
-        row = self.rows.get(key)
-        if row is None:
-            row = self.rows[key] = Row()
-        row.add(activity, amount, self._kind)
+    def add(self, items: Iterable[tuple[str, float]], activity: int) -> None:
+        """Add to the amounts of an activity at some keys; amounts do not fall below zero."""
+        for key, amount in items:
+            row = self.rows.get(key)
+            if row is None:
+                row = self.rows[key] = Row()
+            amounts = row.amounts
+            old = amounts.get(activity, 0.0)
+            new = old + amount if old + amount > 0 else 0.0
+            amounts[activity] = new
+            row.total += new - old
+            dense = row.dense
+            if dense is not None and activity < len(dense):
+                dense[activity] = new
+            elif len(amounts) >= DENSE_FROM:
+                row.make_dense(self._kind)
 
     def of(self, activity: int) -> Iterator[tuple[str, float]]:
         """Yield the keys that have an amount of this activity."""
@@ -77,9 +74,9 @@ class Table:
 
     def merge(self, activity: int, into: int) -> None:
         """Move all amounts of an activity to another."""
-        for key, amount in list(self.of(activity)):
-            self.add(key, activity, -amount)
-            self.add(key, into, amount)
+        moved = list(self.of(activity))
+        self.add([(key, -amount) for key, amount in moved], activity)
+        self.add(moved, into)
 
     def state_dict(self) -> list[Any]:
         """Return plain data."""
@@ -90,6 +87,7 @@ class Table:
         self.rows = {}
         for key, total, amounts in state:
             row = self.rows[key] = Row()
-            for activity, amount in amounts:
-                row.add(activity, amount, self._kind)
+            row.amounts = dict(amounts)
             row.total = total
+            if len(row.amounts) >= DENSE_FROM:
+                row.make_dense(self._kind)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from yarrow.activity.features import ACTIVITY_FEATURES, Features, Knowledge
+from yarrow.activity.features import ACTIVITY_FEATURES, SCALE, Features, Knowledge
 from yarrow.activity.learning import Weights
 from yarrow.activity.vectors import InformationVector
 
@@ -80,12 +80,13 @@ def reasons(
     ]
     seconds = vector.seconds() or 1.0
     for resource, spent in vector.active.items():
-        weight = float(explicit if resource in knowledge.explicit else implicit)
+        weight = SCALE * float(explicit if resource in knowledge.explicit else implicit)
         strength = knowledge.strength(resource, activity)
         found.append(Reason("resource", resource, weight * strength * spent / seconds))
     for resource in vector.open:
         if resource not in vector.active:
-            amount = float(opened) * knowledge.strength(resource, activity) / len(vector.open)
+            share = SCALE / len(vector.open)
+            amount = float(opened) * knowledge.strength(resource, activity) * share
             found.append(Reason("open", resource, amount))
     spoke = [reason for reason in found if reason.amount > 0]
     return tuple(sorted(spoke, key=lambda reason: -reason.amount)[:most])

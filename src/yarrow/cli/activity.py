@@ -21,9 +21,10 @@ from yarrow.cli.activity_log import (
     path_of,
     shown,
 )
-from yarrow.cli.options import Command, Page
+from yarrow.cli.options import Command, Page, option
 from yarrow.errors import did_you_mean
 
+SOURCES, PAGE = "Sources", "Page"
 _PORT = 5609
 _MOST_SHOWN = 20  # activities
 
@@ -62,16 +63,24 @@ def command() -> None:
 
 @command.command(cls=Command, short_help="Collect, recognise, and serve the page.")
 @DATABASE
-@click.option("--activitywatch", "address", metavar="ADDRESS", default="http://localhost:5600",
+@option(
+    SOURCES,
+    "--activitywatch", "address", metavar="ADDRESS", default="http://localhost:5600",
               show_default=True, help="Where ActivityWatch runs.")  # fmt: skip
-@click.option("--no-activitywatch", is_flag=True, help="Read only what --feed names.")
-@click.option("--feed", "feeds", multiple=True, metavar="FILE",
+@option(SOURCES, "--no-activitywatch", is_flag=True, help="Read only what --feed names.")
+@option(
+    SOURCES,
+    "--feed", "feeds", multiple=True, metavar="FILE",
               help="A file of JSON lines that grows, an event a line; '-' is standard input. "
               "Repeatable.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
+@option(
+    PAGE,
+    "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
               metavar="N", help="Of the page, on 127.0.0.1; 0 takes a free one.")  # fmt: skip
-@click.option("--browser/--no-browser", default=False, help="Open the page in a browser.")
-@click.option("--notify/--no-notify", default=True, show_default=True,
+@option(PAGE, "--browser/--no-browser", default=False, help="Open the page in a browser.")
+@option(
+    PAGE,
+    "--notify/--no-notify", default=True, show_default=True,
               help="Ask by a notice of the desktop too (notify-send).")  # fmt: skip
 def run(
     database: str | None,
