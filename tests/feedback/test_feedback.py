@@ -227,11 +227,12 @@ def test_coverage_is_never_below_its_guarantee(stream, rate):
     assert np.sum(said[singles] != y[singles]) <= np.sum(~held)
 
 
-def test_belief_alone_does_not_cover_under_drift():
-    _, rows, y = next(s for s in streams() if s[0] == "drift")
+@pytest.mark.parametrize("name", ["noise", "drift"])
+def test_belief_alone_does_not_cover(name):
+    _, rows, y = next(stream for stream in streams() if stream[0] == name)
     believing = PredictionSetClassifier(AROWClassifier(), adapt=False).partial_fit(rows, y)
     adaptive = PredictionSetClassifier(AROWClassifier()).partial_fit(rows, y)
-    assert believing.coverage_ < 0.87 < 0.88 < adaptive.coverage_
+    assert believing.coverage_ < 0.89 < 0.9 <= adaptive.coverage_
     assert believing.guaranteed_coverage_ == 0.0
 
 
