@@ -15,7 +15,7 @@ ON_MISTAKES = "objective-regularised, on mistakes"
 PERCEPTRON = "Perceptron, the oldest goes"
 RANDOM = "Perceptron, a random one goes"
 _FAMILY = (REGULARISED, ON_MISTAKES, L2)
-#: chosen for the Perceptron without a budget on a draw that is not measured
+#: chosen for the Perceptron and PA without a budget on a draw that is not measured
 _GAMMAS = {"usps": 0.014, "mnist": 0.034, "20newsgroups": 0.01}
 
 
@@ -82,7 +82,7 @@ def _claims(data: str, errors: dict[str, dict[int, float]]) -> list[Finding]:
     budgets = list(errors[FORGETRON])
     found: list[Finding] = [
         _ahead(
-            f"{data}: the {label} learner errs less than the Forgetron",
+            f"{data}: {label} errs less than the Forgetron",
             errors[label],
             errors[FORGETRON],
         )
@@ -174,14 +174,14 @@ def _settings(part: Results) -> str:
 
 
 FULL = (
-    *_study(usps(500), (10, 20, 50, 100, 200), 3),
-    *_study(news(800), (25, 50, 100, 200, 400), 2),
+    *_study(usps(500), (10, 20, 50, 100, 200), 5),
+    *_study(news(800), (25, 50, 100, 200, 400), 3),
     *_study(Data("USPS, all digits", "usps"), (50, 100, 200, 400, 800), 1, tuning=2000),
     *_study(Data("MNIST", "mnist", rows=20_000), (100, 300, 1000), 1, tuning=3000, context=False),
 )
 REDUCED = (
     *_study(usps(100), (10, 40), 2),
-    *_study(news(100), (10, 40), 1),
+    *_study(news(250), (10, 120), 1),
     *_study(Data("USPS, all digits", "usps", rows=800), (20, 100), 1, tuning=300),
     *_study(Data("MNIST", "mnist", rows=800), (20, 100), 1, tuning=300, context=False),
 )
@@ -192,23 +192,55 @@ REPRODUCTION = Reproduction(
     protocol="""
 000 suggests its L2-regularised learners with a kernel, the oldest row dropped when there are too
 many, and asks how they compare with the Forgetron, which shrinks all coefficients before it drops a
-row. All learners have the RBF kernel with the same gamma for a set (about 3/|x|² of a digit, 1/|x|²
-of a message: where the Perceptron without a budget errs least on a draw that is not measured) and
-no constant, so that K(x, x) = 1, as the Forgetron's bound asks. Each class against the rest; the
-Forgetron is one function of row and class. After a row is dropped, the L2-constrained learner is
-scaled back into its ball.
+row. All learners have the RBF kernel with the same gamma for a set (0.014 on USPS, 0.034 on MNIST,
+0.01 on 20 Newsgroups: near where the Perceptron and PA without a budget err least on a draw that is
+not measured) and no constant, so that K(x, x) = 1, as the Forgetron's bound asks. Each class
+against the rest; the Forgetron is one function of row and class. After a row is dropped, the
+L2-constrained learner is scaled back into its ball.
 
 USPS and 20 Newsgroups: the four-phase streams of `drift`, by the same protocol; the error is that
 of the second half. USPS with all digits, and 20,000 rows of MNIST: one pass in a random order, each
 row predicted before it is learned; settings by the mistakes on 2,000 or 3,000 rows of another
-order. 25 minutes of processor time were allowed for 5, 3 and 2 draws and all of MNIST; the run was
-cut to what is here, because the machine was busy with other work.
+order. 25 minutes of processor time were allowed for that with two orders of USPS and all of MNIST;
+it was cut to one order and 20,000 rows while it ran, because the machine was busy with other work.
 """,
     full=FULL,
     reduced=REDUCED,
-    budget="5 budgets x 3 draws of 2,000 rows and x 2 of 3,200 with 16 settings, 5 passes over "
+    budget="5 budgets x 5 draws of 2,000 rows and x 3 of 3,200 with 16 settings, 5 passes over "
     "7,291 rows with 8 learners and 3 over 20,000 with 5, at 0.2 to 0.8 ms a row: 15 minutes of "
     "processor time.",
     findings=findings,
-    differences="",
+    differences="""
+The paper has no numbers here; it asks. The answer: as the paper states them, its learners are worse
+than the Forgetron on a tight budget and better on a generous one; if they learn from mistakes only,
+they are its equals where there are two classes. Their shrinking is not what decides. What decides
+is which rows a learner keeps.
+
+The objective-regularised and the L2-constrained learner ask for a margin, so nearly every row is an
+update and nearly every row is kept: the budget is a window of the latest rows. On both drifting
+streams and with small budgets they err far more than the Forgetron, which keeps mistakes only: on
+USPS 19.5 against 13.5 % with 20 rows, on 20 Newsgroups 30 against 18.5 % with 100. With 200 rows on
+USPS it is the other way round, 4.3 against 5.4 %: there is room for the margins. If the
+objective-regularised learner is told to learn from mistakes only, as the paper's bounds assume, it
+is beside the Forgetron on both streams, within a point but for the smallest budget. The claims that
+say it errs less hold by tenths. And the Perceptron that drops its oldest row and shrinks nothing is
+beside both, within about two points.
+
+With ten digits it is another picture. The Forgetron is one function of row and class and keeps
+only rows that it predicts wrongly; the others have a function a class, each against the rest, and a
+row is a mistake of one of ten functions much more often. (That, and not its shrinking, is probably
+why the Forgetron is so far ahead of the Perceptron there.) So learning from mistakes only gains
+little room and loses the margins: it is worse than asking for margins with nearly all budgets. The
+learners with margins are level with the Forgetron on USPS with 50, 100 and 800 rows and behind it
+by one or two points between; on MNIST they are ahead by 3 points with 100 rows and by 2 with 300,
+and level with 1,000.
+
+Does the regularisation of the paper itself help? A little at most: PA with the same margins and no
+regularisation is near them everywhere, as it was without a kernel (see drift). Whether the oldest
+row goes or a random one matters little; with most budgets it is better that the oldest goes. NORMA
+with a constant rate is the worst with small budgets and among the best on USPS with the largest.
+
+How sure this is: differences of less than a point are within what the draws differ by, and the
+ten digits had one order only.
+""",
 )
