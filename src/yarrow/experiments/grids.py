@@ -69,6 +69,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "SOPClassifier": {"a": [0.1, 1.0, 10.0]},
     "TruncatedGradientClassifier": {"eta0": [0.05, 0.5, 5.0], "gravity": [1e-6, 1e-4]},
     "VotedPerceptron": {},
+    "YarrowClassifier": {},
 }
 
 
