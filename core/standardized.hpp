@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "pulls/arithmetic.hpp"
 #include "state.hpp"
 
 // Columns of any size, brought to one scale while they stream by, without a pass beforehand and
@@ -27,28 +28,30 @@ struct StandardizedRow {
 struct ColumnStatistics {
   static constexpr double most = 2;         ///< deviations
   static constexpr double round = 1 << 23;  ///< counts that float32 keeps to the last one
-  static constexpr int planes = 3;          ///< n, a, s; in the first column alone
+  static constexpr int planes = 4;          ///< n, a, s; one more makes a block a cache line
   std::size_t at, capacity;                 ///< the first of them, and the distance to the next
 
   template <class W>
   void standardize(const State<W>& state, const Row<W>& row, StandardizedRow& out) const {
     const W* first = state.blocks.first() + at;
-    const std::size_t stride = state.blocks.stride();
+    const std::size_t stride = state.blocks.stride(), next = capacity;
     const double share = state.counted > 0 ? 1 / state.counted : 0;
-    double known = 0, all = 0;
     out.values.resize(row.size);
-    for (std::size_t i = 0; i < row.size; ++i) {
-      const W* cells = first + row.index[i] * stride;
-      const double x = row.value[i], n = cells[0], a = cells[capacity], s = cells[2 * capacity];
-      const double p = n * share, pp = p * p, aa = a * a;
-      const double squared = s * s + aa * (1 - pp * pp);
-      double z = squared > 1e-12 * aa ? (x - a * pp) / std::sqrt(squared) : 0;
-      z = z > most ? most : z < -most ? -most : z == z ? z : 0;
-      if (n == 0) z = x > 0 ? 1 : -1;
-      out.values[i] = z;
-      all += z * z;
-      if (n != 0) known += z * z;
-    }
+    double* values = out.values.data();
+    const auto [known, all] = pair_sums<2>(row, [=](auto place, auto* sums) {
+      const auto x = place.values(), n = place.cells(first, stride);
+      const auto a = place.cells(first + next, stride), s = place.cells(first + 2 * next, stride);
+      const auto p = n * share, pp = p * p, aa = a * a;
+      const auto squared = s * s + aa * (1 - pp * pp);
+      const auto none = 0 * x, one = none + 1, limit = none + most;
+      auto z = (x - a * pp) / square_root(larger(squared, none + 1e-300));
+      z = larger(smaller(z, limit), -limit);
+      z = squared > 1e-12 * aa ? z : none;
+      z = n > none ? z : (x > none ? one : -one);
+      place.set_numbers(values, z);
+      sums[0] += n > none ? z * z : none;
+      sums[1] += z * z;
+    });
     out.to_predict = known > 0 ? 1 / std::sqrt(known) : 0;
     out.to_learn = all > 0 ? 1 / std::sqrt(all) : 0;
   }
@@ -67,15 +70,22 @@ struct ColumnStatistics {
       throw Error("this row's values overflow when squared; scale the features down");
   }
 
+  /// Takes the values of a row into the statistics.
   template <class W>
-  void count(W* cells, double x) const {
-    W &n = cells[0], &a = cells[capacity], &s = cells[2 * capacity];
-    const double visits = n + 1.0, before = x - a, mean = a + before / visits;
-    const double squared = square(s) + (before * (x - mean) - square(s)) / visits;
+  void count(State<W>& state, const Row<W>& row) const {
+    W* first = state.blocks.first() + at;
+    const std::size_t stride = state.blocks.stride(), next = capacity;
     constexpr double largest = std::numeric_limits<W>::max();
-    n = static_cast<W>(visits);
-    a = static_cast<W>(mean);
-    s = static_cast<W>(std::min(std::sqrt(std::max(squared, 0.0)), largest));
+    for_pairs(row, [=](auto place) {
+      const auto x = place.values(), visits = place.cells(first, stride) + 1;
+      const auto a = place.cells(first + next, stride), s = place.cells(first + 2 * next, stride);
+      const auto part = 1 / visits, before = x - a, mean = a + before * part;
+      const auto squared = s * s + (before * (x - mean) - s * s) * part;
+      const auto deviation = square_root(larger(squared, 0 * x));
+      place.set_cells(first, stride, visits);
+      place.set_cells(first + next, stride, mean);
+      place.set_cells(first + 2 * next, stride, smaller(deviation, largest + 0 * x));
+    });
   }
 
   /// Counts a row that has been learned. Once in millions of rows all counts are halved, before

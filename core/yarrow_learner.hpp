@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <cmath>
-#include <type_traits>
 #include <vector>
 
 #include "learner.hpp"
@@ -27,9 +26,8 @@ template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
   using Base::recipe_;
-  static constexpr std::size_t arows = 4, gradients = 2, experts = Mixture::experts;
+  static constexpr std::size_t arows = 4, experts = Mixture::experts;
   static constexpr std::size_t statistics = 2 * experts;  ///< the first plane of these
-  using One = std::integral_constant<std::size_t, 1>;
   using Numbers = std::vector<double>;
 
  public:
@@ -69,7 +67,7 @@ class YarrowLearner final : public Learner<W> {
   void score(const Row<W>& row, Scores& out) const override {
     thread_local Walk walk;
     column_statistics().standardize(state, row, walk.row);
-    listen<false>(row, walk);
+    listen(row, walk);
     out.resize(state.blocks.columns());
     out.score = walk.scores;
     // The mixture's margin itself is what is calibrated: it has variance one.
@@ -116,7 +114,9 @@ class YarrowLearner final : public Learner<W> {
     StandardizedRow row;
     Numbers products, variances;  ///< w.x~ and sum of x~^2/P, without length and intercept
     Numbers scores;               ///< of the mixture, a column each
-    Numbers step, gain, fade;     ///< AROW: alpha, kappa, memory; AdaGrad: gradient
+    Numbers margins;
+    Numbers step, gain, fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
+    std::vector<std::size_t> moving;  ///< pairs of neighbours among the AROWs that learn
   };
 
   static std::vector<Plane> planes() {
@@ -133,40 +133,85 @@ class YarrowLearner final : public Learner<W> {
   static double heard(std::size_t expert) { return expert < arows ? 1 : 0.5; }
 
   /// What the experts say of a standardised row, and what the mixture makes of it.
-  template <bool Measures>
   void listen(const Row<W>& row, Walk& walk) const {
-    const std::size_t capacity = state.blocks.capacity();
-    capacity == 1 ? sum_up<Measures>(row, walk, One{}) : sum_up<Measures>(row, walk, capacity);
+    sum_up(row, walk);
     walk.scores.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k)
       walk.scores[k] = state.mixture.score(said(walk, k));
   }
 
-  template <bool Measures, class Capacity>
-  void sum_up(const Row<W>& row, Walk& walk, Capacity capacity) const {
-    constexpr bool is_one = std::is_same_v<Capacity, One>;
-    std::array<double, experts> few{};  // these stay in registers
-    std::array<double, arows> few_variances{};
-    if constexpr (!is_one) {
-      walk.products.assign(experts * capacity, 0);
-      if (Measures) walk.variances.assign(arows * capacity, 0);
-    }
-    double* const products = is_one ? few.data() : walk.products.data();
-    double* const variances = is_one ? few_variances.data() : walk.variances.data();
+  /// Calls f with the cells of each value of the row, and the value.
+  template <class Cells, class F>
+  [[gnu::always_inline]] static void for_cells(const Row<W>& row, const StandardizedRow& by,
+                                               Cells* first, std::size_t stride, F f) {
+    const double* values = by.values.data();
+    for (std::size_t i = 0; i < row.size; ++i) f(first + row.index[i] * stride, values[i]);
+  }
+
+  /// The sums w.x~, without length and intercept. Those of one column stay in registers.
+  void sum_up(const Row<W>& row, Walk& walk) const {
+    const std::size_t n = experts * state.blocks.capacity(), stride = state.blocks.stride();
+    const W* first = state.blocks.first();
+    walk.products.assign(n, 0);
+    double* const products = walk.products.data();
+    if (n > experts) return sum_up_many(row, walk, n);
+    Pair a{}, b{}, c{};
+    for_cells(row, walk.row, first, stride, [&](const W* cells, double x) {
+      a += x * pair_at(cells);
+      b += x * pair_at(cells + 2);
+      c += x * pair_at(cells + 4);
+    });
+    put_pair_at(a, products);
+    put_pair_at(b, products + 2);
+    put_pair_at(c, products + 4);
+  }
+
+  /// The same for many columns: four values at a time, added in their order.
+  void sum_up_many(const Row<W>& row, Walk& walk, std::size_t n) const {
     const W* first = state.blocks.first();
     const std::size_t stride = state.blocks.stride();
-    for (std::size_t i = 0; i < row.size; ++i) {
-      const W* cells = first + row.index[i] * stride;
-      const double x = walk.row.values[i], xx = x * x;
-      for (std::size_t j = 0; j < experts * capacity; ++j) products[j] += x * cells[j];
-      if constexpr (Measures)
-        for (std::size_t j = 0; j < arows * capacity; ++j)
-          variances[j] += xx / (1 + static_cast<double>(cells[experts * capacity + j]));
+    const double* x = walk.row.values.data();
+    double* const products = walk.products.data();
+    std::size_t i = 0;
+    for (; i + 4 <= row.size; i += 4) {
+      const W *c0 = first + row.index[i] * stride, *c1 = first + row.index[i + 1] * stride,
+              *c2 = first + row.index[i + 2] * stride, *c3 = first + row.index[i + 3] * stride;
+      const double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+      for (std::size_t j = 0; j < n; j += 2) {
+        const Pair two = pair_at(products + j) + x0 * pair_at(c0 + j) + x1 * pair_at(c1 + j);
+        put_pair_at(two + x2 * pair_at(c2 + j) + x3 * pair_at(c3 + j), products + j);
+      }
     }
-    if constexpr (is_one) {
-      walk.products.assign(few.begin(), few.end());
-      walk.variances.assign(few_variances.begin(), few_variances.end());
+    for (; i < row.size; ++i)
+      for (std::size_t j = 0; j < n; j += 2)
+        put_pair_at(pair_at(products + j) + x[i] * pair_at(first + row.index[i] * stride + j),
+                    products + j);
+  }
+
+  /// The sums of x~^2/P, for the pairs of AROWs that have something to learn.
+  void measure(const Row<W>& row) {
+    const std::size_t n = arows * state.blocks.capacity(), stride = state.blocks.stride();
+    const W* first = state.blocks.first() + experts * state.blocks.capacity();
+    walk_.variances.assign(n, 0);
+    if (walk_.moving.empty()) return;
+    double* const sums = walk_.variances.data();
+    if (n > arows) {
+      const std::size_t* const moving = walk_.moving.data();
+      const std::size_t many = walk_.moving.size();
+      return for_cells(row, walk_.row, first, stride, [=](const W* cells, double x) {
+        for (std::size_t m = 0; m < many; ++m) {
+          const std::size_t j = moving[m];
+          put_pair_at(pair_at(sums + j) + x * x / (1 + pair_at(cells + j)), sums + j);
+        }
+      });
     }
+    Pair a{}, b{};
+    for_cells(row, walk_.row, first, stride, [&](const W* cells, double x) {
+      a += x * x / (1 + pair_at(cells));
+      b += x * x / (1 + pair_at(cells + 2));
+    });
+    put_pair_at(a, sums);
+    put_pair_at(b, sums + 2);
   }
 
   /// The experts' scores of one column.
@@ -186,18 +231,18 @@ class YarrowLearner final : public Learner<W> {
     const ColumnStatistics statistics = column_statistics();
     statistics.check(state, row);
     statistics.standardize(state, row, walk_.row);
-    listen<true>(row, walk_);
+    listen(row, walk_);
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
     const Mixture next =
         state.mixture.after(example_of(c), mixture_r_ / weight, drift_, first_weights_);
-    const double growth = decide(c, weight);
+    const double growth = decide(row, c, weight);
     state.weights.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
-    const std::size_t capacity = state.blocks.capacity();
-    capacity == 1 ? move(row, statistics, One{}) : move(row, statistics, capacity);
+    move(row);
+    statistics.count(state, row);
     state.mixture = next;
     statistics.finish_row(state);
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
@@ -209,36 +254,31 @@ class YarrowLearner final : public Learner<W> {
   }
 
   /// What each expert does in each column; returns how far a weight may move at most.
-  double decide(int c, double weight) {
+  double decide(const Row<W>& row, int c, double weight) {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
+    find_margins(c);
+    measure(row);
     walk_.step.assign(experts * capacity, 0);
-    walk_.gain.assign(arows * capacity, 0);
-    walk_.fade.assign(arows * capacity, 1);
+    walk_.gain.assign(experts * capacity, 0);
+    walk_.fade.assign(experts * capacity, 1);
     double growth = 0;
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double sign = c == this->columns().positive_class(k) ? 1 : -1;
+      const double sign = sign_of(k, c);
       for (std::size_t e = 0; e < experts; ++e) {
         const std::size_t at = e * capacity + k;
-        const double margin =
-            sign * (walk_.products[at] * walk_.row.to_learn + intercept_ * intercept[at]);
+        const double margin = walk_.margins[at];
         if (e >= arows) {  // a weight beyond this is as good as infinite
           walk_.step[at] = sign * std::min(weight, 1e15) / (1 + std::exp(margin));
+          walk_.gain[at] = rates_[e];
+          walk_.fade[at] = memories_[e];
           growth = std::max(growth, rates_[e]);
           continue;
         }
         const double v = walk_.variances[at] * square(walk_.row.to_learn) +
                          square(intercept_) / (1.0 + intercept[experts * capacity + at]);
-        const Situation situation{.margin = margin,
-                                  .target = 1,
-                                  .zz = 0,
-                                  .ww = 0,
-                                  .v = v,
-                                  .weight = weight,
-                                  .t = state.t + 1,
-                                  .updates = 0,
-                                  .memory = 0};
-        const auto [alpha, kappa] = arow(situation, rates_ + e);
+        const auto [alpha, kappa] =
+            arow({margin, 1, 0, 0, v, weight, state.t + 1, 0, 0}, rates_ + e);
         if (!std::isfinite(alpha + kappa))
           throw Error("this row's update is not finite; scale its weight down");
         if (kappa == 0) continue;  // at rest
@@ -251,39 +291,80 @@ class YarrowLearner final : public Learner<W> {
     return growth;
   }
 
-  template <class Capacity>
-  void move(const Row<W>& row, const ColumnStatistics& statistics, Capacity capacity) {
-    W* first = state.blocks.first();
-    const std::size_t stride = state.blocks.stride();
-    for (std::size_t i = 0; i < row.size; ++i) {
-      W* cells = first + row.index[i] * stride;
-      move_block(cells, walk_.row.values[i] * walk_.row.to_learn, capacity);
-      statistics.count(cells + statistics.at, row.value[i]);
-    }
-    move_block(state.blocks.intercept(), intercept_, capacity);
+  double sign_of(int column, int c) const {
+    return c == this->columns().positive_class(column) ? 1 : -1;
   }
 
-  /// All experts and columns of one feature.
-  template <class Capacity>
-  void move_block(W* __restrict weights, double x, Capacity capacity) const {
-    W* __restrict precisions = weights + experts * capacity;
-    const double* __restrict step = walk_.step.data();
-    const double* __restrict gain = walk_.gain.data();
-    const double* __restrict fade = walk_.fade.data();
-    const double xx = x * x;
-    for (std::size_t j = 0; j < arows * capacity; ++j) {
-      const double p = precisions[j];
-      weights[j] = static_cast<W>(weights[j] + step[j] * x / (1 + p));
-      precisions[j] = static_cast<W>(smaller(fade[j] * (p + gain[j] * xx), most_precision));
+  /// The experts' margins, and which pairs of AROWs are below the margin that they ask for.
+  void find_margins(int c) {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* intercept = state.blocks.intercept();
+    walk_.margins.assign(experts * capacity, 1);
+    walk_.moving.clear();
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      const double sign = sign_of(k, c);
+      for (std::size_t at = k; at < experts * capacity; at += capacity)
+        walk_.margins[at] =
+            sign * (walk_.products[at] * walk_.row.to_learn + intercept_ * intercept[at]);
     }
-    for (std::size_t e = arows; e < experts; ++e)
-      for (std::size_t j = e * capacity; j < (e + 1) * capacity; ++j) {
-        const double g = step[j] * x;
-        const double squares = memories_[e] * precisions[j] + g * g;
-        weights[j] =
-            static_cast<W>(weights[j] + rates_[e] * g / std::sqrt(larger(squares, 1e-280)));
-        precisions[j] = static_cast<W>(smaller(squares, most_precision));
-      }
+    for (std::size_t j = 0; j < arows * capacity; j += 2)
+      if (walk_.margins[j] < 1 || walk_.margins[j + 1] < 1) walk_.moving.push_back(j);
+  }
+
+  /// What a step does to two neighbours.
+  struct Step {
+    Pair step, gain, fade;  ///< AdaGrad: gradient, rate, memory
+
+    [[gnu::always_inline]] void arow(W* weights, W* precisions, double x) const {
+      const Pair p = pair_at(precisions), limit = Pair{} + most_precision;
+      put_pair_at(pair_at(weights) + step * x / (1 + p), weights);
+      put_pair_at(smaller(fade * (p + gain * (x * x)), limit), precisions);
+    }
+    [[gnu::always_inline]] void adagrad(W* weights, W* squares, double x) const {
+      const Pair g = step * x, sum = fade * pair_at(squares) + g * g;
+      const Pair limit = Pair{} + most_precision, least = Pair{} + 1e-280;
+      put_pair_at(pair_at(weights) + gain * g / square_root(larger(sum, least)), weights);
+      put_pair_at(smaller(sum, limit), squares);
+    }
+  };
+
+  Step step_at(std::size_t j) const {
+    return {pair_at(walk_.step.data() + j), pair_at(walk_.gain.data() + j),
+            pair_at(walk_.fade.data() + j)};
+  }
+
+  void move(const Row<W>& row) {
+    const std::size_t capacity = state.blocks.capacity(), n = experts * capacity;
+    if (capacity == 1) return move_column(row);
+    const std::size_t* const moving = walk_.moving.data();
+    const std::size_t many = walk_.moving.size();
+    const auto move_block = [=, this](W* cells, double x) {
+      for (std::size_t m = 0; m < many; ++m)
+        step_at(moving[m]).arow(cells + moving[m], cells + n + moving[m], x);
+      for (std::size_t j = arows * capacity; j < n; j += 2)
+        step_at(j).adagrad(cells + j, cells + n + j, x);
+    };
+    move_blocks(row, move_block);
+  }
+
+  /// One column and nothing beside it: all steps stay in registers.
+  void move_column(const Row<W>& row) {
+    const Step first = step_at(0), second = step_at(2), third = step_at(4);
+    if (walk_.moving.empty())
+      return move_blocks(row, [=](W* cells, double x) { third.adagrad(cells + 4, cells + 10, x); });
+    move_blocks(row, [=](W* cells, double x) {
+      first.arow(cells, cells + 6, x);
+      second.arow(cells + 2, cells + 8, x);
+      third.adagrad(cells + 4, cells + 10, x);
+    });
+  }
+
+  template <class F>
+  [[gnu::always_inline]] void move_blocks(const Row<W>& row, F f) {
+    const double to_learn = walk_.row.to_learn;
+    for_cells(row, walk_.row, state.blocks.first(), state.blocks.stride(),
+              [=](W* cells, double x) { f(cells, x * to_learn); });
+    f(state.blocks.intercept(), intercept_);
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a

@@ -62,7 +62,8 @@ def command(
 
     A page has the paper's numbers beside ours and says where they differ. Results are cached: a run
     that was interrupted goes on where it stopped. Real data is read from $YARROW_DATA. "evidence"
-    is no paper's: Yarrow beside scikit-learn, river and Vowpal Wabbit.
+    is no paper's: Yarrow beside scikit-learn, river and Vowpal Wabbit; nor is "yarrow-learner":
+    YarrowClassifier beside them.
 
       yarrow reproduce --list
       yarrow reproduce arow-synthetic

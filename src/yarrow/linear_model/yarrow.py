@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.estimator import estimator
+from yarrow.lazy import np
+from yarrow.linear_model import inspection
 from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.parameters import choice, number
@@ -69,6 +71,35 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     def _loop_parameters(self) -> list[float]:
         rates, memories = zip(*EXPERTS, strict=True)
         return [*rates, *memories, *[1 / len(EXPERTS)] * len(EXPERTS), *MIXTURE]
+
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
+        """What each feature of a row adds to the score of a class (the predicted one).
+
+        Values are standardised, as the experts see them. The parts sum up to the score, unless an
+        expert's own score is beyond 3 and was cut.
+        """
+        label = self.predict_one(x) if label is None else label
+        return inspection.explain_one(self, self._standardized(x), label)
+
+    def _standardized(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The values of a row that are known, as core/standardized.hpp makes them."""
+        features = {
+            (f"{name}={value}" if isinstance(value, str) else name): (
+                1.0 if isinstance(value, str) else float(value)
+            )
+            for name, value in x.items()
+        }
+        places = np.array(self._fitted.place(list(features)), np.int64)
+        state = self._fitted.get_state()
+        n, a, s = state["blocks"][places + 1, 2 * len(EXPERTS) :][:, :3, 0].T.astype(np.float64)
+        values = np.array(list(features.values()), state["blocks"].dtype).astype(np.float64)
+        seen = (places >= 0) & (n > 0) & (values != 0)
+        p = n / max(1.0, state["mixture"][-1])
+        squared = np.where(seen, s**2 + a**2 * (1 - p**4), 1.0)
+        z = np.where(squared > 1e-12 * a**2, (values - a * p**2) / np.sqrt(squared), 0.0)
+        z = np.clip(z, -2, 2) * seen
+        length = float(np.linalg.norm(z)) or 1.0
+        return dict(zip(features, (z / length).tolist(), strict=True))
 
     @property
     def expert_weights_(self) -> Array:

@@ -17,8 +17,8 @@ NAMES = (
     "drift-selection",
     "future",
 )
-#: run by the same engine, but not a paper's: `--all` leaves it out
-OTHERS = ("evidence",)
+#: run by the same engine, but not a paper's: `--all` leaves them out
+OTHERS = ("evidence", "yarrow-learner")
 
 
 def named(name: str) -> Reproduction:
