@@ -10,18 +10,19 @@
 // without touching what a row does not have. A feature keeps the number n of its visits and the
 // mean a and deviation s of its values there. With p = n/rows, the share of rows that have it,
 //   x~ = (x - a*p^2) / sqrt(s^2 + a^2*(1 - p^4)),   at most 2 by size,
-// and the row is scaled to length one. Where every row has the feature (p = 1), this is
-// (x - mean)/deviation; where few have it (p near 0), x over its typical size, so that a word which
-// is there stays 1 and need not be centred. A feature's first value counts as its sign.
+// and all are divided by the root of their number, so that rows are about as long as one. Where
+// every row has the feature (p = 1), this is (x - mean)/deviation; where few have it (p near 0), x
+// over its typical size, so that a word which is there stays 1 and need not be centred. A feature's
+// first value counts as its sign.
 
 namespace yarrow {
 
 /// A row in the scale of its columns, by what was known before it.
 struct StandardizedRow {
-  std::vector<double> values;  ///< not yet scaled to length one
-  double to_predict =
-      0;  ///< 1/length, of features seen before: others cannot be told when predicting
-  double to_learn = 0;  ///< 1/length
+  std::vector<double> values;  ///< not yet divided
+  double to_predict = 0;       ///< 1/root of the number of features seen before: when predicting,
+                               ///< nobody can tell how many others there are
+  double to_learn = 0;         ///< 1/root of the number of all
 };
 
 /// How the numbers of a feature are found in its block.
@@ -38,7 +39,7 @@ struct ColumnStatistics {
     const double share = state.counted > 0 ? 1 / state.counted : 0;
     out.values.resize(row.size);
     double* values = out.values.data();
-    const auto [known, all] = pair_sums<2>(row, [=](auto place, auto* sums) {
+    const auto [known] = pair_sums<1>(row, [=](auto place, auto* sums) {
       const auto x = place.values(), n = place.cells(first, stride);
       const auto a = place.cells(first + next, stride), s = place.cells(first + 2 * next, stride);
       const auto p = n * share, pp = p * p, aa = a * a;
@@ -49,11 +50,10 @@ struct ColumnStatistics {
       z = squared > 1e-12 * aa ? z : none;
       z = n > none ? z : (x > none ? one : -one);
       place.set_numbers(values, z);
-      sums[0] += n > none ? z * z : none;
-      sums[1] += z * z;
+      sums[0] += n > none ? one : none;
     });
     out.to_predict = known > 0 ? 1 / std::sqrt(known) : 0;
-    out.to_learn = all > 0 ? 1 / std::sqrt(all) : 0;
+    out.to_learn = row.size > 0 ? 1 / std::sqrt(static_cast<double>(row.size)) : 0;
   }
 
   /// Refuses, before anything is written, values whose squares overflow.

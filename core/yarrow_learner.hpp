@@ -1,6 +1,8 @@
 #pragma once
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <vector>
 
 #include "learner.hpp"
@@ -29,6 +31,10 @@ class YarrowLearner final : public Learner<W> {
   static constexpr std::size_t arows = 4, experts = Mixture::experts;
   static constexpr std::size_t statistics = 2 * experts;  ///< the first plane of these
   using Numbers = std::vector<double>;
+
+  /// Neighbours in one register, in the type that is stored.
+  typedef W Lanes __attribute__((vector_size(16)));
+  static constexpr std::size_t width = 16 / sizeof(W);
 
  public:
   using Base::state;
@@ -115,8 +121,9 @@ class YarrowLearner final : public Learner<W> {
     Numbers products, variances;  ///< w.x~ and sum of x~^2/P, without length and intercept
     Numbers scores;               ///< of the mixture, a column each
     Numbers margins;
-    Numbers step, gain, fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
-    std::vector<std::size_t> moving;  ///< pairs of neighbours among the AROWs that learn
+    std::vector<W> step, gain,
+        fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
+    std::vector<std::size_t> moving;  ///< groups of neighbours among the AROWs that learn
   };
 
   static std::vector<Plane> planes() {
@@ -188,30 +195,68 @@ class YarrowLearner final : public Learner<W> {
                     products + j);
   }
 
-  /// The sums of x~^2/P, for the pairs of AROWs that have something to learn.
+  /// The sums of x~^2/P, for the groups of AROWs that have something to learn.
   void measure(const Row<W>& row) {
     const std::size_t n = arows * state.blocks.capacity(), stride = state.blocks.stride();
     const W* first = state.blocks.first() + experts * state.blocks.capacity();
     walk_.variances.assign(n, 0);
-    if (walk_.moving.empty()) return;
     double* const sums = walk_.variances.data();
-    if (n > arows) {
-      const std::size_t* const moving = walk_.moving.data();
-      const std::size_t many = walk_.moving.size();
-      return for_cells(row, walk_.row, first, stride, [=](const W* cells, double x) {
-        for (std::size_t m = 0; m < many; ++m) {
-          const std::size_t j = moving[m];
-          put_pair_at(pair_at(sums + j) + x * x / (1 + pair_at(cells + j)), sums + j);
-        }
+    const std::size_t* const moving = walk_.moving.data();
+    const std::size_t many = walk_.moving.size();
+    if (many == 0) return;
+    if (n == arows) {  // one column: the sums stay in registers
+      Pair a{}, b{};
+      for_cells(row, walk_.row, first, stride, [&](const W* cells, double x) {
+        const W xx = static_cast<W>(x * x);
+        W parts[arows];
+        for (std::size_t j = 0; j < arows; j += width)
+          put<width>(xx / (1 + lanes<width>(cells + j)), parts + j);
+        a += pair_at(parts);
+        b += pair_at(parts + 2);
       });
+      put_pair_at(a, sums);
+      return put_pair_at(b, sums + 2);
     }
-    Pair a{}, b{};
-    for_cells(row, walk_.row, first, stride, [&](const W* cells, double x) {
-      a += x * x / (1 + pair_at(cells));
-      b += x * x / (1 + pair_at(cells + 2));
+    for_cells(row, walk_.row, first, stride, [=](const W* cells, double x) {
+      const W xx = static_cast<W>(x * x);
+      for (std::size_t m = 0; m < many; ++m) {
+        const std::size_t j = moving[m];
+        W parts[width];
+        put<width>(xx / (1 + lanes<width>(cells + j)), parts);
+        for (std::size_t k = 0; k < width; k += 2)
+          put_pair_at(pair_at(sums + j + k) + pair_at(parts + k), sums + j + k);
+      }
     });
-    put_pair_at(a, sums);
-    put_pair_at(b, sums + 2);
+  }
+
+  /// Some neighbours, at most as many as a register holds.
+  template <std::size_t N>
+  [[gnu::always_inline]] static Lanes lanes(const W* from) {
+    Lanes found{};
+    std::memcpy(&found, from, N * sizeof(W));
+#if defined(__SSE2__)  // half a register goes straight there, and not by way of memory
+    if constexpr (N < width) found = (Lanes)_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+#endif
+    return found;
+  }
+  template <std::size_t N>
+  [[gnu::always_inline]] static void put(Lanes numbers, W* to) {
+#if defined(__SSE2__)
+    if constexpr (N < width)
+      return _mm_storel_epi64(reinterpret_cast<__m128i*>(to), (__m128i)numbers);
+#endif
+    std::memcpy(to, &numbers, N * sizeof(W));
+  }
+  [[gnu::always_inline]] static Lanes root_of(Lanes x) {
+#if defined(__SSE2__)
+    if constexpr (sizeof(W) == 4)
+      return _mm_sqrt_ps(x);
+    else
+      return _mm_sqrt_pd(x);
+#else
+    for (std::size_t k = 0; k < width; ++k) x[k] = std::sqrt(x[k]);
+    return x;
+#endif
   }
 
   /// The experts' scores of one column.
@@ -269,9 +314,7 @@ class YarrowLearner final : public Learner<W> {
         const std::size_t at = e * capacity + k;
         const double margin = walk_.margins[at];
         if (e >= arows) {  // a weight beyond this is as good as infinite
-          walk_.step[at] = sign * std::min(weight, 1e15) / (1 + std::exp(margin));
-          walk_.gain[at] = rates_[e];
-          walk_.fade[at] = memories_[e];
+          set_step(at, sign * std::min(weight, 1e15) / (1 + std::exp(margin)), rates_[e], e);
           growth = std::max(growth, rates_[e]);
           continue;
         }
@@ -279,23 +322,28 @@ class YarrowLearner final : public Learner<W> {
                          square(intercept_) / (1.0 + intercept[experts * capacity + at]);
         const auto [alpha, kappa] =
             arow({margin, 1, 0, 0, v, weight, state.t + 1, 0, 0}, rates_ + e);
-        if (!std::isfinite(alpha + kappa))
+        if (!(alpha + kappa < std::numeric_limits<double>::infinity()) ||
+            !(alpha < std::numeric_limits<W>::max()))
           throw Error("this row's update is not finite; scale its weight down");
         if (kappa == 0) continue;  // at rest
-        walk_.step[at] = sign * alpha;
-        walk_.gain[at] = kappa;
-        walk_.fade[at] = memories_[e];
+        set_step(at, sign * alpha, std::min(kappa, most_precision), e);
         growth = std::max(growth, alpha * std::sqrt(v));
       }
     }
     return growth;
   }
 
+  void set_step(std::size_t at, double step, double gain, std::size_t expert) {
+    walk_.step[at] = static_cast<W>(step);
+    walk_.gain[at] = static_cast<W>(gain);
+    walk_.fade[at] = static_cast<W>(memories_[expert]);
+  }
+
   double sign_of(int column, int c) const {
     return c == this->columns().positive_class(column) ? 1 : -1;
   }
 
-  /// The experts' margins, and which pairs of AROWs are below the margin that they ask for.
+  /// The experts' margins, and which groups of AROWs are below the margin that they ask for.
   void find_margins(int c) {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
@@ -307,55 +355,72 @@ class YarrowLearner final : public Learner<W> {
         walk_.margins[at] =
             sign * (walk_.products[at] * walk_.row.to_learn + intercept_ * intercept[at]);
     }
-    for (std::size_t j = 0; j < arows * capacity; j += 2)
-      if (walk_.margins[j] < 1 || walk_.margins[j + 1] < 1) walk_.moving.push_back(j);
+    for (auto at = walk_.margins.begin(); at != walk_.margins.begin() + arows * capacity;
+         at += width)
+      if (std::any_of(at, at + width, [](double margin) { return margin < 1; }))
+        walk_.moving.push_back(at - walk_.margins.begin());
   }
 
-  /// What a step does to two neighbours.
+  /// What a step does to some neighbours.
   struct Step {
-    Pair step, gain, fade;  ///< AdaGrad: gradient, rate, memory
+    Lanes step, gain, fade;  ///< AdaGrad: gradient, rate, memory
 
-    [[gnu::always_inline]] void arow(W* weights, W* precisions, double x) const {
-      const Pair p = pair_at(precisions), limit = Pair{} + most_precision;
-      put_pair_at(pair_at(weights) + step * x / (1 + p), weights);
-      put_pair_at(smaller(fade * (p + gain * (x * x)), limit), precisions);
+    [[gnu::always_inline]] void arow(W* weights, W* precisions, W x) const {
+      const Lanes p = lanes<width>(precisions), limit = Lanes{} + static_cast<W>(most_precision);
+      put<width>(lanes<width>(weights) + step * x / (1 + p), weights);
+      put<width>(smaller(fade * (p + gain * (x * x)), limit), precisions);
     }
-    [[gnu::always_inline]] void adagrad(W* weights, W* squares, double x) const {
-      const Pair g = step * x, sum = fade * pair_at(squares) + g * g;
-      const Pair limit = Pair{} + most_precision, least = Pair{} + 1e-280;
-      put_pair_at(pair_at(weights) + gain * g / square_root(larger(sum, least)), weights);
-      put_pair_at(smaller(sum, limit), squares);
+    template <std::size_t N>
+    [[gnu::always_inline]] void adagrad(W* weights, W* squares, W x) const {
+      const Lanes g = step * x, sum = fade * lanes<N>(squares) + g * g;
+      const Lanes limit = Lanes{} + static_cast<W>(most_precision);
+      const Lanes least = Lanes{} + std::numeric_limits<W>::min();
+      put<N>(lanes<N>(weights) + gain * g / root_of(larger(sum, least)), weights);
+      put<N>(smaller(sum, limit), squares);
     }
   };
 
-  Step step_at(std::size_t j) const {
-    return {pair_at(walk_.step.data() + j), pair_at(walk_.gain.data() + j),
-            pair_at(walk_.fade.data() + j)};
-  }
+  /// The steps of all experts and columns.
+  struct Steps {
+    const W *step, *gain, *fade;
+    template <std::size_t N>
+    [[gnu::always_inline]] Step at(std::size_t j) const {
+      return {lanes<N>(step + j), lanes<N>(gain + j), lanes<N>(fade + j)};
+    }
+  };
+  Steps steps() const { return {walk_.step.data(), walk_.gain.data(), walk_.fade.data()}; }
 
   void move(const Row<W>& row) {
     const std::size_t capacity = state.blocks.capacity(), n = experts * capacity;
     if (capacity == 1) return move_column(row);
     const std::size_t* const moving = walk_.moving.data();
     const std::size_t many = walk_.moving.size();
-    const auto move_block = [=, this](W* cells, double x) {
-      for (std::size_t m = 0; m < many; ++m)
-        step_at(moving[m]).arow(cells + moving[m], cells + n + moving[m], x);
-      for (std::size_t j = arows * capacity; j < n; j += 2)
-        step_at(j).adagrad(cells + j, cells + n + j, x);
-    };
-    move_blocks(row, move_block);
+    const Steps steps = this->steps();
+    move_blocks(row, [=](W* cells, W x) {
+      for (std::size_t m = 0; m < many; ++m) {
+        const std::size_t j = moving[m];
+        steps.template at<width>(j).arow(cells + j, cells + n + j, x);
+      }
+      std::size_t j = arows * capacity;
+      for (; j + width <= n; j += width)
+        steps.template at<width>(j).template adagrad<width>(cells + j, cells + n + j, x);
+      if (j < n) steps.template at<2>(j).template adagrad<2>(cells + j, cells + n + j, x);
+    });
   }
 
   /// One column and nothing beside it: all steps stay in registers.
   void move_column(const Row<W>& row) {
-    const Step first = step_at(0), second = step_at(2), third = step_at(4);
-    if (walk_.moving.empty())
-      return move_blocks(row, [=](W* cells, double x) { third.adagrad(cells + 4, cells + 10, x); });
-    move_blocks(row, [=](W* cells, double x) {
-      first.arow(cells, cells + 6, x);
-      second.arow(cells + 2, cells + 8, x);
-      third.adagrad(cells + 4, cells + 10, x);
+    constexpr std::size_t last = arows - width;  // the second half of the AROWs, or all of them
+    const Step first = steps().template at<width>(0), second = steps().template at<width>(last);
+    const Step third = steps().template at<2>(arows);
+    const auto adagrad = [=](W* cells, W x) {
+      third.template adagrad<2>(cells + arows, cells + experts + arows, x);
+    };
+    if (walk_.moving.empty()) return move_blocks(row, adagrad);
+    move_blocks(row, [=](W* cells, W x) {
+      first.arow(cells, cells + experts, x);
+      if constexpr (last > 0) second.arow(cells + last, cells + experts + last, x);
+      adagrad(cells, x);
     });
   }
 
@@ -363,8 +428,8 @@ class YarrowLearner final : public Learner<W> {
   [[gnu::always_inline]] void move_blocks(const Row<W>& row, F f) {
     const double to_learn = walk_.row.to_learn;
     for_cells(row, walk_.row, state.blocks.first(), state.blocks.stride(),
-              [=](W* cells, double x) { f(cells, x * to_learn); });
-    f(state.blocks.intercept(), intercept_);
+              [=](W* cells, double x) { f(cells, static_cast<W>(x * to_learn)); });
+    f(state.blocks.intercept(), static_cast<W>(intercept_));
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a

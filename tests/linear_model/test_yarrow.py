@@ -25,7 +25,7 @@ class Columns:
         self.n, self.mean, self.squares = np.zeros((3, columns))
 
     def standardized(self, x):
-        """Return the row to predict with and the row to learn, both of length one."""
+        """Return the row to predict with and the row to learn, both about as long as one."""
         there, seen = x != 0, self.n > 0
         p = self.n / max(1, self.rows)
         variance = np.divide(self.squares, self.n, out=np.zeros_like(x), where=seen)
@@ -33,7 +33,8 @@ class Columns:
         varies = squared > 1e-12 * self.mean**2
         z = np.where(varies, (x - self.mean * p**2) / np.sqrt(np.where(varies, squared, 1)), 0)
         z = np.where(seen, np.clip(z, -2, 2), np.sign(x)) * there
-        return tuple(v / (np.linalg.norm(v) or 1) for v in (z * seen, z))
+        known = max(1, np.count_nonzero(there & seen)), max(1, np.count_nonzero(there))
+        return z * seen / np.sqrt(known[0]), z / np.sqrt(known[1])
 
     def count(self, x):
         there = x != 0

@@ -35,7 +35,7 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
 
     Use it where nobody has the time to choose a learner and its settings: on text, on dense tables
     with unequal columns, with and without drift. Instead: `AROWClassifier` for an eighth of the
-    memory and a quarter of the time, and for weights that can be exported; `RDAClassifier` for few
+    memory and a fifth of the time, and for weights that can be exported; `RDAClassifier` for few
     weights; the method of a paper where that paper is the point.
     A sample weight divides the r of AROW and multiplies the gradients of AdaGrad. `coef_` holds
     weights of the standardised features.
@@ -53,7 +53,7 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
 
     _: dataclasses.KW_ONLY
     intercept_scaling: float = number(
-        default=0.5, doc="Value of the constant feature; rows have length one.", above=0
+        default=0.5, doc="Value of the constant feature; rows are about as long as one.", above=0
     )
     multiclass: Literal["ovr"] = choice(
         default="ovr", options=("ovr",), doc="Many classes: one-versus-rest."
@@ -97,9 +97,8 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
         p = n / max(1.0, state["mixture"][-1])
         squared = np.where(seen, s**2 + a**2 * (1 - p**4), 1.0)
         z = np.where(squared > 1e-12 * a**2, (values - a * p**2) / np.sqrt(squared), 0.0)
-        z = np.clip(z, -2, 2) * seen
-        length = float(np.linalg.norm(z)) or 1.0
-        return dict(zip(features, (z / length).tolist(), strict=True))
+        z = np.clip(z, -2, 2) * seen / np.sqrt(max(1, int(seen.sum())))
+        return dict(zip(features, z.tolist(), strict=True))
 
     @property
     def expert_weights_(self) -> Array:
