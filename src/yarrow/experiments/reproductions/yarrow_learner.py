@@ -12,6 +12,7 @@ from yarrow.experiments.reproductions.evidence_reading import (
     Field,
     Tried,
     compared,
+    verdict,
     with_interval,
 )
 from yarrow.experiments.results import Measured, Results
@@ -31,7 +32,7 @@ def findings(results: Results) -> list[Finding]:
     halves = {
         half: [field for field in fields if field.name in names] for half, names in HALVES.items()
     }
-    found: list[Finding] = [*_claims(halves["confirming"])]
+    found: list[Finding] = [*_claims(halves["confirming"]), *_foreseen(halves["confirming"])]
     found += [_set_by_set(half, those) for half, those in halves.items() if those]
     found.append(_differences(fields))
     found.append(_parts(halves))
@@ -94,6 +95,29 @@ def _claims(fields: Sequence[Field]) -> list[Finding]:
             "mistakes on average",
         ),
     ]
+
+
+def _foreseen(fields: Sequence[Field]) -> list[Finding]:
+    """Beside peers that had to choose a setting before the rows that count, as users have to."""
+    claims: list[Finding] = []
+    for library in evidence.LIBRARIES:
+        counts = [0, 0, 0]
+        fewer = 0
+        for field in fields:
+            ours = field.foreseen(lambda label: label == spec.OURS)
+            peer = field.foreseen(lambda label, of=library: label.startswith(of))
+            counts[1 + verdict(compared(ours, peer))] += 1
+            fewer += error_of(ours.wrong) < error_of(peer.wrong)
+        claims.append(
+            Claim(
+                f"Settings chosen on the first half of the rows, {library} errs more than "
+                "YarrowClassifier on the second on more of them than less.",
+                counts[0] > counts[2] and 2 * fewer > len(fields),
+                f"more on {fewer} of {len(fields)}, surely on {counts[0]}; surely less on "
+                f"{counts[2]}",
+            )
+        )
+    return claims
 
 
 def _mean_excess(fields: Sequence[Field], label: str) -> float:
@@ -212,13 +236,32 @@ begin at 1/6 each with the covariance S = 0.3 I: AROW with r = 1 and the full S,
 adds 0.0001 I, so that an expert can still rise later. Probabilities are calibrated on the
 mixture's margin as those of AROW are.
 
-**What came out.** @@@
+**What came out: as good as the best of 129 settings, not safely better.** On the confirming half it
+makes 0.9 % fewer mistakes than the best peer in hindsight, averaged over sources, and no more on 9
+of 16 sets where 13 were asked for; five sets are beyond the 2 % that were allowed, two of them
+surely (fourclass, ionosphere). So the bars are missed. On text and on many classes it is ahead, and
+the longer the stream, the more: over whole streams 15 % fewer mistakes than the best of Vowpal
+Wabbit on 20 Newsgroups, 18 % on Reuters, 11 % on Enron, 25 % on drifting spam, 31 % on electricity,
+and on none surely more. Hindsight flatters the peers, since users have to choose before the rows
+that count: beside settings chosen on the first half of the rows it errs surely less than Vowpal
+Wabbit on 4 confirming sets, than scikit-learn on 9, than river on 6, and surely more on none.
 
-**Where it fails.** @@@
+**What was changed after the first look.** In the first run of the confirming half rows were scaled
+to length one: no worse on 8 of 16, 4.6 % more mistakes on average, and on svmguide1, with its four
+columns, twice as many as the best peer. Length is part of what such a row says. Dividing by the
+root of the number of values keeps it, changes nothing where all values are 1, and is as good on
+the choosing half (-7.3 % before and after), so it replaced it; nothing else was changed. The
+figures of the confirming half are therefore a second look.
+
+**Where it fails.** On a few hundred rows of few columns: ionosphere (351 rows), breast-cancer
+(683), fourclass (862, two columns, no line divides its classes), splice and rcv1-vw-small (1,000):
+one setting that happens to fit is better there than six experts that are still being weighed. On
+the two easiest pairs of 20 Newsgroups, too. On a9a, amazon and movie-reviews/sentences nobody is
+ahead.
 
 **When a plain learner is the better choice.** It keeps 16 numbers for each feature and class, 64
 bytes (AROW: 8), and 21 columns for 20 classes; for two classes a row takes about 5 times as long as
-AROW's, for 20 classes 8 to 9 times, more than the six that were asked for, since so many numbers
+AROW's, for 20 classes about 7 times, more than the six that were asked for, since so many numbers
 no longer fit into a cache. Its weights cannot be exported, as a score is no longer a sum of weight
 times value; `explain_one` still takes it apart. Take AROWClassifier where memory, time or an export
 matter, RDAClassifier or FTRLClassifier for few weights, a paper's method where that is the
