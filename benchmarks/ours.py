@@ -43,6 +43,12 @@ def arow_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:
     return AROWClassifier(r=1.0, multiclass=strategy).partial_fit(X, y, classes=np.unique(y))
 
 
+def yarrow(X: Any, y: np.ndarray) -> Any:
+    from yarrow import YarrowClassifier
+
+    return YarrowClassifier().partial_fit(X, y, classes=np.unique(y))
+
+
 def pa_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:
     from yarrow import PassiveAggressiveClassifier
 

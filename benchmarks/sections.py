@@ -219,6 +219,26 @@ def learners() -> list[Comparison]:
     return [Comparison(title, contenders, "ns/value", 1e9 / X.nnz, bars)]
 
 
+def mixture() -> list[Comparison]:
+    """The learner without settings: six experts for the price of how many AROWs?"""
+    two = data.RCV1Like().matrix(100_000)
+    many = data.newsgroups()
+
+    def beside_one(title: str, X: Any, y: np.ndarray, arow: Any) -> Comparison:
+        contenders = {"Yarrow AROW": arow, "YarrowClassifier": lambda: ours.yarrow(X, y)}
+
+        def bars(best: Best) -> list[Bar]:
+            ratio = best["YarrowClassifier"] / best["Yarrow AROW"]
+            return [Bar("YarrowClassifier: time of one AROW", ratio, at_most=6)]
+
+        return Comparison(title, contenders, "ns/value", 1e9 / X.nnz, bars)
+
+    return [
+        beside_one("Generated RCV1-like set, 100,000 rows", *two, lambda: ours.arow(*two)),
+        beside_one("20 Newsgroups, 20 classes", *many, lambda: ours.arow_multiclass(*many, "ovr")),
+    ]
+
+
 def imports() -> list[Comparison]:
     """Starting up."""
 
@@ -246,6 +266,7 @@ SECTIONS = {
     "learn_one": learn_one,
     "multiclass": multiclass,
     "learners": learners,
+    "mixture": mixture,
     "imports": imports,
     "growth": growth.growth,
     "decomposition": decomposition.decomposition,

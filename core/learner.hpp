@@ -48,7 +48,8 @@ enum class LoopKind {
   largest,
   surest,
   feature_groups,
-  task_groups
+  task_groups,
+  yarrow
 };
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.

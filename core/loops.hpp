@@ -14,6 +14,7 @@
 #include "proximal.hpp"
 #include "selection.hpp"
 #include "voted.hpp"
+#include "yarrow_learner.hpp"
 
 namespace yarrow {
 
@@ -91,6 +92,8 @@ std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
       return std::make_unique<LearnerWith<GroupedLoop<W, FeatureGroups>>>(recipe);
     case LoopKind::task_groups:
       return std::make_unique<LearnerWith<GroupedLoop<W, TaskGroups>>>(recipe);
+    case LoopKind::yarrow:
+      return std::make_unique<YarrowLearner<W>>(recipe);
   }
   throw Error("unknown loop");
 }

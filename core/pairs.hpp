@@ -31,6 +31,9 @@ inline void put_pair(Pair x, float& a, float& b) {
   _mm_store_ss(&a, both);
   _mm_store_ss(&b, _mm_shuffle_ps(both, both, 1));
 }
+inline void put_pair_at(Pair x, float* to) {
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_cvtpd_ps(x)));
+}
 inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
   const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_cvttpd_epi32(x)));
   return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
@@ -42,12 +45,18 @@ inline void put_pair(Pair x, float& a, float& b) {
   a = static_cast<float>(x[0]);
   b = static_cast<float>(x[1]);
 }
+inline void put_pair_at(Pair x, float* to) { put_pair(x, to[0], to[1]); }
 inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
   return {static_cast<std::uint32_t>(x[0]), static_cast<std::uint32_t>(x[1])};
 }
 #endif
 inline Pair pair_of(double a, double b) { return Pair{a, b}; }
-inline Pair pair_at(const double* x) { return Pair{x[0], x[1]}; }
+inline Pair pair_at(const double* x) {
+  Pair both;
+  std::memcpy(&both, x, sizeof both);
+  return both;
+}
+inline void put_pair_at(Pair x, double* to) { std::memcpy(to, &x, sizeof x); }
 inline void put_pair(Pair x, double& a, double& b) {
   a = x[0];
   b = x[1];

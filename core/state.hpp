@@ -13,6 +13,7 @@
 #include "calibration.hpp"
 #include "covariance.hpp"
 #include "groups.hpp"
+#include "mixture.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
 #include "small_matrix.hpp"
@@ -71,6 +72,8 @@ struct Scalars {
   double shrink = 1;    ///< proximal: weights are stored times this (elastic net)
   Bound weights, sums;
   Calibration calibration;
+  Mixture mixture;     ///< of experts: what each is worth
+  double counted = 0;  ///< standardised columns: rows that their counts refer to
 };
 
 /// The features of the rows learned so far, as long as they are few. Most classes appear early, and

@@ -322,7 +322,8 @@ void bind_models(nb::module_& m) {
       .value("largest", LoopKind::largest)
       .value("surest", LoopKind::surest)
       .value("feature_groups", LoopKind::feature_groups)
-      .value("task_groups", LoopKind::task_groups);
+      .value("task_groups", LoopKind::task_groups)
+      .value("yarrow", LoopKind::yarrow);
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

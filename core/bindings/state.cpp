@@ -75,6 +75,13 @@ static nb::dict state_of(PythonModel<W>& self) {
     add("factors", factors);
     add("factor_roots", roots);
   }
+  if (state.mixture.in_use) {
+    std::vector<double> mixture(state.mixture.mean.begin(), state.mixture.mean.end());
+    for (const Mixture::Numbers& line : state.mixture.covariance)
+      mixture.insert(mixture.end(), line.begin(), line.end());
+    mixture.push_back(state.counted);
+    add("mixture", mixture);
+  }
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
     std::vector<double> matrices, queued;
@@ -203,6 +210,20 @@ static void restore_factors(std::vector<Column>& to, const nb::dict& from, std::
   }
 }
 
+/// What experts are worth, line by line, and the rows that counts refer to.
+static constexpr std::size_t mixture_size = Mixture::experts * (Mixture::experts + 1) + 1;
+
+static void restore_mixture(Scalars& to, const std::vector<double>& saved) {
+  auto from = saved.begin();
+  const auto read = [&](Mixture::Numbers& line) {
+    std::copy_n(from, Mixture::experts, line.begin());
+    from += Mixture::experts;
+  };
+  read(to.mixture.mean);
+  for (Mixture::Numbers& line : to.mixture.covariance) read(line);
+  to.counted = *from;
+}
+
 template <class W>
 static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
   using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
@@ -238,6 +259,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     const auto of_columns = values<double>(from, name, columns);
     for (std::size_t k = 0; k < columns; ++k) state.columns[k].*number = of_columns[k];
   }
+  if (state.mixture.in_use) restore_mixture(state, values<double>(from, "mixture", mixture_size));
   if (self.learner->recipe().loop == LoopKind::factored)
     restore_factors(state.columns, from, planes);
   state.touched.forget();

@@ -187,7 +187,7 @@ def test_an_entrant_that_fails_is_named(run: Run, svm: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--learners", "arrow"], "no learner or family 'arrow' (did you mean arow?); there are"),
+        (["--learners", "aroww"], "no learner or family 'aroww' (did you mean arow?); there are"),
         (["--learner", "arow"], "There is no option --learner (did you mean --learners?); see"),
         (["--learners", "pa-regressor"], "is not for classes"),
         (["--learners", ""], "at least one learner"),

@@ -310,7 +310,7 @@ ERRORS = {
     "rows.svm -q a --model m": "two letters",
     "t.csv --model m": "which column of t.csv is the label (--label COLUMN): it has y, a.",
     "t.csv --no-header --model m": "is the label (--label COLUMN): it has 1, 2.",
-    "rows.svm --learner arrow --model m": "no learner 'arrow' (did you mean arow?); there are",
+    "rows.svm --learner aroww --model m": "no learner 'aroww' (did you mean arow?); there are",
     "rows.svm --foo 1 --model m": "There is no option --foo;",
     "synthetic/text --model m": "yarrow datasets synthetic/text --output synthetic-text.svm.gz",
     "t.csv --label z --model m": "field 'z': no such column",

@@ -48,7 +48,8 @@ def test_every_peer_has_as_many_settings_as_yarrow():
 
 def test_yarrows_settings_are_those_of_compare():
     entrants, _ = entrants_of("all")
-    assert settings_of(spec.ALL_OURS) == len(entrants)
+    later = [e for e in entrants if type(e.model).__name__ == "YarrowClassifier"]
+    assert settings_of(spec.ALL_OURS) == len(entrants) - len(later)
 
 
 def measured(learner, settings, data="sonar"):

@@ -149,6 +149,8 @@ class Loop(enum.Enum):
 
     task_groups = 34
 
+    yarrow = 35
+
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
 

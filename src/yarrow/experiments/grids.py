@@ -83,6 +83,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "TruncatedGradientClassifier": {"eta0": [0.05, 0.5, 5.0], "gravity": [1e-6, 1e-4]},
     "VotedPerceptron": {},
     "WeightedMajorityClassifier": {"beta": [0.5, 0.9, 0.99]},
+    "YarrowClassifier": {},
 }
 #: packages whose estimators are compared when they are named, by name or by family
 _BY_NAME = ("bandit", "experts", "feedback")

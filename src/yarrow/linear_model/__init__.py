@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.structured import *  # noqa: F403
     from yarrow.linear_model.truncated import *  # noqa: F403
     from yarrow.linear_model.voted import *  # noqa: F403
+    from yarrow.linear_model.yarrow import *  # noqa: F403
 
 #: what is offered, and the file that has it
 _HOMES = {
@@ -86,6 +87,7 @@ _HOMES = {
     "StructuredClassifier": "structured",
     "TruncatedGradientClassifier": "truncated",
     "VotedPerceptron": "voted",
+    "YarrowClassifier": "yarrow",
     "load": "persistence",
 }
 

@@ -49,8 +49,58 @@ def covariance_parameters(covariance: str, rank: int) -> list[float]:
     return parameters.get(covariance, [])
 
 
+class MarginProbabilities(CalibratedProbabilities):
+    """Probabilities from margins in units of their deviation."""
+
+    multiclass: Any
+    _fitted: Any
+
+    def _probabilities(self, scores: Array, variances: Array) -> Array:
+        """The Gaussian margin m/sqrt(v) as a probability, calibrated online (core/calibration.hpp).
+
+        With many classes it is that of the best class against the second; the others share the
+        rest by their distance to the best, and none gets more than the best.
+        """
+        from scipy.special import erf, softmax
+
+        n_classes = scores.shape[1]
+        if n_classes == 1:
+            return np.ones_like(scores)
+        scale, lapse = self._fitted.calibration
+        rows = np.arange(len(scores))
+        order = np.argsort(-scores, axis=1, kind="stable")
+        best, second = order[:, 0], order[:, 1]
+        if n_classes == 2 and self.multiclass == "ovr":
+            margin, variance = scores[rows, best], variances[rows, best]
+        else:
+            margin = scores[rows, best] - scores[rows, second]
+            variance = variances[rows, best] + variances[rows, second]
+        deviation = np.sqrt(variance)
+        q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
+        chance = 1.0 / n_classes
+        top = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
+        if n_classes == 2:
+            probabilities = np.repeat((1 - top)[:, None], 2, axis=1)
+        else:
+            behind = scores - scores[rows, best][:, None]
+            behind[rows, best] = -np.inf
+            unit = np.where(deviation > 0, deviation, 1.0)[:, None]
+            share = softmax(scale * behind / unit, axis=1)
+            # Mixed with equal shares as far as it takes to keep the best class on top.
+            equal = 1.0 / (n_classes - 1)
+            room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
+            room = np.maximum(room, 0)
+            excess = share.max(axis=1) - equal
+            mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
+            mix *= 1 - 1e-9
+            probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
+        # A little above chance, so that a tie does not change the predicted class.
+        probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
+        return normalised(probabilities)
+
+
 @estimator
-class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
+class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
     """Base of the confidence family."""
 
     family: ClassVar[str] = "confidence"
@@ -110,49 +160,6 @@ class ConfidenceClassifier(CalibratedProbabilities, LinearClassifier):
         if scores.shape[1] == 2 and self.multiclass == "ovr":  # one weight vector, two signs
             noise[:, 0] = -noise[:, 1]
         return self._best_names(scores + np.sqrt(variances) * noise)
-
-    def _probabilities(self, scores: Array, variances: Array) -> Array:
-        """The Gaussian margin m/sqrt(v) as a probability, calibrated online (core/calibration.hpp).
-
-        With many classes it is that of the best class against the second; the others share the
-        rest by their distance to the best, and none gets more than the best.
-        """
-        from scipy.special import erf, softmax
-
-        n_classes = scores.shape[1]
-        if n_classes == 1:
-            return np.ones_like(scores)
-        scale, lapse = self._fitted.calibration
-        rows = np.arange(len(scores))
-        order = np.argsort(-scores, axis=1, kind="stable")
-        best, second = order[:, 0], order[:, 1]
-        if n_classes == 2 and self.multiclass == "ovr":
-            margin, variance = scores[rows, best], variances[rows, best]
-        else:
-            margin = scores[rows, best] - scores[rows, second]
-            variance = variances[rows, best] + variances[rows, second]
-        deviation = np.sqrt(variance)
-        q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
-        chance = 1.0 / n_classes
-        top = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
-        if n_classes == 2:
-            probabilities = np.repeat((1 - top)[:, None], 2, axis=1)
-        else:
-            behind = scores - scores[rows, best][:, None]
-            behind[rows, best] = -np.inf
-            unit = np.where(deviation > 0, deviation, 1.0)[:, None]
-            share = softmax(scale * behind / unit, axis=1)
-            # Mixed with equal shares as far as it takes to keep the best class on top.
-            equal = 1.0 / (n_classes - 1)
-            room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
-            room = np.maximum(room, 0)
-            excess = share.max(axis=1) - equal
-            mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
-            mix *= 1 - 1e-9
-            probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
-        # A little above chance, so that a tie does not change the predicted class.
-        probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
-        return normalised(probabilities)
 
 
 @estimator

@@ -1,0 +1,483 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "learner.hpp"
+#include "mixture.hpp"
+#include "rules/arow.hpp"
+#include "standardized.hpp"
+
+namespace yarrow {
+
+/// The learner without settings: six experts on standardised rows, and a mixture above them.
+///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory;
+///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
+///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one.
+/// Each is one-versus-rest, each learns every row by itself; docs/yarrow-learner.md has the idea.
+///
+/// A row is walked twice, once to score it and once to learn it, for all experts and classes at a
+/// time: a block holds, for each expert and column, all weights, then all P - 1 and G, so that one
+/// loop over neighbouring numbers serves one column and many. Then the statistics of the feature.
+///
+/// Loop parameters: rates (AROW: r), memories and first weights of the experts; r, drift and
+/// variance of the mixture.
+template <class W>
+class YarrowLearner final : public Learner<W> {
+  using Base = Learner<W>;
+  using Base::recipe_;
+  static constexpr std::size_t arows = 4, experts = Mixture::experts;
+  static constexpr std::size_t statistics = 2 * experts;  ///< the first plane of these
+  using Numbers = std::vector<double>;
+
+  /// Neighbours in one register, in the type that is stored.
+  typedef W Lanes __attribute__((vector_size(16)));
+  static constexpr std::size_t width = 16 / sizeof(W);
+
+ public:
+  using Base::state;
+
+  explicit YarrowLearner(const Recipe& recipe) : Base(State<W>(Blocks<W>(planes(), 1)), recipe) {
+    if (recipe.loop_parameters.size() != 3 * experts + 3)
+      throw Error("a mixture of experts needs three numbers for each, and three of its own");
+    rates_ = recipe_.loop_parameters.data();
+    memories_ = rates_ + experts;
+    first_weights_ = memories_ + experts;
+    mixture_r_ = first_weights_[experts];
+    drift_ = first_weights_[experts + 1];
+    intercept_ = static_cast<W>(recipe.intercept);  // rounded like any other value
+    state.mixture.start(first_weights_, first_weights_[experts + 2]);
+  }
+
+  void learn(const Row<W>& row, double label, double weight) override {
+    const int c = static_cast<int>(label);
+    const bool is_new = c == state.classes;
+    try {
+      if (is_new) add_class(state, recipe_.strategy);
+      learn_class(row, c, weight, is_new);
+    } catch (...) {
+      if (is_new) remove_class(state, recipe_.strategy);
+      throw;
+    }
+  }
+
+  void predict(const Row<W>& row, Scores& out) const override {
+    score(row, out);
+    if (state.classes == 0) return out.resize(0);
+    this->columns().to_classes(out.score, -1);
+    this->columns().to_classes(out.variance, 1);
+  }
+
+  void score(const Row<W>& row, Scores& out) const override {
+    thread_local Walk walk;
+    column_statistics().standardize(state, row, walk.row);
+    listen(row, walk);
+    out.resize(state.blocks.columns());
+    out.score = walk.scores;
+    // The mixture's margin itself is what is calibrated: it has variance one.
+    std::fill(out.variance.begin(), out.variance.end(), state.classes > 2 ? 0.5 : 1.0);
+  }
+
+  bool predicts_as_it_learns() const override { return true; }
+  void last_scores(std::vector<double>& out) const override {
+    out = walk_.scores;
+    this->columns().to_classes(out, -1);
+  }
+
+  /// Of the standardised feature, as long as no expert shouts.
+  double weight(std::size_t slot, int column) const override {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    double sum = 0;
+    for (std::size_t e = 0; e < experts; ++e)
+      sum += state.mixture.mean[e] * heard(e) * static_cast<double>(cell[e * capacity]);
+    return sum;
+  }
+  std::vector<W> weights() const override {
+    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
+    std::vector<W> all(slots * columns);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = static_cast<W>(weight(i / columns, static_cast<int>(i % columns)));
+    return all;
+  }
+  double variance(std::size_t, int) const override {
+    throw Error("this learner keeps no variances");
+  }
+  void covariance(int, double*) const override {
+    throw Error("this learner keeps no covariance between weights");
+  }
+
+  void grow_features(std::size_t features) override { state.grow_features(features); }
+  double intercept() const override { return intercept_; }
+  void after_forgetting() override {}
+  void rebuild() override {}
+
+ private:
+  /// What is found out about one row; by expert and column, as in the blocks.
+  struct Walk {
+    StandardizedRow row;
+    Numbers products, variances;  ///< w.x~ and sum of x~^2/P, without length and intercept
+    Numbers scores;               ///< of the mixture, a column each
+    Numbers margins;
+    std::vector<W> step, gain,
+        fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
+    std::vector<std::size_t> moving;  ///< groups of neighbours among the AROWs that learn
+  };
+
+  static std::vector<Plane> planes() {
+    std::vector<Plane> planes(2 * experts + ColumnStatistics::planes, {0, false});
+    for (std::size_t e = 0; e < experts; ++e) planes[e].is_signed = true;
+    return planes;
+  }
+
+  ColumnStatistics column_statistics() const {
+    const std::size_t capacity = state.blocks.capacity();
+    return {statistics * capacity, capacity};
+  }
+
+  static double heard(std::size_t expert) { return expert < arows ? 1 : 0.5; }
+
+  /// What the experts say of a standardised row, and what the mixture makes of it.
+  void listen(const Row<W>& row, Walk& walk) const {
+    sum_up(row, walk);
+    walk.scores.resize(state.blocks.columns());
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      walk.scores[k] = state.mixture.score(said(walk, k));
+  }
+
+  /// Calls f with the cells of each value of the row, and the value.
+  template <class Cells, class F>
+  [[gnu::always_inline]] static void for_cells(const Row<W>& row, const StandardizedRow& by,
+                                               Cells* first, std::size_t stride, F f) {
+    const double* values = by.values.data();
+    for (std::size_t i = 0; i < row.size; ++i) f(first + row.index[i] * stride, values[i]);
+  }
+
+  /// The sums w.x~, without length and intercept. Those of one column stay in registers.
+  void sum_up(const Row<W>& row, Walk& walk) const {
+    const std::size_t n = experts * state.blocks.capacity(), stride = state.blocks.stride();
+    const W* first = state.blocks.first();
+    walk.products.assign(n, 0);
+    double* const products = walk.products.data();
+    if (n > experts) return sum_up_many(row, walk, n);
+    Pair a{}, b{}, c{};
+    for_cells(row, walk.row, first, stride, [&](const W* cells, double x) {
+      a += x * pair_at(cells);
+      b += x * pair_at(cells + 2);
+      c += x * pair_at(cells + 4);
+    });
+    put_pair_at(a, products);
+    put_pair_at(b, products + 2);
+    put_pair_at(c, products + 4);
+  }
+
+  /// The same for many columns: four values at a time, added in their order.
+  void sum_up_many(const Row<W>& row, Walk& walk, std::size_t n) const {
+    const W* first = state.blocks.first();
+    const std::size_t stride = state.blocks.stride();
+    const double* x = walk.row.values.data();
+    double* const products = walk.products.data();
+    std::size_t i = 0;
+    for (; i + 4 <= row.size; i += 4) {
+      const W *c0 = first + row.index[i] * stride, *c1 = first + row.index[i + 1] * stride,
+              *c2 = first + row.index[i + 2] * stride, *c3 = first + row.index[i + 3] * stride;
+      const double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+      for (std::size_t j = 0; j < n; j += 2) {
+        const Pair two = pair_at(products + j) + x0 * pair_at(c0 + j) + x1 * pair_at(c1 + j);
+        put_pair_at(two + x2 * pair_at(c2 + j) + x3 * pair_at(c3 + j), products + j);
+      }
+    }
+    for (; i < row.size; ++i)
+      for (std::size_t j = 0; j < n; j += 2)
+        put_pair_at(pair_at(products + j) + x[i] * pair_at(first + row.index[i] * stride + j),
+                    products + j);
+  }
+
+  /// The sums of x~^2/P, for the groups of AROWs that have something to learn.
+  void measure(const Row<W>& row) {
+    const std::size_t n = arows * state.blocks.capacity(), stride = state.blocks.stride();
+    const W* first = state.blocks.first() + experts * state.blocks.capacity();
+    walk_.variances.assign(n, 0);
+    double* const sums = walk_.variances.data();
+    const std::size_t* const moving = walk_.moving.data();
+    const std::size_t many = walk_.moving.size();
+    if (many == 0) return;
+    if (n == arows) {  // one column: the sums stay in registers
+      Pair a{}, b{};
+      for_cells(row, walk_.row, first, stride, [&](const W* cells, double x) {
+        const W xx = static_cast<W>(x * x);
+        W parts[arows];
+        for (std::size_t j = 0; j < arows; j += width)
+          put<width>(xx / (1 + lanes<width>(cells + j)), parts + j);
+        a += pair_at(parts);
+        b += pair_at(parts + 2);
+      });
+      put_pair_at(a, sums);
+      return put_pair_at(b, sums + 2);
+    }
+    for_cells(row, walk_.row, first, stride, [=](const W* cells, double x) {
+      const W xx = static_cast<W>(x * x);
+      for (std::size_t m = 0; m < many; ++m) {
+        const std::size_t j = moving[m];
+        W parts[width];
+        put<width>(xx / (1 + lanes<width>(cells + j)), parts);
+        for (std::size_t k = 0; k < width; k += 2)
+          put_pair_at(pair_at(sums + j + k) + pair_at(parts + k), sums + j + k);
+      }
+    });
+  }
+
+  /// Some neighbours, at most as many as a register holds.
+  template <std::size_t N>
+  [[gnu::always_inline]] static Lanes lanes(const W* from) {
+    Lanes found{};
+    std::memcpy(&found, from, N * sizeof(W));
+#if defined(__SSE2__)  // half a register goes straight there, and not by way of memory
+    if constexpr (N < width) found = (Lanes)_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+#endif
+    return found;
+  }
+  template <std::size_t N>
+  [[gnu::always_inline]] static void put(Lanes numbers, W* to) {
+#if defined(__SSE2__)
+    if constexpr (N < width)
+      return _mm_storel_epi64(reinterpret_cast<__m128i*>(to), (__m128i)numbers);
+#endif
+    std::memcpy(to, &numbers, N * sizeof(W));
+  }
+  [[gnu::always_inline]] static Lanes root_of(Lanes x) {
+#if defined(__SSE2__)
+    if constexpr (sizeof(W) == 4)
+      return _mm_sqrt_ps(x);
+    else
+      return _mm_sqrt_pd(x);
+#else
+    for (std::size_t k = 0; k < width; ++k) x[k] = std::sqrt(x[k]);
+    return x;
+#endif
+  }
+
+  /// The experts' scores of one column.
+  Mixture::Numbers said(const Walk& walk, int column) const {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* intercept = state.blocks.intercept();
+    Mixture::Numbers scores;
+    for (std::size_t e = 0; e < experts; ++e) {
+      const std::size_t at = e * capacity + column;
+      const double score = walk.products[at] * walk.row.to_predict + intercept_ * intercept[at];
+      scores[e] = Mixture::cut(heard(e) * score);
+    }
+    return scores;
+  }
+
+  void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
+    const ColumnStatistics statistics = column_statistics();
+    statistics.check(state, row);
+    statistics.standardize(state, row, walk_.row);
+    listen(row, walk_);
+    const int classes = state.classes - is_new;
+    const int predicted = predicted_class(classes);
+    this->last_prediction = predicted;
+    const Mixture next =
+        state.mixture.after(example_of(c), mixture_r_ / weight, drift_, first_weights_);
+    const double growth = decide(row, c, weight);
+    state.weights.template admit<W>(growth, [&] { return largest_weight(); });
+    if (classes > 1 && state.calibration.wants(state.t + 1))
+      state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
+    move(row);
+    statistics.count(state, row);
+    state.mixture = next;
+    statistics.finish_row(state);
+    if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
+    state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
+    for (Column& column : state.columns) ++column.updates;
+    add_to_count(state.updates, 1);
+    add_to_count(state.mistakes, predicted != c);
+    add_to_count(state.t, 1);
+  }
+
+  /// What each expert does in each column; returns how far a weight may move at most.
+  double decide(const Row<W>& row, int c, double weight) {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* intercept = state.blocks.intercept();
+    find_margins(c);
+    measure(row);
+    walk_.step.assign(experts * capacity, 0);
+    walk_.gain.assign(experts * capacity, 0);
+    walk_.fade.assign(experts * capacity, 1);
+    double growth = 0;
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      const double sign = sign_of(k, c);
+      for (std::size_t e = 0; e < experts; ++e) {
+        const std::size_t at = e * capacity + k;
+        const double margin = walk_.margins[at];
+        if (e >= arows) {  // a weight beyond this is as good as infinite
+          set_step(at, sign * std::min(weight, 1e15) / (1 + std::exp(margin)), rates_[e], e);
+          growth = std::max(growth, rates_[e]);
+          continue;
+        }
+        const double v = walk_.variances[at] * square(walk_.row.to_learn) +
+                         square(intercept_) / (1.0 + intercept[experts * capacity + at]);
+        const auto [alpha, kappa] =
+            arow({margin, 1, 0, 0, v, weight, state.t + 1, 0, 0}, rates_ + e);
+        if (!(alpha + kappa < std::numeric_limits<double>::infinity()) ||
+            !(alpha < std::numeric_limits<W>::max()))
+          throw Error("this row's update is not finite; scale its weight down");
+        if (kappa == 0) continue;  // at rest
+        set_step(at, sign * alpha, std::min(kappa, most_precision), e);
+        growth = std::max(growth, alpha * std::sqrt(v));
+      }
+    }
+    return growth;
+  }
+
+  void set_step(std::size_t at, double step, double gain, std::size_t expert) {
+    walk_.step[at] = static_cast<W>(step);
+    walk_.gain[at] = static_cast<W>(gain);
+    walk_.fade[at] = static_cast<W>(memories_[expert]);
+  }
+
+  double sign_of(int column, int c) const {
+    return c == this->columns().positive_class(column) ? 1 : -1;
+  }
+
+  /// The experts' margins, and which groups of AROWs are below the margin that they ask for.
+  void find_margins(int c) {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* intercept = state.blocks.intercept();
+    walk_.margins.assign(experts * capacity, 1);
+    walk_.moving.clear();
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      const double sign = sign_of(k, c);
+      for (std::size_t at = k; at < experts * capacity; at += capacity)
+        walk_.margins[at] =
+            sign * (walk_.products[at] * walk_.row.to_learn + intercept_ * intercept[at]);
+    }
+    for (auto at = walk_.margins.begin(); at != walk_.margins.begin() + arows * capacity;
+         at += width)
+      if (std::any_of(at, at + width, [](double margin) { return margin < 1; }))
+        walk_.moving.push_back(at - walk_.margins.begin());
+  }
+
+  /// What a step does to some neighbours.
+  struct Step {
+    Lanes step, gain, fade;  ///< AdaGrad: gradient, rate, memory
+
+    [[gnu::always_inline]] void arow(W* weights, W* precisions, W x) const {
+      const Lanes p = lanes<width>(precisions), limit = Lanes{} + static_cast<W>(most_precision);
+      put<width>(lanes<width>(weights) + step * x / (1 + p), weights);
+      put<width>(smaller(fade * (p + gain * (x * x)), limit), precisions);
+    }
+    template <std::size_t N>
+    [[gnu::always_inline]] void adagrad(W* weights, W* squares, W x) const {
+      const Lanes g = step * x, sum = fade * lanes<N>(squares) + g * g;
+      const Lanes limit = Lanes{} + static_cast<W>(most_precision);
+      const Lanes least = Lanes{} + std::numeric_limits<W>::min();
+      put<N>(lanes<N>(weights) + gain * g / root_of(larger(sum, least)), weights);
+      put<N>(smaller(sum, limit), squares);
+    }
+  };
+
+  /// The steps of all experts and columns.
+  struct Steps {
+    const W *step, *gain, *fade;
+    template <std::size_t N>
+    [[gnu::always_inline]] Step at(std::size_t j) const {
+      return {lanes<N>(step + j), lanes<N>(gain + j), lanes<N>(fade + j)};
+    }
+  };
+  Steps steps() const { return {walk_.step.data(), walk_.gain.data(), walk_.fade.data()}; }
+
+  void move(const Row<W>& row) {
+    const std::size_t capacity = state.blocks.capacity(), n = experts * capacity;
+    if (capacity == 1) return move_column(row);
+    const std::size_t* const moving = walk_.moving.data();
+    const std::size_t many = walk_.moving.size();
+    const Steps steps = this->steps();
+    move_blocks(row, [=](W* cells, W x) {
+      for (std::size_t m = 0; m < many; ++m) {
+        const std::size_t j = moving[m];
+        steps.template at<width>(j).arow(cells + j, cells + n + j, x);
+      }
+      std::size_t j = arows * capacity;
+      for (; j + width <= n; j += width)
+        steps.template at<width>(j).template adagrad<width>(cells + j, cells + n + j, x);
+      if (j < n) steps.template at<2>(j).template adagrad<2>(cells + j, cells + n + j, x);
+    });
+  }
+
+  /// One column and nothing beside it: all steps stay in registers.
+  void move_column(const Row<W>& row) {
+    constexpr std::size_t last = arows - width;  // the second half of the AROWs, or all of them
+    const Step first = steps().template at<width>(0), second = steps().template at<width>(last);
+    const Step third = steps().template at<2>(arows);
+    const auto adagrad = [=](W* cells, W x) {
+      third.template adagrad<2>(cells + arows, cells + experts + arows, x);
+    };
+    if (walk_.moving.empty()) return move_blocks(row, adagrad);
+    move_blocks(row, [=](W* cells, W x) {
+      first.arow(cells, cells + experts, x);
+      if constexpr (last > 0) second.arow(cells + last, cells + experts + last, x);
+      adagrad(cells, x);
+    });
+  }
+
+  template <class F>
+  [[gnu::always_inline]] void move_blocks(const Row<W>& row, F f) {
+    const double to_learn = walk_.row.to_learn;
+    for_cells(row, walk_.row, state.blocks.first(), state.blocks.stride(),
+              [=](W* cells, double x) { f(cells, static_cast<W>(x * to_learn)); });
+    f(state.blocks.intercept(), static_cast<W>(intercept_));
+  }
+
+  /// The true class against its best rival, as the mixture meets it. Up to two classes share a
+  /// column, which speaks for the second.
+  Mixture::Numbers example_of(int c) const {
+    Mixture::Numbers z = said(walk_, this->column_of(state.classes > 2 ? c : 1));
+    if (state.classes <= 2) {
+      if (c != 1)
+        for (double& s : z) s = -s;
+      return z;
+    }
+    const Mixture::Numbers rival = said(walk_, this->column_of(best_class(c, state.classes)));
+    for (std::size_t e = 0; e < experts; ++e) z[e] = (z[e] - rival[e]) / 2;
+    return z;
+  }
+
+  double score_of(int c) const { return walk_.scores[this->column_of(c)]; }
+
+  int best_class(int except, int classes) const {
+    int best = -1;
+    for (int c = 0; c < classes; ++c)
+      if (c != except && (best < 0 || score_of(c) > score_of(best))) best = c;
+    return best;
+  }
+
+  int predicted_class(int classes) const {
+    if (classes <= 1) return classes - 1;
+    if (state.classes > 2) return best_class(-1, classes);
+    return score_of(1) > 0 ? 1 : 0;
+  }
+
+  /// By how much the predicted class was ahead.
+  double lead(int predicted, int classes) const {
+    if (state.classes <= 2) return std::abs(score_of(1));
+    return score_of(predicted) - score_of(best_class(predicted, classes));
+  }
+
+  double largest_weight() const {
+    double most = 0;
+    for (std::size_t e = 0; e < experts; ++e) most = std::max(most, state.largest(e));
+    return most;
+  }
+
+  static constexpr double most_precision = 1e30;
+
+  const double *rates_, *memories_, *first_weights_;
+  double mixture_r_, drift_, intercept_;
+  Walk walk_;
+};
+
+}  // namespace yarrow

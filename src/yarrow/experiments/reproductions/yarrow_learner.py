@@ -1,0 +1,305 @@
+"""Does one learner without settings do as well as the best peer, tuned in hindsight?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from yarrow.experiments.curve import error_of
+from yarrow.experiments.findings import Claim, Differences, Finding, Table
+from yarrow.experiments.reproductions import evidence_spec as evidence
+from yarrow.experiments.reproductions import yarrow_learner_spec as spec
+from yarrow.experiments.reproductions.evidence_reading import (
+    Field,
+    Tried,
+    compared,
+    verdict,
+    with_interval,
+)
+from yarrow.experiments.results import Measured, Results
+from yarrow.experiments.spec import Reproduction
+from yarrow.lazy import np
+
+HALVES = {
+    "confirming": {one.name for one in spec.CONFIRMING},
+    "choosing": {one.name for one in spec.CHOOSING},
+}
+
+
+def findings(results: Results) -> list[Finding]:
+    """The bars on the confirming half, then both halves set by set, what parts are worth."""
+    fields = _fields(results, lambda one: "whole" not in one.cell.options)
+    wholes = _fields(results, lambda one: "whole" in one.cell.options)
+    halves = {
+        half: [field for field in fields if field.name in names] for half, names in HALVES.items()
+    }
+    found: list[Finding] = [*_claims(halves["confirming"]), *_foreseen(halves["confirming"])]
+    found += [_set_by_set(half, those) for half, those in halves.items() if those]
+    found.append(_differences(fields))
+    found.append(_parts(halves))
+    return [*found, _whole(wholes)] if wholes else found
+
+
+def _fields(results: Results, wanted: Callable[[Measured], bool]) -> list[Field]:
+    """One for each set, in the order of the specification."""
+    by_set: dict[str, list[Measured]] = {}
+    for one in results:
+        if wanted(one):
+            by_set.setdefault(one.data, []).append(one)
+    return [Field.of(by_set[name]) for name in evidence.BY_NAME if name in by_set]
+
+
+def _ours(field: Field, label: str = spec.OURS) -> Tried:
+    return field.in_hindsight(lambda one: one == label)
+
+
+def _peer(field: Field) -> Tried:
+    return field.in_hindsight(lambda one: one.startswith(evidence.LIBRARIES))
+
+
+def _mistakes(one: Tried) -> int:
+    return int(np.sum(one.wrong))
+
+
+def _excess(field: Field, label: str = spec.OURS) -> float:
+    """More mistakes than the best peer, relatively."""
+    return _mistakes(_ours(field, label)) / max(1, _mistakes(_peer(field))) - 1
+
+
+def _claims(fields: Sequence[Field]) -> list[Finding]:
+    if not fields:
+        return []
+    excess = {field.name: _excess(field) for field in fields}
+    no_worse = [name for name, more in excess.items() if more <= 0]
+    beyond = {name: more for name, more in excess.items() if more > spec.WORSE_AT_MOST}
+    surely = sum(
+        (found := compared(_ours(field), _peer(field))).differ and found.difference > 0
+        for field in fields
+    )
+    listed = ", ".join(f"{name} {100 * more:+.1f} %" for name, more in beyond.items())
+    return [
+        Claim(
+            "On at least 80 % of the confirming sets it makes no more mistakes than the best of "
+            "all peers' settings in hindsight.",
+            len(no_worse) >= spec.NO_WORSE_ON * len(fields),
+            f"on {len(no_worse)} of {len(fields)}",
+        ),
+        Claim(
+            "On none of them it makes more than 2 % more.",
+            not beyond,
+            f"beyond that on {len(beyond)} of {len(fields)}{': ' if listed else ''}{listed}",
+        ),
+        Claim(
+            "On none of them it errs surely more (the 95 % interval leaves out 0).",
+            surely == 0,
+            f"on {surely}; over the sources, {100 * _mean_excess(fields, spec.OURS):+.1f} % "
+            "mistakes on average",
+        ),
+    ]
+
+
+def _foreseen(fields: Sequence[Field]) -> list[Finding]:
+    """Beside peers that had to choose a setting before the rows that count, as users have to."""
+    claims: list[Finding] = []
+    for library in evidence.LIBRARIES:
+        counts = [0, 0, 0]
+        fewer = 0
+        for field in fields:
+            ours = field.foreseen(lambda label: label == spec.OURS)
+            peer = field.foreseen(lambda label, of=library: label.startswith(of))
+            counts[1 + verdict(compared(ours, peer))] += 1
+            fewer += error_of(ours.wrong) < error_of(peer.wrong)
+        claims.append(
+            Claim(
+                f"Settings chosen on the first half of the rows, {library} errs more than "
+                "YarrowClassifier on the second on more of them than less.",
+                counts[0] > counts[2] and 2 * fewer > len(fields),
+                f"more on {fewer} of {len(fields)}, surely on {counts[0]}; surely less on "
+                f"{counts[2]}",
+            )
+        )
+    return claims
+
+
+def _mean_excess(fields: Sequence[Field], label: str) -> float:
+    """The mean over sources of the logarithm of the ratio of mistakes, as a share."""
+    logs: dict[str, list[float]] = {}
+    for field in fields:
+        ratio = (_mistakes(_ours(field, label)) + 1) / (_mistakes(_peer(field)) + 1)
+        logs.setdefault(evidence.source_of(field.name), []).append(float(np.log(ratio)))
+    return float(np.expm1(np.mean([np.mean(found) for found in logs.values()])))
+
+
+def _set_by_set(half: str, fields: Sequence[Field]) -> Table:
+    rows = []
+    for field in fields:
+        ours, peer = _ours(field), _peer(field)
+        found = compared(ours, peer)
+        words = with_interval(found)
+        rows.append(
+            (
+                f"{field.name}{' *' if field.name in spec.SEEN else ''}",
+                field.rows,
+                f"{100 * error_of(ours.wrong):.2f}",
+                f"{100 * error_of(peer.wrong):.2f}",
+                f"{100 * _excess(field):+.1f} %",
+                f"**{words}**" if found.differ else words,
+                f"{peer.learner}: {peer.setting}",
+            )
+        )
+    columns = (
+        "set", "rows", spec.OURS, "best peer", "mistakes", "difference (95 %)", "that peer",
+    )  # fmt: skip
+    note = (
+        "Percent of rows predicted wrongly before they were learned; the peer is the best of "
+        f"{sum(len(peer.settings()) for peer in spec.PEERS)} settings of three libraries, chosen "
+        "for each set when all its mistakes are known. *: a first prototype had been tried on it."
+    )
+    return Table(f"The half that {half[:-3]}{'s' if half == 'confirming' else 'es'}", columns,
+                 tuple(rows), note)  # fmt: skip
+
+
+def _differences(fields: Sequence[Field]) -> Differences:
+    items = []
+    for field in fields:
+        found = compared(_ours(field), _peer(field))
+        items.append((field.name, found.difference, found.low, found.high))
+    return Differences(
+        "differences",
+        "Its error less that of the best peer in hindsight",
+        "difference of errors",
+        tuple(sorted(items, key=lambda item: item[1])),
+    )
+
+
+def _parts(halves: dict[str, list[Field]]) -> Table:
+    rows = []
+    for label in (learner.label for learner in spec.LEARNERS):
+        cells = []
+        for fields in halves.values():
+            if not fields:
+                cells += ["", "", ""]
+                continue
+            excess = [_excess(field, label) for field in fields]
+            cells += [
+                f"{100 * _mean_excess(fields, label):+.1f} %",
+                f"{sum(more <= 0 for more in excess)} of {len(excess)}",
+                f"{sum(more <= spec.WORSE_AT_MOST for more in excess)}",
+            ]
+        rows.append((label, *cells))
+    columns = ("learner", *(f"{half}: {what}" for half in halves
+               for what in ("mistakes", "no worse", "within 2 %")))  # fmt: skip
+    note = (
+        "Beside the best peer in hindsight: more or fewer mistakes, averaged over sources, and on "
+        "how many sets no more of them, or at most 2 % more. Without the mixture, the experts' "
+        "mean score decides. Three experts: the first AROW, the last, the second AdaGrad."
+    )
+    return Table("What its parts are worth", columns, tuple(rows), note)
+
+
+def _whole(fields: Sequence[Field]) -> Table:
+    rows = []
+    for field in fields:
+        ours, peer = _ours(field), _peer(field)
+        rows.append(
+            (
+                field.name, field.rows, f"{100 * error_of(ours.wrong):.2f}",
+                f"{100 * error_of(peer.wrong):.2f}", f"{100 * _excess(field):+.1f} %",
+                with_interval(compared(ours, peer)),
+            )
+        )  # fmt: skip
+    columns = ("set", "rows", spec.OURS, "Vowpal Wabbit", "mistakes", "difference (95 %)")
+    note = "Sets that are cut above, at full length, beside 36 settings of Vowpal Wabbit."
+    return Table("Whole streams", columns, tuple(rows), note)
+
+
+MEANING = """
+**The idea.** AROW knows how sure it is of each weight, and noise cannot spoil it; forgetting lets
+it follow a concept that moves. How much of each is right differs from stream to stream, and so does
+the size of columns. So six experts learn each row with different answers, on columns that are
+brought to one scale, and a small AROW above them learns what each is worth.
+
+**The equations.** *Columns.* A feature keeps the number n of its visits, and the mean a and the
+deviation s of its values there. With p = n/rows, the share of rows that have it,
+x~ = (x - a p^2) / sqrt(s^2 + a^2 (1 - p^4)), at most 2 by size, over the root of the number of
+values in the row. Where all rows have the feature this is (x - mean)/deviation; a rare word stays
+1, and no absent feature has to be touched. All of it is known before the row comes; a feature's
+first value counts as its sign. The constant feature is 0.5.
+
+*Experts*, one against the rest, each on its own. Four are AROW: with margin m and v = sum x~^2/P,
+if m < 1: w += y (1 - m)/(v + r) x~/P, then P <- 1 + (P + x~^2/r - 1) g, for (r, g) = (0.03, 1),
+(0.1, 0.99), (1, 0.9), (1, 0.7). Two are logistic regression by AdaGrad: with the gradient q,
+G <- g G + q^2, w -= rate q/sqrt(G), for (rate, g) = (1, 0.99), (0.5, 1); half their score is heard.
+
+*Mixture.* z holds the experts' scores, cut to [-3, 3]: of two classes times the label, of many
+those of the true class less those of the best rival, halved. Weights u, shared by all classes,
+begin at 1/6 each with the covariance S = 0.3 I: AROW with r = 1 and the full S, to which each row
+adds 0.0001 I, so that an expert can still rise later. Probabilities are calibrated on the
+mixture's margin as those of AROW are.
+
+**What came out: as good as the best of 129 settings, not safely better.** On the confirming half it
+makes 0.9 % fewer mistakes than the best peer in hindsight, averaged over sources, and no more on 9
+of 16 sets where 13 were asked for; five sets are beyond the 2 % that were allowed, two of them
+surely (fourclass, ionosphere). So the bars are missed. On text and on many classes it is ahead, and
+the longer the stream, the more: over whole streams 15 % fewer mistakes than the best of Vowpal
+Wabbit on 20 Newsgroups, 18 % on Reuters, 11 % on Enron, 25 % on drifting spam, 31 % on electricity,
+and on none surely more. Hindsight flatters the peers, since users have to choose before the rows
+that count: beside settings chosen on the first half of the rows it errs surely less than Vowpal
+Wabbit on 4 confirming sets, than scikit-learn on 9, than river on 6, and surely more on none.
+
+**What was changed after the first look.** In the first run of the confirming half rows were scaled
+to length one: no worse on 8 of 16, 4.6 % more mistakes on average, and on svmguide1, with its four
+columns, twice as many as the best peer. Length is part of what such a row says. Dividing by the
+root of the number of values keeps it, changes nothing where all values are 1, and is as good on
+the choosing half (-7.3 % before and after), so it replaced it; nothing else was changed. The
+figures of the confirming half are therefore a second look.
+
+**Where it fails.** On a few hundred rows of few columns: ionosphere (351 rows), breast-cancer
+(683), fourclass (862, two columns, no line divides its classes), splice and rcv1-vw-small (1,000):
+one setting that happens to fit is better there than six experts that are still being weighed. On
+the two easiest pairs of 20 Newsgroups, too. On a9a, amazon and movie-reviews/sentences nobody is
+ahead.
+
+**When a plain learner is the better choice.** It keeps 16 numbers for each feature and class, 64
+bytes (AROW: 8), and 21 columns for 20 classes; for two classes a row takes about 5 times as long as
+AROW's, for 20 classes about 7 times, more than the six that were asked for, since so many numbers
+no longer fit into a cache. Its weights cannot be exported, as a score is no longer a sum of weight
+times value; `explain_one` still takes it apart. Take AROWClassifier where memory, time or an export
+matter, RDAClassifier or FTRLClassifier for few weights, a paper's method where that is the
+point, and `yarrow compare` where there is time to choose.
+
+**What was tried on the choosing half** (mistakes beside the best peer there, averaged over
+sources). The nine AROWs of the first prototype on rows as they are: +8.0 %; on columns divided by
+their deviation but not centred: +9.9 %; standardised: -0.9 %; standardised and scaled to length
+one: -2.6 %, with r = 0.1, 1 and 10: -4.5 %. Experts picked one by one from 100, AROW alone: -4.7 %;
+with AdaGrad: -7.0 %; with a Gaussian form of logistic regression as well: -8.7 %, which was left
+out for simplicity. Above the experts, with six of them: AROW with a full covariance -6.5 %, with a
+diagonal -2.5 %, logistic with a full covariance -6.2 %, least squares -4.6 %, logistic gradient
+steps -0.4 %, Hedge +2.1 %. r, the drift and the first covariance of the mixture
+hardly matter.
+"""
+
+_REDUCED = tuple(
+    evidence.BY_NAME[name] for name in ("sms-spam", "usenet1", "sonar", "splice", "usps")
+)
+
+REPRODUCTION = Reproduction(
+    name="yarrow-learner",
+    title="A learner without settings",
+    paper="",
+    protocol=f"""
+The sets, rows, peers and settings are those of [the evidence](evidence.md), and so is the split of
+the sets by source of data, written down before the first run: {len(spec.CHOOSING)} sets chose the
+experts, their numbers and the scaling, {len(spec.CONFIRMING)} confirm. Nothing is tuned for
+YarrowClassifier; the peers have the best of their settings in hindsight. The confirming half was
+run twice: what the first run showed, and what was changed after it, stands above.
+""",
+    full=spec.FULL,
+    reduced=(
+        *spec.studies(_REDUCED, (200, 40)),
+        *spec.whole(tuple(one for one in _REDUCED if one.name == "sonar")),
+    ),
+    budget="The peers' cells are those of the evidence, 25 minutes of processor time; "
+    "YarrowClassifier and its six variants add less than one.",
+    findings=findings,
+    differences=MEANING,
+)

@@ -1,0 +1,77 @@
+"""The evidence for the learner without settings: its split, and what its numbers mean."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from yarrow.experiments import reproductions
+from yarrow.experiments.candidates import yarrow_without
+from yarrow.experiments.comparison import packed
+from yarrow.experiments.findings import Claim
+from yarrow.experiments.reproductions import evidence_spec as evidence
+from yarrow.experiments.reproductions import yarrow_learner as page
+from yarrow.experiments.reproductions import yarrow_learner_spec as spec
+from yarrow.experiments.results import Measured, Results
+from yarrow.experiments.spec import Cell, Data, Learner
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_halves_are_those_of_the_evidence_and_confirm_on_sets_that_nobody_had_seen():
+    assert {*spec.CHOOSING, *spec.CONFIRMING} == set(evidence.SETS)
+    assert not {one.source or one.name for one in spec.CHOOSING} & {
+        one.source or one.name for one in spec.CONFIRMING
+    }
+    unseen = [one.name for one in spec.CONFIRMING if one.name not in spec.SEEN]
+    assert len(unseen) >= len(spec.CONFIRMING) / 2
+    assert set(spec.SEEN) <= set(evidence.BY_NAME)
+
+
+def test_the_peers_are_those_of_the_evidence_cell_by_cell():
+    known = {cell.key("") for cell in reproductions.named("evidence").cells()}
+    cells = reproductions.named("yarrow-learner").cells()
+    peers = [c for c in cells if c.learner.label.startswith(evidence.LIBRARIES)]
+    assert peers
+    assert all(cell.key("") in known for cell in peers)
+
+
+def cell_of(learner, mistakes, data="splice", rows=2000):
+    wrong = np.arange(rows) < mistakes
+    setting = {
+        "name": "default", "mistakes": mistakes, "seconds": 1e-3, "failure": None,
+        "wrong": packed(wrong),
+    }  # fmt: skip
+    about = {"rows": rows, "columns": 3, "classes": 2, "values_per_row": 3.0}
+    cell = Cell("settings", Data(data, data), Learner(learner, learner), 0.0, 0, {})
+    return Measured(cell, {**about, "settings": [setting]}, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer", "holds"),
+    [(20, 20, [True, True]), (1021, 1020, [False, True]), (50, 20, [False, False])],
+)
+def test_a_set_on_which_it_errs_more_breaks_the_bars(ours, peer, holds):
+    cells = [cell_of(learner.label, ours) for learner in spec.LEARNERS]
+    peers = [cell_of(f"{library}: some", peer) for library in evidence.LIBRARIES]
+    found = page.findings(Results((*cells, *peers)))
+    assert [one.holds for one in found if isinstance(one, Claim)][:2] == holds
+
+
+def test_what_is_left_out_has_no_weight():
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    for part, out in (("AROW", [0, 1, 2, 3]), ("AdaGrad", [4, 5]), ("three experts", [1, 2, 4])):
+        worth = yarrow_without(part).partial_fit(X, y).expert_weights_
+        assert np.flatnonzero(worth == 0).tolist() == out
+    assert (yarrow_without("mixture").partial_fit(X, y).expert_weights_ == 1 / 6).all()
+
+
+def test_the_page_is_up_to_date_with_its_words():
+    text = (DOCS / "yarrow-learner.md").read_text()
+    for part in (page.REPRODUCTION.differences, page.REPRODUCTION.protocol):
+        words = " ".join(part.split())
+        assert words in " ".join(text.split())
+    assert not re.search("TODO|@@@", text)

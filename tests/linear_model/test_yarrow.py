@@ -1,0 +1,310 @@
+"""YarrowClassifier against a textbook form of it, its parts against what they are made of."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+
+from yarrow import ForgettingAROWClassifier, YarrowClassifier
+from yarrow.datasets import load
+from yarrow.experiments.candidates import yarrow_without
+from yarrow.linear_model.yarrow import ADAGRAD_EXPERTS, AROW_EXPERTS, MIXTURE
+
+INTERCEPT = 0.5
+
+
+class Columns:
+    """Brings columns to one scale, by what was seen before a row: docs/yarrow-learner.md."""
+
+    def __init__(self, columns):
+        self.rows = 0
+        self.n, self.mean, self.squares = np.zeros((3, columns))
+
+    def standardized(self, x):
+        """Return the row to predict with and the row to learn, both about as long as one."""
+        there, seen = x != 0, self.n > 0
+        p = self.n / max(1, self.rows)
+        variance = np.divide(self.squares, self.n, out=np.zeros_like(x), where=seen)
+        squared = variance + self.mean**2 * (1 - p**4)
+        varies = squared > 1e-12 * self.mean**2
+        z = np.where(varies, (x - self.mean * p**2) / np.sqrt(np.where(varies, squared, 1)), 0)
+        z = np.where(seen, np.clip(z, -2, 2), np.sign(x)) * there
+        known = max(1, np.count_nonzero(there & seen)), max(1, np.count_nonzero(there))
+        return z * seen / np.sqrt(known[0]), z / np.sqrt(known[1])
+
+    def count(self, x):
+        there = x != 0
+        self.rows += 1
+        self.n += there
+        before = (x - self.mean) * there
+        self.mean += np.divide(before, self.n, out=np.zeros_like(x), where=self.n > 0)
+        self.squares += before * (x - self.mean)
+
+
+class AROW:
+    """One-versus-rest for one class."""
+
+    def __init__(self, r, memory, columns):
+        self.r, self.memory = r, memory
+        self.w, self.precision = np.zeros(columns), np.ones(columns)
+
+    def says(self, x):
+        return self.w @ x
+
+    def learn(self, x, there, sign, weight):
+        v, r = x @ (x / self.precision), self.r / weight
+        loss = 1 - sign * (self.w @ x)
+        if loss <= 0:
+            return
+        self.w += sign * loss / (v + r) * x / self.precision
+        faded = 1 + (self.precision + x**2 / r - 1) * self.memory
+        self.precision = np.where(there, faded, self.precision)
+
+
+class AdaGrad:
+    """Logistic regression, one-versus-rest for one class."""
+
+    def __init__(self, rate, memory, columns):
+        self.rate, self.memory = rate, memory
+        self.w, self.squares = np.zeros((2, columns))
+
+    def says(self, x):
+        return self.w @ x / 2
+
+    def learn(self, x, there, sign, weight):
+        gradient = weight * sign * x / (1 + np.exp(sign * (self.w @ x)))
+        self.squares = np.where(there, self.memory * self.squares + gradient**2, self.squares)
+        root = np.sqrt(self.squares)
+        self.w += self.rate * np.divide(gradient, root, out=np.zeros_like(x), where=root > 0)
+
+
+class Textbook:
+    """The whole learner, all classes known beforehand, everything dense and in double."""
+
+    def __init__(self, columns, classes):
+        n = columns + 1
+        self.columns = Columns(columns)
+        self.experts = [
+            [AROW(r, m, n) for r, m in AROW_EXPERTS]
+            + [AdaGrad(rate, m, n) for rate, m in ADAGRAD_EXPERTS]
+            for _ in range(classes)
+        ]
+        self.u = np.full(6, 1 / 6)
+        self.S = MIXTURE[2] * np.eye(6)
+        self.seen = []
+
+    def said(self, x):
+        """Return what the experts say of each class, and the mixture's scores."""
+        row = np.append(self.columns.standardized(x)[0], INTERCEPT)
+        said = np.array([[e.says(row) for e in experts] for experts in self.experts])
+        said = np.clip(said, -3, 3)
+        return said, said @ self.u
+
+    def example(self, said, scores, c):
+        """Return the true class against its rival, among those seen."""
+        rivals = [k for k in self.seen if k != c]
+        if len(rivals) > 1:
+            rival = max(rivals, key=lambda k: scores[k])
+            return (said[c] - said[rival]) / 2
+        return said[c]  # of two classes, and of one, the other is its mirror image
+
+    def learn(self, x, c, weight=1.0):
+        said, scores = self.said(x)
+        if c not in self.seen:
+            self.seen.append(c)
+        z = self.example(said, scores, c)
+        r, drift, _ = MIXTURE
+        h = self.S @ z
+        v, loss = z @ h, 1 - self.u @ z
+        if loss > 0 and v > 0:
+            self.u += loss / (v + r / weight) * h
+            self.S -= np.outer(h, h) / (v + r / weight)
+        self.S += drift * np.eye(6)
+        row = np.append(self.columns.standardized(x)[1], INTERCEPT)
+        for k, experts in enumerate(self.experts):
+            for expert in experts:
+                expert.learn(row, np.append(x != 0, True), 1 if k == c else -1, weight)
+        self.columns.count(x)
+
+
+def stream(rows, columns, classes, seed=0, dense=False):
+    """Return rows of columns of very different size and place, some of them seldom there."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, columns))
+    labels = np.argmax(X @ random.normal(size=(columns, classes)) + random.normal(0, 0.3), axis=1)
+    X = (X + 3 * random.normal(size=columns)) * 10.0 ** random.integers(-3, 4, columns)
+    if not dense:
+        X *= random.random((rows, columns)) < random.choice([0.1, 0.5, 1.0], columns)
+    _, first = np.unique(labels, return_index=True)
+    numbers = {labels[i]: number for number, i in enumerate(np.sort(first))}
+    return X, np.array([numbers[label] for label in labels])
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_textbook_learner(classes, weighted):
+    X, y = stream(250, 7, classes, seed=classes)
+    weights = np.random.default_rng(1).choice([0.3, 1.0, 4.0], len(y)) if weighted else np.ones(250)
+    model, textbook = YarrowClassifier(dtype="float64"), Textbook(7, classes)
+    for i, (x, c) in enumerate(zip(X, y, strict=True)):
+        if i > 0 and len(textbook.seen) > 1:
+            scores = textbook.said(x)[1]
+            expected = scores[1] if len(textbook.seen) == 2 else scores[: len(textbook.seen)]
+            got = model.decision_function(x[None])[0]
+            np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-9)
+        model.partial_fit(x[None], [c], sample_weight=[weights[i]])
+        textbook.learn(x, c, weights[i])
+    np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-7)
+    saved = model._model.get_state()["mixture"][6:42].reshape(6, 6)
+    np.testing.assert_allclose(saved, textbook.S, rtol=1e-6, atol=1e-12)
+
+
+def test_one_expert_alone_is_arow_that_forgets_on_standardized_rows():
+    X, y = stream(300, 5, 2, dense=True)
+    model = yarrow_without("all but one expert", dtype="float64", classes=[0, 1])
+    columns = Columns(5)
+    r, memory = AROW_EXPERTS[1]
+    alone = ForgettingAROWClassifier(
+        r=r, memory=memory, clock="visits", intercept_scaling=INTERCEPT, dtype="float64",
+        classes=[0, 1],
+    )  # fmt: skip
+    for i, (x, c) in enumerate(zip(X, y, strict=True)):
+        known, learned = columns.standardized(x)
+        if i > 1:
+            worth = model.expert_weights_
+            assert (worth[[0, 2, 3, 4, 5]] == 0).all()
+            said = np.clip(alone.decision_function(known[None]), -3, 3)
+            np.testing.assert_allclose(
+                model.decision_function(x[None]), worth[1] * said, rtol=1e-6, atol=1e-9
+            )
+        model.partial_fit(x[None], [c])
+        alone.partial_fit(np.where(learned == 0, 1e-30, learned)[None], [c])  # a visit all the same
+        columns.count(x)
+
+
+def test_the_mixture_solves_the_problem_of_arow():
+    """It minimises KL(N(u, S) || N(u0, S0)) + (max(0, 1 - u.z)^2 + z'S z)/(2r)."""
+    X, y = stream(60, 6, 2, seed=3)
+    model, textbook = YarrowClassifier(dtype="float64"), Textbook(6, 2)
+    solved = 0
+    for x, c in zip(X, y, strict=True):
+        said, scores = textbook.said(x)
+        z = textbook.example(said, scores, c)
+        before = None if not textbook.seen else model._model.get_state()["mixture"]
+        model.partial_fit(x[None], [c])
+        textbook.learn(x, c)
+        if before is None or before[:6] @ z >= 1 or not z.any():
+            continue
+        u0, S0 = before[:6], before[6:42].reshape(6, 6)
+        P0 = np.linalg.inv(S0)
+
+        def price(u, u0=u0, P0=P0, z=z):
+            return (u - u0) @ P0 @ (u - u0) / 2 + max(0.0, 1 - u @ z) ** 2 / (2 * MIXTURE[0])
+
+        best = scipy.optimize.minimize(price, u0, method="BFGS", options={"gtol": 1e-9})
+        np.testing.assert_allclose(model.expert_weights_, best.x, atol=1e-5)
+        S = np.linalg.inv(P0 + np.outer(z, z) / MIXTURE[0]) + MIXTURE[1] * np.eye(6)
+        after = model._model.get_state()["mixture"][6:42].reshape(6, 6)
+        np.testing.assert_allclose(after, S, rtol=1e-6, atol=1e-9)
+        solved += 1
+    assert solved > 20
+
+
+def test_columns_may_have_any_size():
+    X, y = stream(200, 6, 3, dense=True)
+    sizes = 2.0 ** np.array([-20, -3, 0, 1, 9, 30])
+    plain, scaled = (YarrowClassifier().partial_fit(x, y) for x in (X, X * sizes))
+    assert plain.n_mistakes_ == scaled.n_mistakes_
+    np.testing.assert_array_equal(plain.decision_function(X), scaled.decision_function(X * sizes))
+
+
+def test_columns_may_be_anywhere():
+    """A constant added to a column that every row has changes little, even a large one."""
+    X, y = stream(400, 6, 2, dense=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    plain, moved = (YarrowClassifier().partial_fit(x, y) for x in (X, X + 1000))
+    assert abs(plain.n_mistakes_ - moved.n_mistakes_) <= 0.02 * len(y)
+
+
+def test_a_concept_that_turns_around_is_followed():
+    X, y = stream(2000, 8, 2, dense=True, seed=5)
+    y[1000:] = 1 - y[1000:]
+    model = YarrowClassifier().partial_fit(X[:1500], y[:1500])
+    assert np.mean(model.predict(X[1500:]) == y[1500:]) > 0.8
+
+
+def test_probabilities_are_as_often_right_as_they_say():
+    X, y = stream(6000, 6, 2, dense=True, seed=2)
+    flipped = np.random.default_rng(0).random(len(y)) < 0.2
+    y = np.where(flipped, 1 - y, y)
+    model = YarrowClassifier().partial_fit(X[:4000], y[:4000])
+    top = model.predict_proba(X[4000:]).max(axis=1)
+    right = model.predict(X[4000:]) == y[4000:]
+    assert abs(top.mean() - right.mean()) < 0.03
+    assert top.max() < 0.95
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_counts_are_halved_before_they_stick(dtype):
+    """Beyond 2^24 a float32 can no longer count; the share of rows with a feature stays right."""
+    X, y = stream(50, 4, 2, dense=True)
+    model = YarrowClassifier(dtype=dtype).partial_fit(X, y)
+    state = model.__getstate__()
+    tensors = state["_core_state"]["tensors"]
+    many = 2**23 - 10
+    tensors["mixture"][-1] = many
+    tensors["blocks"][1:, 12] = many
+    later = YarrowClassifier()
+    later.__setstate__(pickle.loads(pickle.dumps(state)))
+    later.partial_fit(X[:20], y[:20])
+    after = later._model.get_state()
+    assert after["mixture"][-1] == after["blocks"][1, 12, 0] == 2**22 + 10
+    before = model.decision_function(X)
+    assert np.corrcoef(before, later.decision_function(X))[0, 1] > 0.9
+
+
+def test_new_words_do_not_dim_the_known_ones():
+    """A word that no model can know must not change a score, in a dict or in an array."""
+    model = YarrowClassifier()
+    for _ in range(5):
+        model.learn_one({"cheap": 1, "pills": 1}, "spam")
+        model.learn_one({"lunch": 1, "today": 1}, "ham")
+    known = model.predict_proba_one({"pills": 1})
+    assert model.predict_proba_one({"pills": 1, "never": 1, "seen": 3.5}) == known
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_explanation_sums_up_to_the_score(classes):
+    X, y = stream(120, 6, classes)
+    model = YarrowClassifier(dtype="float64").partial_fit(X, y)
+    explained = 0
+    for x in X:
+        row = {j: float(v) for j, v in enumerate(x) if v}
+        scores = np.ravel(model.decision_function(x[None]))
+        scores = np.array([-scores[0], scores[0]]) if classes == 2 else scores
+        if np.abs(scores).max() > 2:
+            continue  # an expert may have been cut
+        found = model.explain_one(row)
+        assert found.label == np.argmax(scores)
+        explained += abs(found.score - scores.max()) < 1e-9
+    assert explained > 60
+
+
+def test_memory_is_sixteen_numbers_a_feature():
+    X = sp.random_array((200, 3000), density=0.05, random_state=0, format="csr")
+    y = np.random.default_rng(0).integers(0, 2, 200)
+    model = YarrowClassifier().partial_fit(X, y, classes=[0, 1])
+    assert model._model.get_state()["blocks"].nbytes == 3001 * 16 * 4
+
+
+def test_it_learns_real_text(monkeypatch):
+    try:
+        data = load("sms-spam")
+    except Exception as error:
+        pytest.skip(str(error))
+    model = YarrowClassifier().partial_fit(data.X[:3000], data.y[:3000])
+    assert model.n_mistakes_ < 0.03 * 3000
