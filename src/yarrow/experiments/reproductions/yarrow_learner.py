@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from yarrow.experiments.curve import error_of
@@ -97,6 +98,10 @@ def _claims(fields: Sequence[Field]) -> list[Finding]:
     ]
 
 
+def _is_of(library: str, label: str) -> bool:
+    return label.startswith(library)
+
+
 def _foreseen(fields: Sequence[Field]) -> list[Finding]:
     """Beside peers that had to choose a setting before the rows that count, as users have to."""
     claims: list[Finding] = []
@@ -105,7 +110,7 @@ def _foreseen(fields: Sequence[Field]) -> list[Finding]:
         fewer = 0
         for field in fields:
             ours = field.foreseen(lambda label: label == spec.OURS)
-            peer = field.foreseen(lambda label, of=library: label.startswith(of))
+            peer = field.foreseen(functools.partial(_is_of, library))
             counts[1 + verdict(compared(ours, peer))] += 1
             fewer += error_of(ours.wrong) < error_of(peer.wrong)
         claims.append(
