@@ -235,7 +235,7 @@ def test_the_same_log_gives_the_same_state(words: str) -> None:
 def test_a_snapshot_and_the_rest_equal_the_whole(words: str) -> None:
     log = talkative_log()
     whole = fed(log, words=words)
-    for cut in range(0, len(log), 7):
+    for cut in range(0, len(log), 3):
         state = json.loads(json.dumps(fed(log[:cut], words=words).state_dict()))
         rest = Recogniser(words=words)  # type: ignore[arg-type]
         rest.load_state_dict(state)
