@@ -20,6 +20,7 @@ from yarrow.activity import (
     Merge,
     Recogniser,
     Rename,
+    snapshot,
 )
 from yarrow.activity.checks import LATEST
 from yarrow.activity.recogniser import HIGHEST_SCORE, PATIENCE
@@ -235,13 +236,22 @@ def test_the_same_log_gives_the_same_state(words: str) -> None:
 def test_a_snapshot_and_the_rest_equal_the_whole(words: str) -> None:
     log = talkative_log()
     whole = fed(log, words=words)
-    for cut in range(0, len(log), 3):
+    for cut in range(0, len(log), 7):
         state = json.loads(json.dumps(fed(log[:cut], words=words).state_dict()))
         rest = Recogniser(words=words)  # type: ignore[arg-type]
         rest.load_state_dict(state)
         for entry in log[cut:]:
             rest.feed(entry)
         assert same(rest, whole), cut
+
+
+def test_a_snapshot_has_all_plain_attributes() -> None:
+    plain = {
+        name
+        for name, value in vars(Recogniser()).items()
+        if name.startswith("_") and isinstance(value, int | float | str)
+    }
+    assert plain == set(snapshot._PLAIN)
 
 
 def test_ticks_change_nothing_that_entries_would_not() -> None:
