@@ -321,6 +321,18 @@ def test_a_late_event_happens_now() -> None:
     assert same(late, now)
 
 
+def test_a_threshold_means_the_same_after_thousands_of_lessons() -> None:
+    entries, end = declared_morning()
+    alarms = []
+    for shrunk in (1.0, 0.01):
+        recogniser = fed(entries)
+        recogniser._judge.weights.features *= shrunk
+        alarms += [a for entry in work(TAX, end, 3) for a in recogniser.feed(entry)]
+    fresh, old = alarms
+    assert (fresh.time, fresh.score) == (old.time, pytest.approx(old.score))
+    assert fresh.reasons[0].amount == pytest.approx(old.reasons[0].amount)
+
+
 # -- no answer -----------------------------------------------------------------------------------
 
 

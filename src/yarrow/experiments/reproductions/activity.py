@@ -16,8 +16,8 @@ SILENT = "batch, silent"
 _SILENCE = 600.0
 _BATCHES = (BATCH, SILENT, "batch, daily", "batch, daily, silent")
 _WITHOUT = ("ignore", "right", "wrong", "bandit")
-_THRESHOLDS = (0.0, 0.1, 0.25, 0.5)
-_BATCH_THRESHOLDS = (0.0, 0.05, 0.15)
+_THRESHOLDS = (0.0, 0.2, 0.5, 1.0)
+_BATCH_THRESHOLDS = (0.0, 0.2, 0.5)
 
 
 def _batch(label: str, **parameters: Any) -> Learner:
@@ -35,12 +35,12 @@ _LEARNERS = (
     Learner("regular expressions", "RuleWatcher", grid={"patience": (1, 2, 3, 4)}),
     Learner("same as last", "RuleWatcher", {"patience": None}),
 )
-_NO_ANSWER_GRID = {"threshold": (0.0, 0.25)}
+_NO_ANSWER_GRID = {"threshold": (0.0, 0.5)}
 _NO_ANSWER = tuple(
     Learner(f"unanswered: {setting}", "Recogniser", {"without_feedback": setting}, _NO_ANSWER_GRID)
     for setting in _WITHOUT
 )
-_ONLINE_LONG = Learner(ONLINE, "Recogniser", grid={"threshold": (0.0, 0.25)})
+_ONLINE_LONG = Learner(ONLINE, "Recogniser", grid={"threshold": (0.0, 0.5)})
 _SPEED = Learner("speed", "Recogniser")
 
 
