@@ -27,6 +27,7 @@ def _batch(label: str, **parameters: Any) -> Learner:
 _ONLINE = Learner(ONLINE, "Recogniser", grid={"threshold": _THRESHOLDS})
 _LEARNERS = (
     _ONLINE,
+    Learner("online, silent", "Recogniser", {"silence": _SILENCE}, _ONLINE.grid),
     Learner("online, a weight a word", "Recogniser", {"words": "each"}, _ONLINE.grid),
     _batch(BATCH),
     _batch(SILENT, silence=_SILENCE),
@@ -92,19 +93,21 @@ def precision_at(curve: list[dict[str, float]], recall: float) -> float | None:
 
 
 def _claims(part: Results) -> list[Finding]:
-    online = points(part, ONLINE)
     claims: list[Finding] = []
-    for label in (label for label in part.each("learner") if label in _BATCHES):
+    rivals = [(ONLINE, label) for label in part.each("learner") if label in _BATCHES]
+    for name, label in (*rivals, (f"{ONLINE}, silent", SILENT)):
+        online = points(part, name)
         compared = [
             (point["recall"], point["precision"], ours)
             for point in points(part, label)
             if (ours := precision_at(online, point["recall"])) is not None
+            if point["alarms"] >= 5
         ]
         better = sum(ours >= theirs for _, theirs, ours in compared)
         claims.append(
             Claim(
-                f'At the recall of the learner "{label}", the online learner\'s precision is no '
-                "lower.",
+                f'At the recall of the learner "{label}", the precision of the learner "{name}" is '
+                "no lower.",
                 bool(compared) and better == len(compared),
                 f"at {better} of {len(compared)} thresholds; "
                 + ", ".join(
@@ -290,8 +293,32 @@ expressions of the words in an activity's name. "Same as last" never alarms.
         tuple(one for one in _LEARNERS if "daily" not in one.label),
         (50, 100),
     ),
-    budget="4 + 4 + 4 x 3 + 5 runs of a month, 8 more half answered, 5 of four months, x 14,000 or "
+    budget="3 x 4 + 4 x 3 + 5 runs of a month, 8 more half answered, 5 of four months, x 14,000 or "
     "65,000 vectors x 0.2 ms, and 14,000 fits: 8 minutes of processor time.",
     findings=findings,
-    differences="",
+    differences="""
+The paper shows Figure 6 without numbers, so shapes are compared. Its online learner is about as
+good as the batch learners and beats the one that is not silent in most cases; so it is here. Its
+batch learner repeats its mistakes unless it is kept silent, and silence helps it here too, by a
+few points. One fit a day is clearly worse than one after each lesson. All are far better than
+rules made of activities' names, and all leave much undone: half of all looks go to shared, new or
+stray resources, so two minutes tell little, and more than half of the alarms are wrong. That is a
+property of the generator as much as of the methods.
+
+Three things had to be added to the paper's recipe, and both learners have them: whether an
+activity is the declared one is a feature (otherwise wrong alarms can only make all evidence count
+less); a declared switch also teaches that there was none before; and of a pair of vectors around a
+declared switch nothing is asked. Two belong to the online learner alone: features are scaled so
+that the slack of the soft margin outweighs them, since with features of about 1 each odd minute
+overturned the weights; and it starts from weights that a batch learner found in the lives used for
+tuning.
+
+When half of the alarms are not answered, taking them for right keeps most minutes right, taking
+them for wrong raises the precision, and the bandit lies between; the differences are small.
+
+Speed: times were taken on a machine with much other work and are too long by a factor that we do
+not know; the factor between the learners suffers less from that. The batch learner's fits are
+LIBSVM's, as in the paper; LIBLINEAR solves nearly the same problem much faster, which the paper
+could not know.
+""",
 )
