@@ -98,20 +98,21 @@ def _claims(part: Results) -> list[Finding]:
     for name, label in (*rivals, (f"{ONLINE}, silent", SILENT)):
         online = points(part, name)
         compared = [
-            (point["recall"], point["precision"], ours)
+            (point["recall"], point["precision"], precision_at(online, point["recall"]))
             for point in points(part, label)
-            if (ours := precision_at(online, point["recall"])) is not None
             if point["alarms"] >= 5
         ]
-        better = sum(ours >= theirs for _, theirs, ours in compared)
+        better = sum(ours is not None and ours >= theirs for _, theirs, ours in compared)
         claims.append(
             Claim(
                 f'At the recall of the learner "{label}", the precision of the learner "{name}" is '
                 "no lower.",
-                bool(compared) and better == len(compared),
+                better == len(compared),
                 f"at {better} of {len(compared)} thresholds; "
                 + ", ".join(
-                    f"recall {100 * recall:.0f} %: {100 * ours:.0f} % and {100 * theirs:.0f} %"
+                    f"recall {100 * recall:.0f} %: "
+                    + ("not reached" if ours is None else f"{100 * ours:.0f} %")
+                    + f" and {100 * theirs:.0f} %"
                     for recall, theirs, ours in compared
                 ),
             )
@@ -156,6 +157,7 @@ def _figure(part: Results) -> list[Finding]:
         line = points(part, label)
         if len(line) > 1:
             shown = [point for point in line if point["alarms"] >= 5]
+            shown.sort(key=lambda point: point["recall"])
             curves.append(
                 Curve(
                     label,
@@ -223,7 +225,8 @@ def _speed_table(speed: Results) -> Table:
             )
             for name, label in names.items()
         ),
-        "Processor time in one process. The batch learner is fitted after each of "
+        "Processor time in one process, for online the better of two runs. The batch learner is "
+        "fitted after each of "
         f"{one['sizes'][-1]:,} lessons; one fit with LIBLINEAR and LIBSVM was measured by the "
         f"number of lessons so far, and interpolated between: {fits}.",
     )
@@ -298,12 +301,19 @@ expressions of the words in an activity's name. "Same as last" never alarms.
     findings=findings,
     differences="""
 The paper shows Figure 6 without numbers, so shapes are compared. Its online learner is about as
-good as the batch learners and beats the one that is not silent in most cases; so it is here. Its
-batch learner repeats its mistakes unless it is kept silent, and silence helps it here too, by a
-few points. One fit a day is clearly worse than one after each lesson. All are far better than
-rules made of activities' names, and all leave much undone: half of all looks go to shared, new or
-stray resources, so two minutes tell little, and more than half of the alarms are wrong. That is a
-property of the generator as much as of the methods.
+good as the batch learners and beats the one that is not silent in most cases; here they are alike
+where both raise many alarms, and it is ahead where they raise few. Its batch learner repeats its
+mistakes unless it is kept silent, and silence helps it here too, by a few points. One fit a day is
+clearly worse than one after each lesson. All are far better than rules made of activities' names,
+and all leave much undone: half of all looks go to shared, new or stray resources, so two minutes
+tell little, and more than half of the alarms are wrong. That is a property of the generator as
+much as of the methods.
+
+How sure this is: one life with 200 undeclared switches, so a precision of 40 % has a standard
+error of about three points, and gaps of one to four points mean nothing. Where a recall is not
+reached, the claim counts as not held. Most was fixed on other seeds, but not all: that scores are
+told in units of the weights' size, the grid of thresholds after that, and a silent form of the
+online learner came when this life had been seen.
 
 Three things had to be added to the paper's recipe, and both learners have them: whether an
 activity is the declared one is a feature (otherwise wrong alarms can only make all evidence count
