@@ -20,6 +20,7 @@ from yarrow.activity import (
     Merge,
     Recogniser,
     Rename,
+    snapshot,
 )
 from yarrow.activity.checks import LATEST
 from yarrow.activity.recogniser import HIGHEST_SCORE, PATIENCE
@@ -244,6 +245,15 @@ def test_a_snapshot_and_the_rest_equal_the_whole(words: str) -> None:
         assert same(rest, whole), cut
 
 
+def test_a_snapshot_has_all_plain_attributes() -> None:
+    plain = {
+        name
+        for name, value in vars(Recogniser()).items()
+        if name.startswith("_") and isinstance(value, int | float | str)
+    }
+    assert plain == set(snapshot._PLAIN)
+
+
 def test_ticks_change_nothing_that_entries_would_not() -> None:
     log = talkative_log()
     ticked = Recogniser()
@@ -309,6 +319,18 @@ def test_a_late_event_happens_now() -> None:
         [*two_activities(), Event(START + 100, "focus", "/a"), Event(START + 100, "focus", "/b")]
     )
     assert same(late, now)
+
+
+def test_a_threshold_means_the_same_after_thousands_of_lessons() -> None:
+    entries, end = declared_morning()
+    alarms = []
+    for shrunk in (1.0, 0.01):
+        recogniser = fed(entries)
+        recogniser._judge.weights.features *= shrunk
+        alarms += [a for entry in work(TAX, end, 3) for a in recogniser.feed(entry)]
+    fresh, old = alarms
+    assert (fresh.time, fresh.score) == (old.time, pytest.approx(old.score))
+    assert fresh.reasons[0].amount == pytest.approx(old.reasons[0].amount)
 
 
 # -- no answer -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ cannot give in the time there is. A test compares the step with the core's rule.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 from yarrow.activity.features import ACTIVITY_FEATURES, SCALE, SWITCH_FEATURES, Features
@@ -30,6 +31,7 @@ FIRST_WEIGHTS = tuple(
 lives that were used for tuning."""
 
 
+_FIRST_SIZE = math.sqrt(sum(weight * weight for weight in FIRST_WEIGHTS[1:]))
 EACH_WORD = 10.0
 """What single words are multiplied with besides: a word meets few lessons."""
 
@@ -59,6 +61,15 @@ class Weights:
     def word(self, word: str) -> float:
         """What a word weighs beside the weight that all words share."""
         return EACH_WORD * self._scale * self._words.get(word, 0.0)
+
+    def unit(self) -> float:
+        """How large the weights are now beside what they were at first.
+
+        Each lesson shrinks all of them by 1/(1 + alpha), which changes no ranking, but would make
+        a fixed threshold higher from month to month. So scores are told in this unit. (The weight
+        of what is explicit is left out: it learns nothing where nobody says anything.)
+        """
+        return math.sqrt(float(self.features[1:] @ self.features[1:])) / _FIRST_SIZE
 
     def margin(self, example: Example) -> float:
         """The score of an example."""

@@ -157,6 +157,7 @@ class Recogniser:
         if not self._activities:
             return []
         self._ending = endings(*self._judge.scores(self._before, self._present))
+        self._ending /= self._judge.weights.unit() or 1.0
         best = int(self._ending.argmax())
         sure = certainty(lead(self._ending, best))
         self._write(vector, best, sure)

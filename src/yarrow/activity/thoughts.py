@@ -73,9 +73,10 @@ def reasons(
     most: int = 8,
 ) -> tuple[Reason, ...]:
     """The words and resources that spoke for an activity, the loudest first."""
-    explicit, implicit, opened, words, _ = weights.features[: len(ACTIVITY_FEATURES)]
+    unit = weights.unit() or 1.0
+    explicit, implicit, opened, words, _ = weights.features[: len(ACTIVITY_FEATURES)] / unit
     found = [
-        Reason("word", word, float(words + weights.word(word)) * value)
+        Reason("word", word, float(words + weights.word(word) / unit) * value)
         for word, value in features.word_values(activity)
     ]
     seconds = vector.seconds() or 1.0

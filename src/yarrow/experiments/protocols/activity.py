@@ -16,6 +16,7 @@ from yarrow.activity.baselines import SOLVERS, BatchLargeMargin, RuleWatcher, So
 from yarrow.activity.generator import Life, desktop_life
 from yarrow.activity.recogniser import Recogniser
 from yarrow.activity.simulation import Outcome, Watcher, simulate
+from yarrow.activity.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.experiments.spec import Cell
 from yarrow.lazy import np
@@ -75,6 +76,7 @@ def _speed(life: Life, cell: Cell) -> dict[str, Any]:
     return {
         "vectors": vectors,
         "online": online / vectors,
+        "intake": min(_intake(life) for _ in range(2)) / vectors,
         **{solver: seconds / vectors for solver, seconds in total.items()},
         "sizes": sizes,
         "seconds": times,
@@ -88,6 +90,17 @@ def _fit_times(examples: list[Any], sizes: list[int], solver: Solver) -> list[fl
         machine.fit()
         seconds.append(machine.fit_seconds)
     return seconds
+
+
+def _intake(life: Life) -> float:
+    """The time it takes to make vectors of the events, which all watchers spend."""
+    started = time.process_time()
+    builder = VectorBuilder()
+    for event in life.events:
+        while builder.due(event.time) is not None:
+            pass
+        builder.tell(event)
+    return time.process_time() - started
 
 
 def _timed(life: Life, watcher: Watcher) -> float:
