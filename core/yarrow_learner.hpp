@@ -1,10 +1,10 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "expert_steps.hpp"
 #include "learner.hpp"
 #include "mixture.hpp"
 #include "rules/arow.hpp"
@@ -32,9 +32,7 @@ class YarrowLearner final : public Learner<W> {
   static constexpr std::size_t statistics = 2 * experts;  ///< the first plane of these
   using Numbers = std::vector<double>;
 
-  /// Neighbours in one register, in the type that is stored.
-  typedef W Lanes __attribute__((vector_size(16)));
-  static constexpr std::size_t width = 16 / sizeof(W);
+  static constexpr std::size_t width = lanes_of<W>;
 
  public:
   using Base::state;
@@ -210,7 +208,7 @@ class YarrowLearner final : public Learner<W> {
         const W xx = static_cast<W>(x * x);
         W parts[arows];
         for (std::size_t j = 0; j < arows; j += width)
-          put<width>(xx / (1 + lanes<width>(cells + j)), parts + j);
+          put_lanes<width>(xx / (1 + lanes_at<width>(cells + j)), parts + j);
         a += pair_at(parts);
         b += pair_at(parts + 2);
       });
@@ -222,41 +220,11 @@ class YarrowLearner final : public Learner<W> {
       for (std::size_t m = 0; m < many; ++m) {
         const std::size_t j = moving[m];
         W parts[width];
-        put<width>(xx / (1 + lanes<width>(cells + j)), parts);
+        put_lanes<width>(xx / (1 + lanes_at<width>(cells + j)), parts);
         for (std::size_t k = 0; k < width; k += 2)
           put_pair_at(pair_at(sums + j + k) + pair_at(parts + k), sums + j + k);
       }
     });
-  }
-
-  /// Some neighbours, at most as many as a register holds.
-  template <std::size_t N>
-  [[gnu::always_inline]] static Lanes lanes(const W* from) {
-    Lanes found{};
-    std::memcpy(&found, from, N * sizeof(W));
-#if defined(__SSE2__)  // half a register goes straight there, and not by way of memory
-    if constexpr (N < width) found = (Lanes)_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-#endif
-    return found;
-  }
-  template <std::size_t N>
-  [[gnu::always_inline]] static void put(Lanes numbers, W* to) {
-#if defined(__SSE2__)
-    if constexpr (N < width)
-      return _mm_storel_epi64(reinterpret_cast<__m128i*>(to), (__m128i)numbers);
-#endif
-    std::memcpy(to, &numbers, N * sizeof(W));
-  }
-  [[gnu::always_inline]] static Lanes root_of(Lanes x) {
-#if defined(__SSE2__)
-    if constexpr (sizeof(W) == 4)
-      return _mm_sqrt_ps(x);
-    else
-      return _mm_sqrt_pd(x);
-#else
-    for (std::size_t k = 0; k < width; ++k) x[k] = std::sqrt(x[k]);
-    return x;
-#endif
   }
 
   /// The experts' scores of one column.
@@ -361,41 +329,14 @@ class YarrowLearner final : public Learner<W> {
         walk_.moving.push_back(at - walk_.margins.begin());
   }
 
-  /// What a step does to some neighbours.
-  struct Step {
-    Lanes step, gain, fade;  ///< AdaGrad: gradient, rate, memory
-
-    [[gnu::always_inline]] void arow(W* weights, W* precisions, W x) const {
-      const Lanes p = lanes<width>(precisions), limit = Lanes{} + static_cast<W>(most_precision);
-      put<width>(lanes<width>(weights) + step * x / (1 + p), weights);
-      put<width>(smaller(fade * (p + gain * (x * x)), limit), precisions);
-    }
-    template <std::size_t N>
-    [[gnu::always_inline]] void adagrad(W* weights, W* squares, W x) const {
-      const Lanes g = step * x, sum = fade * lanes<N>(squares) + g * g;
-      const Lanes limit = Lanes{} + static_cast<W>(most_precision);
-      const Lanes least = Lanes{} + std::numeric_limits<W>::min();
-      put<N>(lanes<N>(weights) + gain * g / root_of(larger(sum, least)), weights);
-      put<N>(smaller(sum, limit), squares);
-    }
-  };
-
-  /// The steps of all experts and columns.
-  struct Steps {
-    const W *step, *gain, *fade;
-    template <std::size_t N>
-    [[gnu::always_inline]] Step at(std::size_t j) const {
-      return {lanes<N>(step + j), lanes<N>(gain + j), lanes<N>(fade + j)};
-    }
-  };
-  Steps steps() const { return {walk_.step.data(), walk_.gain.data(), walk_.fade.data()}; }
+  ExpertSteps<W> steps() const { return {walk_.step.data(), walk_.gain.data(), walk_.fade.data()}; }
 
   void move(const Row<W>& row) {
     const std::size_t capacity = state.blocks.capacity(), n = experts * capacity;
     if (capacity == 1) return move_column(row);
     const std::size_t* const moving = walk_.moving.data();
     const std::size_t many = walk_.moving.size();
-    const Steps steps = this->steps();
+    const ExpertSteps<W> steps = this->steps();
     move_blocks(row, [=](W* cells, W x) {
       for (std::size_t m = 0; m < many; ++m) {
         const std::size_t j = moving[m];
@@ -411,8 +352,9 @@ class YarrowLearner final : public Learner<W> {
   /// One column and nothing beside it: all steps stay in registers.
   void move_column(const Row<W>& row) {
     constexpr std::size_t last = arows - width;  // the second half of the AROWs, or all of them
-    const Step first = steps().template at<width>(0), second = steps().template at<width>(last);
-    const Step third = steps().template at<2>(arows);
+    const ExpertStep<W> first = steps().template at<width>(0),
+                        second = steps().template at<width>(last);
+    const ExpertStep<W> third = steps().template at<2>(arows);
     const auto adagrad = [=](W* cells, W x) {
       third.template adagrad<2>(cells + arows, cells + experts + arows, x);
     };
@@ -472,8 +414,6 @@ class YarrowLearner final : public Learner<W> {
     for (std::size_t e = 0; e < experts; ++e) most = std::max(most, state.largest(e));
     return most;
   }
-
-  static constexpr double most_precision = 1e30;
 
   const double *rates_, *memories_, *first_weights_;
   double mixture_r_, drift_, intercept_;

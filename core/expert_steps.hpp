@@ -1,0 +1,89 @@
+#pragma once
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "pulls/arithmetic.hpp"
+
+// What the experts of yarrow_learner.hpp do to their numbers: several neighbours at a time, in the
+// type that is stored, which is four at once in float32. Each number is treated alike wherever it
+// stands, so that one column and many give the same bits.
+
+namespace yarrow {
+
+template <class W>
+struct LanesOf {
+  typedef W type __attribute__((vector_size(16)));
+};
+template <class W>
+using Lanes = typename LanesOf<W>::type;
+template <class W>
+constexpr std::size_t lanes_of = 16 / sizeof(W);
+
+/// N neighbours, at most as many as a register holds.
+template <std::size_t N, class W>
+[[gnu::always_inline]] inline Lanes<W> lanes_at(const W* from) {
+  Lanes<W> found{};
+#if defined(__SSE2__)  // half a register goes straight there, and not by way of memory
+  if constexpr (N < lanes_of<W>)
+    return (Lanes<W>)_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+#endif
+  std::memcpy(&found, from, N * sizeof(W));
+  return found;
+}
+
+template <std::size_t N, class W>
+[[gnu::always_inline]] inline void put_lanes(Lanes<W> numbers, W* to) {
+#if defined(__SSE2__)
+  if constexpr (N < lanes_of<W>)
+    return _mm_storel_epi64(reinterpret_cast<__m128i*>(to), (__m128i)numbers);
+#endif
+  std::memcpy(to, &numbers, N * sizeof(W));
+}
+
+inline Lanes<float> square_root(Lanes<float> x) {
+#if defined(__SSE2__)
+  return _mm_sqrt_ps(x);
+#else
+  for (int k = 0; k < 4; ++k) x[k] = std::sqrt(x[k]);
+  return x;
+#endif
+}
+
+/// Where confidence, and the sum of squared gradients, end.
+constexpr double most_precision = 1e30;
+
+/// One step of some neighbours. `precisions` are P - 1.
+template <class W>
+struct ExpertStep {
+  static constexpr std::size_t width = lanes_of<W>;
+  Lanes<W> step, gain, fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
+
+  [[gnu::always_inline]] void arow(W* weights, W* precisions, W x) const {
+    const Lanes<W> p = lanes_at<width>(precisions);
+    put_lanes<width>(lanes_at<width>(weights) + step * x / (1 + p), weights);
+    put_lanes<width>(smaller(fade * (p + gain * (x * x)), limit()), precisions);
+  }
+  template <std::size_t N>
+  [[gnu::always_inline]] void adagrad(W* weights, W* squares, W x) const {
+    const Lanes<W> g = step * x, sum = fade * lanes_at<N>(squares) + g * g;
+    const Lanes<W> least = Lanes<W>{} + std::numeric_limits<W>::min();
+    put_lanes<N>(lanes_at<N>(weights) + gain * g / square_root(larger(sum, least)), weights);
+    put_lanes<N>(smaller(sum, limit()), squares);
+  }
+
+ private:
+  static Lanes<W> limit() { return Lanes<W>{} + static_cast<W>(most_precision); }
+};
+
+/// The steps of all experts and columns.
+template <class W>
+struct ExpertSteps {
+  const W *step, *gain, *fade;
+  template <std::size_t N>
+  [[gnu::always_inline]] ExpertStep<W> at(std::size_t j) const {
+    return {lanes_at<N>(step + j), lanes_at<N>(gain + j), lanes_at<N>(fade + j)};
+  }
+};
+
+}  // namespace yarrow
