@@ -63,7 +63,7 @@ def _by_time(n: int, delay: Any, times: Any, arrives: Any) -> tuple[Array, Array
     clock = _times(times, n, "times")
     back = clock[1:] < clock[:-1]
     if back.any():
-        row = int(np.argmax(back)) + 2
+        row = int(np.argmax(back)) + 1
         raise DataError("The time is earlier than that of the row before", row=row)
     if arrives is None:
         wait = np.timedelta64(delay) if isinstance(delay, datetime.timedelta) else delay
@@ -78,7 +78,7 @@ def _by_time(n: int, delay: Any, times: Any, arrives: Any) -> tuple[Array, Array
     never = np.isnat(arrival) if arrival.dtype.kind == "M" else np.isnan(arrival)
     early = ~never & (arrival < clock)
     if early.any():
-        row = int(np.argmax(early)) + 1
+        row = int(np.argmax(early))
         raise DataError("The label arrives before the row itself", row=row)
     # A label that arrives at the time of a row is known when that row is predicted.
     after = np.maximum(np.searchsorted(clock, arrival, side="left") - 1, np.arange(n))
@@ -93,5 +93,5 @@ def _times(values: Any, n: int, what: str) -> Array:
         raise DataError(f"{what} must be {n} numbers or dates, one a row.")
     missing = np.isnat(array) if array.dtype.kind == "M" else np.isnan(array)
     if what == "times" and missing.any():
-        raise DataError("There is no time", row=int(np.argmax(missing)) + 1)
+        raise DataError("There is no time", row=int(np.argmax(missing)))
     return array

@@ -8,7 +8,7 @@ from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
 if TYPE_CHECKING:
-    from yarrow.experiments.lanes import Heat
+    from yarrow.experiments.heats import Heat
 
 
 class Baseline:

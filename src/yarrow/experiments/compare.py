@@ -12,7 +12,8 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.experiments.comparison import Comparison, Outcome
 from yarrow.experiments.folds import cross_validate
 from yarrow.experiments.grids import entrants_of
-from yarrow.experiments.lanes import Entrant, OneMoreClass
+from yarrow.experiments.heats import OneMoreClass
+from yarrow.experiments.lanes import Entrant
 from yarrow.experiments.race import NoRows, OnProgress, Race
 from yarrow.experiments.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
 from yarrow.experiments.sources import Files, Named

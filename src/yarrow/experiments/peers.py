@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from yarrow.errors import ParameterError
-from yarrow.experiments.lanes import Classes, Heat
+from yarrow.experiments.heats import Classes, Heat
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 

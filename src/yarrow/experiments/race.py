@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from yarrow.errors import DataError, ParameterError
 from yarrow.experiments.baselines import LastLabel, Majority
 from yarrow.experiments.comparison import Outcome
-from yarrow.experiments.lanes import Classes, Entrant, Heat, Lane
+from yarrow.experiments.heats import Classes, Heat
+from yarrow.experiments.lanes import Entrant, Lane
 
 if TYPE_CHECKING:
     from yarrow.datasets import Block

@@ -1,0 +1,79 @@
+"""A block of rows made ready for all who learn it, and the numbers of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from yarrow.errors import DataError
+from yarrow.lazy import np
+from yarrow.stream.arrays import Array, Rows, read_labels, read_rows, read_values, read_weights
+
+UNKNOWN = -2  # the number of a class that no learner can have seen
+
+
+class OneMoreClass(DataError):
+    """A class that nobody expected."""
+
+
+class Classes:
+    """Classes numbered in the order of their appearance, as every learner numbers them."""
+
+    def __init__(self, expected: Sequence[Any] | None = None) -> None:
+        self.names: list[Any] = []
+        self._expected = None if expected is None else {_class_name(name) for name in expected}
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, y: Array, add: bool) -> Array:
+        """The numbers of labels; those that are new get one, or are UNKNOWN."""
+        names, first, places = np.unique(y, return_index=True, return_inverse=True)
+        numbers = np.full(len(names), UNKNOWN)
+        listed = names.tolist()
+        for place in np.argsort(first, kind="stable").tolist():
+            name = _class_name(listed[place])
+            if add and name not in self._numbers:
+                if self._expected is not None and name not in self._expected:
+                    raise OneMoreClass(f"the class {name!r} was not told beforehand")
+                self._numbers[name] = len(self.names)
+                self.names.append(name)
+            numbers[place] = self._numbers.get(name, UNKNOWN)
+        return numbers[places.reshape(-1)]
+
+
+def _class_name(label: Any) -> Any:
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+class Heat(NamedTuple):
+    """A block made ready for all entrants: read once, whoever learns it."""
+
+    X: Any
+    y: Array
+    weights: Array | None
+    names: list[Any] | None  # of the columns, for those that look at names
+    rows: Rows
+    labels: tuple[Array, list[Any]]
+    learned: Array  # the labels as class numbers, or values
+    truth: Array  # what predictions are compared with: these, or those before noise
+    counts: Array | None  # which rows count; None: all
+
+    @classmethod
+    def of(cls, block: Any, classes: Classes | None, clean: bool) -> Heat:
+        """Make a block ready; without `classes` its labels are values."""
+        rows = read_rows(block.X)
+        weights = read_weights(block.weights, rows.n_rows)
+        counts = None if weights is None or weights.all() else weights != 0
+        compared = block.clean if clean and block.clean is not None else block.y
+        labels: tuple[Array, list[Any]]
+        if classes is None:
+            learned = read_values(block.y, rows.n_rows)
+            labels = learned, []
+            truth = learned if compared is block.y else read_values(compared, rows.n_rows)
+        else:
+            labels = read_labels(block.y, rows.n_rows)
+            y = np.asarray(block.y)
+            classes.number(y if counts is None else y[counts], add=True)
+            learned = truth = classes.number(y, add=False)
+            if compared is not block.y:
+                truth = classes.number(np.asarray(compared), add=False)
+        return cls(block.X, block.y, weights, block.names, rows, labels, learned, truth, counts)
