@@ -51,7 +51,9 @@ def eager(rows, y, r, memory, clock, hinge=False, projected=False):
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize("memory", [0.3, 0.9, 0.999])
 def test_lazy_is_eager(clock, loss, memory):
-    X, y = binary_stream(41, rows=400, features=12, density=0.15)
+    # Dense enough that rows without a feature are rare: at the second one after a step of the hinge
+    # loss the margin is 1 but for rounding, which then decides whether there is an update.
+    X, y = binary_stream(41, rows=400, features=12, density=0.35)
     model = ForgettingAROWClassifier(0.3, memory, clock, loss, classes=[-1, 1], **EXACT)
     model.partial_fit(scipy.sparse.csr_array(X), y)
     mu, P = eager(with_constant(X), y, 0.3, memory, clock, hinge=loss == "hinge")

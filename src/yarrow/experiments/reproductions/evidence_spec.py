@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from yarrow import linear_model
 from yarrow.experiments.grids import GRIDS
 from yarrow.experiments.spec import Data, Learner, Study
 
@@ -101,7 +102,8 @@ def _ours(names: tuple[str, ...]) -> tuple[Learner, ...]:
     )
 
 
-ALL_OURS = _ours(tuple(n for n in GRIDS if n not in _LEFT_OUT and not n.endswith("Regressor")))
+_COMPARED = sorted((set(GRIDS) & set(dir(linear_model))).difference(_LEFT_OUT))
+ALL_OURS = _ours(tuple(name for name in _COMPARED if not name.endswith("Regressor")))
 TEAM_LEARNERS = _ours(TEAM)
 
 _LOSSES = ("hinge", "log_loss", "modified_huber")
