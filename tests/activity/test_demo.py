@@ -1,4 +1,4 @@
-"""The simulated day: Ada forgets to declare, is told, and answers."""
+"""The simulated day: switches are forgotten, noticed, and answered."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def test_the_demo_asks_within_a_minute() -> None:
         assert alarm is not None
         assert state["demo"]
         sentence = state["sources"][0]["sentence"]
-        assert "simulated day" in sentence or "Answer for Ada" in sentence
+        assert "simulated day" in sentence or "Answer the question" in sentence
         assert client.ask("/api/open", {"resource": "https://search.example.com/"}).body == {
             "error": "in the demo nothing is opened."
         }

@@ -1,7 +1,7 @@
 """A simulated working day, so that a newcomer sees the program at work within a minute.
 
-Ada works on a few things at a time, and does not always say when she switches. Her last week is in
-the log before the page opens. When she is asked and nobody answers for her, she does.
+A simulated user works on a few things at a time, and does not always say when they change. The week
+before is in the log when the page opens. Questions that nobody answers are answered by the user.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from yarrow.errors import ParameterError
 __all__ = ["SPEED", "DemoDay", "last_week", "nothing_is_opened"]
 
 SPEED = 200.0
-_ANSWER_AFTER = 7.0  # real seconds that the newcomer has to answer for Ada
+_ANSWER_AFTER = 7.0  # real seconds that the newcomer has to answer
 _STEP = 0.05  # real seconds
 _SEED = 7
 _HOME = "/home/ada"
 
 
 class Thing(NamedTuple):
-    """Something that Ada has on her screen."""
+    """Something on the screen."""
 
     resource: str
     title: str
@@ -86,7 +86,7 @@ EVERYWHERE = [
     Thing("window:Element/Team chat", "Team chat - Element", "Element"),
 ]
 
-# Of the day that is shown: when (hours), what, and whether Ada says so.
+# Of the day that is shown: when (hours), what, and whether it is declared.
 DAY = [
     (9.00, "Grant proposal", True),
     (9.55, "Statistics course", False),
@@ -115,7 +115,7 @@ def _hour(day: datetime.date, hour: float) -> float:
 
 
 def _stretch(rng: random.Random, name: str, start: float, end: float) -> Iterator[Event]:
-    """What happens on the screen while Ada works at one thing."""
+    """What happens on the screen during work at one thing."""
     things = NEW_WORK if name == NEW else WORK[name]
     opened: set[str] = set()
     now = start
@@ -136,7 +136,7 @@ def _stretch(rng: random.Random, name: str, start: float, end: float) -> Iterato
 
 
 def last_week(today: datetime.date) -> list[said.Entry]:
-    """Five working days on which Ada always said what she did."""
+    """Five working days on which every switch was declared."""
     rng = random.Random(_SEED)
     names = list(WORK)
     entries: list[said.Entry] = []
@@ -165,12 +165,12 @@ class DemoDay:
         self._events = self._all_events()
         self._stopped = threading.Event()
         self._waits = False  # for an answer
-        self._current: str | None = None  # what Ada really works at
+        self._current: str | None = None  # what is really worked at
         self.is_over = False
 
     @staticmethod
     def starts(today: datetime.date) -> float:
-        """A minute before Ada sits down."""
+        """A minute before work begins."""
         return _hour(today, DAY[0][0]) - 60.0
 
     def _all_events(self) -> list[Event]:
@@ -195,7 +195,7 @@ class DemoDay:
         if self.is_over:
             sentence = "The simulated day is over; look around, correct, review"
         elif self._waits:
-            sentence = "Answer for Ada; in a few seconds she does it herself"
+            sentence = "Answer the question; in a few seconds the simulated user does"
         else:
             sentence = f"A simulated day, {self.clock.speed:g} times as fast"
         return [{"ok": True, "sentence": sentence}]

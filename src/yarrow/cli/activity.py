@@ -138,8 +138,8 @@ def run(
 def demo(port: int, speed: float, browser: bool) -> None:
     """Show a simulated working day on the page; nothing of yours is read or kept.
 
-    Ada works on five things and does not always say when she switches. Answer for her when the
-    page asks, or watch her answer.
+    A simulated user works on five things and does not always say when they change. Answer when the
+    page asks, or watch it being answered.
 
       yarrow activity demo
     """

@@ -187,9 +187,9 @@ class OnlineMatrixFactorization(Factorization):
     --------
     >>> model = OnlineMatrixFactorization(n_factors=2)
     >>> for _ in range(50):
-    ...     model.learn_one({"user": "Ann", "item": "film"}, 5)
-    ...     model.learn_one({"user": "Bob", "item": "film"}, 2)
-    >>> round(model.predict_one({"user": "Ann", "item": "film"}))
+    ...     model.learn_one({"user": 1, "item": "film"}, 5)
+    ...     model.learn_one({"user": 2, "item": "film"}, 2)
+    >>> round(model.predict_one({"user": 1, "item": "film"}))
     5
     """
 

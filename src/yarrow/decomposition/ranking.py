@@ -29,9 +29,9 @@ class OnlineRankMF(Factorization):
     --------
     >>> model = OnlineRankMF(n_factors=2)
     >>> for _ in range(30):
-    ...     model.learn_one({"user": "Ann", "item": "film"}, 5)
-    ...     model.learn_one({"user": "Ann", "item": "book"}, 1)
-    >>> model.recommend("Ann")
+    ...     model.learn_one({"user": 1, "item": "film"}, 5)
+    ...     model.learn_one({"user": 1, "item": "book"}, 1)
+    >>> model.recommend(1)
     ['film', 'book']
     """
 
