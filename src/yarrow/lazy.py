@@ -1,11 +1,32 @@
-"""numpy, loaded when it is first used: that takes longer than many a command needs."""
+"""What is loaded when it is first used: numpy takes longer than many a command needs."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["np"]
+__all__ = ["exports", "np"]
+
+
+def exports(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package that offers names out of files that are not loaded.
+
+    `homes` has the file of each name.
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted({*vars(sys.modules[package]), *homes})
+
 
 if TYPE_CHECKING:
     import numpy as np

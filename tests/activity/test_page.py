@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from activity.support import MORNING, HandClock, session_at, work
+from activity.support import MORNING, work
 
-from yarrow.activity.requests import Requests
 from yarrow.activity.server import PageServer
 from yarrow.activity.session import Session
 
@@ -32,24 +31,6 @@ def browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def session() -> Session:
-    return session_at(HandClock())
-
-
-@pytest.fixture
-def opened() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def server(session: Session, opened: list[str]) -> Iterator[PageServer]:
-    server = PageServer(Requests(session, opened.append))
-    server.start()
-    yield server
-    server.close()
 
 
 @pytest.fixture

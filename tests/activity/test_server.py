@@ -7,35 +7,16 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from activity.support import MORNING, Client, HandClock, focus, session_at, work
+from activity.support import MORNING, Client, focus, work
 
-from yarrow.activity.requests import Requests, openable
+from yarrow.activity.requests import openable
 from yarrow.activity.server import PageServer
 from yarrow.activity.session import Session
 from yarrow.activity.spans import Change
 from yarrow.errors import ParameterError
-
-
-@pytest.fixture
-def session() -> Session:
-    return session_at(HandClock())
-
-
-@pytest.fixture
-def opened() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def server(session: Session, opened: list[str]) -> Iterator[PageServer]:
-    server = PageServer(Requests(session, opened.append))
-    server.start()
-    yield server
-    server.close()
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def test_a_broken_event_is_named(broken: dict[str, Any]) -> None:
     [
         ("code", "main.py - yarrow - Visual Studio Code", "window:code/main.py - yarrow"),
         ("code", "● main.py - yarrow - Visual Studio Code", "window:code/main.py - yarrow"),
-        ("gvim", "notes.md (~/work) - GVIM1", "~/work/notes.md"),
+        ("gvim", "notes.md (~/letters) - GVIM1", "~/letters/notes.md"),
         ("emacs", "/home/me/a.org", "/home/me/a.org"),
         ("xterm", "me@host: /srv/www", "/srv/www"),
         ("kate", "a/b testing", "window:kate/a/b testing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 __all__ = ["Clock", "FastClock"]
 
@@ -27,7 +28,7 @@ class Clock:
     speed = 1.0
     _BACKWARDS = 2.0  # seconds; corrections by the network are smaller
 
-    def __init__(self, last: float = float("-inf"), wall=time.time) -> None:  # type: ignore[no-untyped-def]
+    def __init__(self, last: float = float("-inf"), wall: Callable[[], float] = time.time) -> None:
         self._wall, self._last, self.shift = wall, last, 0.0
         self.shifted_at = float("inf")  # what the wall showed just after it went back
 

@@ -379,6 +379,14 @@ class Recogniser:
         """The declared activity, or what a correction or a recognition put in its place."""
         return _or_none(self._declared)
 
+    def declared_since(self) -> float | None:
+        """Since when the declared activity is."""
+        return self._declared_at or None
+
+    def unanswered(self) -> Alarm | None:
+        """The alarm that nobody has answered yet."""
+        return None if self._question is None else self._question.alarm
+
     def minutes(self) -> list[tuple[float, int]]:
         """When each information vector ended, and its activity (-1: none)."""
         return list(zip(self._diary.end, self._diary.activity, strict=True))

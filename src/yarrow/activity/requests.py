@@ -284,9 +284,9 @@ def _time(asked: dict[str, Any], name: str, *, optional: bool = False) -> Any:
     if value is None and optional:
         return None
     try:
-        time = float(value)  # type: ignore[arg-type]
+        time = math.nan if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         time = math.nan
-    if isinstance(value, bool) or not math.isfinite(time):
+    if not math.isfinite(time):
         raise ParameterError(f"{name!r} must be a number of seconds since 1970.")
     return time

@@ -260,12 +260,11 @@ class Session:
 
     def alarm(self) -> Alarm | None:
         """The newest alarm that nobody has answered."""
-        question = self.recogniser._question
-        return None if question is None else question.alarm
+        return self.recogniser.unanswered()
 
     def declared_since(self) -> float | None:
         """Since when the declared activity is."""
-        return self.recogniser._declared_at or None
+        return self.recogniser.declared_since()
 
     def activities(self) -> list[Activity]:
         """All activities that were not merged into others."""

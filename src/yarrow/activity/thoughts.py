@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from yarrow.activity.features import ACTIVITY_FEATURES, SCALE, Features, Knowledge
 from yarrow.activity.learning import Weights
 from yarrow.activity.vectors import InformationVector
+from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +94,7 @@ def reasons(
     return tuple(sorted(spoke, key=lambda reason: -reason.amount)[:most])
 
 
-def ranking(ending: NDArray, most: int = 10) -> tuple[tuple[int, float], ...]:  # type: ignore[type-arg]
+def ranking(ending: NDArray[np.float64], most: int = 10) -> tuple[tuple[int, float], ...]:
     """The best activities and their scores."""
     order = ending.argsort(kind="stable")[::-1][:most]
     return tuple((int(a), float(ending[a])) for a in order if math.isfinite(ending[a]))

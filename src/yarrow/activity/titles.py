@@ -37,8 +37,8 @@ def resource_of(application: str, title: str) -> str:
 
     Examples
     --------
-    >>> resource_of("gvim", "notes.md + (~/work) - GVIM")
-    '~/work/notes.md'
+    >>> resource_of("gvim", "notes.md + (~/letters) - GVIM")
+    '~/letters/notes.md'
     >>> resource_of("Alacritty", "me@desk: ~/src/yarrow")
     '~/src/yarrow'
     >>> resource_of("soffice", "*Budget 2026.ods — LibreOffice Calc")

@@ -147,16 +147,21 @@ def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
     events.sort(key=lambda event: event[0])
     window = list(_as_spans(events))
     web = [span for span in window if span.data["url"]]
-    by_column: Name = lambda span: span.data["activity"].strip() or None  # noqa: E731
     has_labels = "activity" in places
     return History(
         f"csv:{path.rsplit('/', 1)[-1]}",
         window,
         web,
         [],
-        by_column if has_labels else name,
+        _labelled if has_labels else name,
         0.0 if has_labels else _SETTLED,
     )
+
+
+def _labelled(span: Span) -> str | None:
+    """What the file itself says."""
+    activity: str = span.data["activity"].strip()
+    return activity or None
 
 
 def _places(path: str, header: Sequence[str], columns: Mapping[str, str]) -> dict[str, int]:

@@ -3,8 +3,9 @@
 Any learners can be experts: Yarrow's, scikit-learn's with `partial_fit`, river's with `learn_one`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from yarrow.lazy import exports
 
 if TYPE_CHECKING:
     from yarrow.experts.hedge import FixedShareClassifier as FixedShareClassifier
@@ -31,14 +32,4 @@ _HOMES = {
 if not TYPE_CHECKING:
     __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__ = exports(__name__, _HOMES)

@@ -1,7 +1,8 @@
 """Labels that come late, that must be asked for, and predictions that say how sure they are."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from yarrow.lazy import exports
 
 if TYPE_CHECKING:
     from yarrow.feedback.late import LateLabels as LateLabels
@@ -20,14 +21,4 @@ _HOMES = {
 if not TYPE_CHECKING:
     __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__ = exports(__name__, _HOMES)

@@ -1,7 +1,8 @@
 """Linear learners, one file per family; each file is loaded when it is first asked for."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from yarrow.lazy import exports
 
 if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.adaptive import *  # noqa: F403
@@ -94,14 +95,4 @@ _HOMES = {
 if not TYPE_CHECKING:  # type checkers know lists that are written out only
     __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__ = exports(__name__, _HOMES)
