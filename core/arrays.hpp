@@ -76,6 +76,14 @@ void convert(const Numbers& from, std::size_t begin, std::size_t n, To* to) {
   });
 }
 
+/// Whether a comparison of vectors holds at any place.
+[[gnu::always_inline]] inline bool any(const auto& mask) {
+  std::uint64_t parts[sizeof mask / 8], all = 0;
+  std::memcpy(parts, &mask, sizeof mask);
+  for (const std::uint64_t part : parts) all |= part;
+  return all != 0;
+}
+
 /// Whether a row can be learned as it stands: values finite and not zero, indices ascending (then
 /// none stands twice, and the ends tell the range). Without an early end, four places at a time;
 /// the last four may overlap those before, because a short loop of its own costs more.
@@ -83,28 +91,27 @@ template <class W>
 [[gnu::always_inline]] inline bool is_plain(const Index* index, const W* value, std::size_t n) {
   typedef W Values __attribute__((vector_size(4 * sizeof(W)), aligned(alignof(W)), may_alias));
   typedef Index Places __attribute__((vector_size(4 * sizeof(Index)), aligned(4), may_alias));
-  // x*0 is NaN for an infinite x, and nothing is less or greater than NaN.
+  constexpr auto is_ordinary = [](W x) { return x != 0 && x * 0 == 0; };  // infinity * 0 is NaN
   if (n < 5) {
     bool plain = true;
-    for (std::size_t i = 0; i < n; ++i) {
-      plain &= (value[i] < value[i] * 0) | (value[i] > value[i] * 0);
-      plain &= i == 0 || index[i] > index[i - 1];
-    }
+    for (std::size_t i = 0; i < n; ++i)
+      plain &= is_ordinary(value[i]) && (i == 0 || index[i] > index[i - 1]);
     return plain;
   }
-  auto ordinary = Values{} == Values{};
+  Values nothing{};  // becomes NaN with the first value that is not finite, and stays so
+  auto zero = nothing != nothing;
   Places ascending = Places{} == Places{};
   const auto look_at = [&](std::size_t i) {
     const Values x = *reinterpret_cast<const Values*>(value + i);
-    ordinary &= (x < x * 0) | (x > x * 0);
+    nothing += x * 0;
+    zero |= x == 0;
     ascending &= *reinterpret_cast<const Places*>(index + i) >
                  *reinterpret_cast<const Places*>(index + i - 1);
   };
   for (std::size_t i = 1; i + 4 <= n; i += 4) look_at(i);
   look_at(n - 4);
-  const auto all = [](const auto& mask) { return (mask[0] & mask[1] & mask[2] & mask[3]) != 0; };
-  const bool first = (value[0] < value[0] * 0) | (value[0] > value[0] * 0);
-  return first && all(ordinary) && all(ascending);
+  const W sum = (nothing[0] + nothing[1]) + (nothing[2] + nothing[3]);
+  return is_ordinary(value[0]) && sum == 0 && !any(zero) && !any(~ascending);
 }
 
 /// Rows by number. A row that is not fit to be learned throws, and names the place.
@@ -191,11 +198,8 @@ class SparseRows final : public RowSource<W> {
   std::size_t values() const override { return static_cast<std::size_t>(begins_[rows_]); }
 
   Row<W> row(std::int64_t i) override {
-    const std::size_t begin = begins_[i], n = begins_[i + 1] - begins_[i];
-    const Row<W> row = direct_ ? peek(i) : copied(begin, n);
-    const bool plain = is_plain(row.index, row.value, n);
-    if (plain && (n == 0 || (row.index[0] >= 0 && row.index[n - 1] < columns_))) return row;
-    return repaired(row, begin, i);
+    const Row<W> given = peek(i);
+    return direct_ && is_fit(given) ? given : made_fit(i);
   }
 
   Row<W> peek(std::int64_t i) const override {
@@ -205,6 +209,17 @@ class SparseRows final : public RowSource<W> {
   }
 
  private:
+  [[gnu::always_inline]] bool is_fit(const Row<W>& row) const {
+    return is_plain(row.index, row.value, row.size) &&
+           (row.size == 0 || (row.index[0] >= 0 && row.index[row.size - 1] < columns_));
+  }
+
+  [[gnu::noinline]] Row<W> made_fit(std::int64_t i) {
+    const std::size_t begin = begins_[i], n = begins_[i + 1] - begins_[i];
+    const Row<W> row = direct_ ? peek(i) : copied(begin, n);
+    return is_fit(row) ? row : repaired(row, begin, i);
+  }
+
   Row<W> copied(std::size_t begin, std::size_t n) {
     index_.resize(std::max(n, index_.size()));
     value_.resize(std::max(n, value_.size()));

@@ -25,6 +25,14 @@ std::shared_ptr<W[]> allocate(std::size_t n) {
   return std::shared_ptr<W[]>(static_cast<W*>(memory), std::free);
 }
 
+/// The same address, of whose parts the compiler no longer knows. Else it would add them up anew
+/// for every feature that a walk visits.
+template <class T>
+T* settled(T* address) {
+  asm("" : "+r"(address));
+  return address;
+}
+
 /// What one plane of the blocks means when columns are copied, mirrored or born.
 struct Plane {
   double initial;  ///< the value of a feature never seen
@@ -66,8 +74,8 @@ class Blocks {
   const W* data() const { return memory_.get(); }
   W* intercept() { return memory_.get(); }
   const W* intercept() const { return memory_.get(); }
-  W* first() { return memory_.get() + stride(); }  ///< the block of feature 0
-  const W* first() const { return memory_.get() + stride(); }
+  W* first() { return settled(memory_.get() + stride()); }  ///< the block of feature 0
+  const W* first() const { return settled<const W>(memory_.get() + stride()); }
 
   void grow_features(std::size_t features) {
     if (features <= features_) return;

@@ -80,13 +80,7 @@ class Classes {
   /// The same for a number read from a text or an array; most rows repeat a class seen before.
   int find_or_add(double value) {
     Recent& recent = recent_[std::bit_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15 >> 59];
-    if (recent.value != value) {
-      if (value != std::floor(value))  // NaN and fractions; infinity is no integer below either
-        throw Error(
-            "the label " + ClassName::of(value).quoted() +
-            " is no class: classes are texts or integers, and regressors take real targets");
-      recent = {value, find_or_add(ClassName::of(value))};
-    }
+    if (recent.value != value) recent = {value, find_or_add_integer(value)};
     return recent.number;
   }
 
@@ -103,6 +97,13 @@ class Classes {
     double value = std::numeric_limits<double>::quiet_NaN();
     int number = 0;
   };
+
+  [[gnu::noinline]] int find_or_add_integer(double value) {
+    if (value != std::floor(value))  // NaN and fractions; infinity is no integer below either
+      throw Error("the label " + ClassName::of(value).quoted() +
+                  " is no class: classes are texts or integers, and regressors take real targets");
+    return find_or_add(ClassName::of(value));
+  }
 
   int add(const ClassName& name) {
     if (!declared_.empty()) {

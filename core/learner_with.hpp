@@ -65,20 +65,17 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void learn(const Row<W>& row, double label, double weight) override {
     kept_.clear();
-    if (recipe_.strategy == Strategy::regression) return learn_value(row, label, weight);
-    if (recipe_.strategy == Strategy::binary) return learn_binary(row, label, weight);
-    if (recipe_.strategy == Strategy::joint) return learn_example(row, label, weight);
-    if (recipe_.strategy == Strategy::examples) return learn_unlabelled(row, weight);
-    moves_.clear();
-    top_margin_ = -1;
-    const int c = static_cast<int>(label);
-    const bool is_new = c == state.classes;
-    try {
-      if (is_new) add_class(state, recipe_.strategy);
-      learn_class(row, c, weight, is_new);
-    } catch (...) {
-      if (is_new) remove_class(state, recipe_.strategy);
-      throw;
+    switch (recipe_.strategy) {
+      case Strategy::regression:
+        return learn_value(row, label, weight);
+      case Strategy::binary:
+        return learn_binary(row, label, weight);
+      case Strategy::joint:
+        return learn_example(row, label, weight);
+      case Strategy::examples:
+        return learn_unlabelled(row, weight);
+      default:
+        return learn_class(row, static_cast<int>(label), weight);
     }
   }
 
@@ -154,11 +151,11 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void learn_binary(const Row<W>& row, double label, double weight) {
     assess(row);
     const double score = scores_.score[0];
-    const int predicted = state.classes <= 1 ? state.classes - 1 : score > 0;
+    const double predicted = state.classes > 1 ? score > 0 : state.classes - 1;
     const bool wrong = predicted != label;
     this->last_prediction = predicted;
-    const bool moved = move_column(row, label == 1 ? 1 : -1, 1, weight);
-    state.classes = std::max(state.classes, static_cast<int>(label) + 1);
+    const bool moved = move_column(row, 2 * label - 1, 1, weight);
+    if (state.classes < 2) state.classes = std::max(state.classes, static_cast<int>(label) + 1);
     if constexpr (Loop::calibrated)
       if (state.classes == 2 && state.calibration.wants(state.t + 1))
         state.calibration.record(std::abs(score) / std::sqrt(scores_.variance[0]), !wrong, weight,
@@ -179,7 +176,20 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return moves;
   }
 
-  void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
+  [[gnu::noinline]] void learn_class(const Row<W>& row, int c, double weight) {
+    moves_.clear();
+    top_margin_ = -1;
+    const bool is_new = c == state.classes;
+    try {
+      if (is_new) add_class(state, recipe_.strategy);
+      learn_known_class(row, c, weight, is_new);
+    } catch (...) {
+      if (is_new) remove_class(state, recipe_.strategy);
+      throw;
+    }
+  }
+
+  void learn_known_class(const Row<W>& row, int c, double weight, bool is_new) {
     loop_.score(state, row, scores_);
     const int predicted = predicted_class(state.classes - is_new);
     this->last_prediction = predicted;

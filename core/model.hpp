@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include "arrays.hpp"
@@ -21,9 +22,9 @@ struct Naming {
   WhenFull when_full = WhenFull::Refuse;
 };
 
-/// Labels of the rows of one call: numbers, or places in a list of names.
+/// Labels of the rows of one call: numbers, borrowed, or places in a list of names.
 struct Labels {
-  std::vector<double> numbers;
+  std::span<const double> numbers;
   std::vector<ClassName> names;
 };
 
@@ -121,12 +122,12 @@ class Model {
       if (told) told->start(count, is_regression() ? 1 : classes.size());
       if (undo) before.emplace(state(), rows.values(), classes.size() > classes_before);
       learner->reserve_classes(classes.size());
-      if (const auto places = place_columns(columns, names, true)) {
-        MappedRows<W> mapped(rows, *places, hash_mask != 0);
-        learn_in_order(mapped, numbers, weights, order, count, before, told);
-      } else {
-        learn_in_order(rows, numbers, weights, order, count, before, told);
-      }
+      const auto places = place_columns(columns, names, true);
+      MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
+      RowSource<W>& source = places ? static_cast<RowSource<W>&>(mapped) : rows;
+      const bool is_large = state().blocks.bytes() > std::size_t{2} << 20;
+      const Lesson lesson{source, numbers, weights, order, count, !is_regression(), is_large};
+      told ? foretell_in_order(lesson, before, *told) : learn_in_order(lesson, before);
     } catch (...) {
       if (before) before->roll_back();
       classes.truncate(classes_before);
@@ -249,34 +250,51 @@ class Model {
     }
   }
 
-  void learn_in_order(RowSource<W>& rows, const Buffer<double>& numbers, const double* weights,
-                      const std::int64_t* order, std::int64_t count, std::optional<Undo<W>>& before,
-                      Foretold* told) {
-    const bool regression = is_regression();
-    const bool is_large = state().blocks.bytes() > std::size_t{2} << 20;  // than a core's own cache
-    const std::int64_t delay = told ? told->delay : 0;
-    const bool by_learning = told && delay == 0 && learner->predicts_as_it_learns();
-    for (std::int64_t i = 0; i < count + delay; ++i) {
-      const std::int64_t next = i - delay;
-      const std::int64_t at = order && next >= 0 ? order[next] : next;
-      double weight = weights && next >= 0 ? weights[at] : 1;
-      const bool is_told =
-          by_learning && weight != 0 && (regression || numbers[i] < state().classes);
-      if (told && !is_told && i < count) predict_row(rows.row(i), i, *told);
-      if (next < 0 || weight == 0) continue;
-      if (!regression) weight *= classes.weight(static_cast<int>(numbers[next]));
-      const Row<W> row = rows.row(at);
-      if (is_large && next + 1 < count)
-        learner->prefetch(rows.peek(order ? order[next + 1] : next + 1));
-      if (before) before->remember(row);
-      try {
-        learner->learn(row, numbers[next], weight);
-      } catch (const Error& error) {
-        throw Error("Row " + std::to_string(at) + ": " + error.what());
-      }
+  /// The rows of one call, what they mean and how much they count, in the order of learning.
+  struct Lesson {
+    RowSource<W>& rows;
+    const Buffer<double>& numbers;
+    const double* weights;
+    const std::int64_t* order;
+    std::int64_t count;
+    bool by_class, is_large;  ///< labels are classes; the weights exceed a core's own cache
+
+    std::int64_t place(std::int64_t i) const { return order ? order[i] : i; }
+    double weight(std::int64_t i) const { return weights ? weights[place(i)] : 1; }
+  };
+
+  void learn_in_order(const Lesson& lesson, std::optional<Undo<W>>& before) {
+    for (std::int64_t i = 0; i < lesson.count; ++i) learn_next(lesson, i, before);
+  }
+
+  /// The same, but each row is predicted first, or scored by its learning, which begins with that.
+  void foretell_in_order(const Lesson& lesson, std::optional<Undo<W>>& before, Foretold& told) {
+    const bool by_learning = told.delay == 0 && learner->predicts_as_it_learns();
+    for (std::int64_t i = 0; i < lesson.count + told.delay; ++i) {
+      const bool is_told = by_learning && lesson.weight(i) != 0 &&
+                           (!lesson.by_class || lesson.numbers[i] < state().classes);
+      if (!is_told && i < lesson.count) predict_row(lesson.rows.row(i), i, told);
+      if (i >= told.delay) learn_next(lesson, i - told.delay, before);
       if (!is_told) continue;
-      if (told->wants_scores) learner->last_scores(last_scores_);
-      told->note(i, learner->last_prediction, last_scores_);
+      if (told.wants_scores) learner->last_scores(last_scores_);
+      told.note(i, learner->last_prediction, last_scores_);
+    }
+  }
+
+  [[gnu::always_inline]] void learn_next(const Lesson& lesson, std::int64_t i,
+                                         std::optional<Undo<W>>& before) {
+    double weight = lesson.weight(i);
+    if (weight == 0) return;
+    const double label = lesson.numbers[i];
+    if (lesson.by_class) weight *= classes.weight(static_cast<int>(label));
+    const Row<W> row = lesson.rows.row(lesson.place(i));
+    if (lesson.is_large && i + 1 < lesson.count)
+      learner->prefetch(lesson.rows.peek(lesson.place(i + 1)));
+    if (before) before->remember(row);
+    try {
+      learner->learn(row, label, weight);
+    } catch (const Error& error) {
+      throw Error("Row " + std::to_string(lesson.place(i)) + ": " + error.what());
     }
   }
 
@@ -285,11 +303,12 @@ class Model {
                                const std::int64_t* order, std::int64_t count) {
     Buffer<double> numbers(count);
     std::vector<int> number_of_name(labels.names.size(), -1);
+    const bool by_class = !is_regression();
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t at = order ? order[i] : i;
       const double value = labels.numbers[at];
       numbers[i] = value;
-      if (is_regression() || (weights && weights[at] == 0)) continue;
+      if (!by_class || (weights && weights[at] == 0)) continue;
       try {
         if (labels.names.empty()) {
           numbers[i] = classes.find_or_add(value);

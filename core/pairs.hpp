@@ -117,9 +117,39 @@ template <class W, class F>
   if (i < row.size) f(Places<W, double>(row, i));
 }
 
-/// N sums over the places of a row: `term(places, sums)` adds to each. The last one to four places
-/// are filled up with zeros, because a processor cannot guess how many there are; so a term of
-/// value 0 must be 0, and what it sets may lie up to `spare_places` behind the end of the row.
+/// The last one to four places of a row, filled up to four with the value 0 at feature 0. How many
+/// there are is what a processor guesses wrong, so no branch asks for it: the last four are put
+/// before the zeros, and those wanted are read from where they begin.
+template <class W>
+struct Ending {
+  Index index[8];
+  W value[8];
+  std::size_t skipped;
+
+  [[gnu::always_inline]] Ending(const Row<W>& row, std::size_t begin) {
+    constexpr std::size_t four = 4;
+    const std::size_t n = std::min(row.size, four);
+    for (std::size_t k = four; k < 2 * four; ++k) {
+      index[k] = 0;
+      value[k] = 0;
+    }
+    if (n == four) {  // as a number that is known it is one instruction
+      std::memcpy(index, row.index + row.size - four, sizeof(Index) * four);
+      std::memcpy(value, row.value + row.size - four, sizeof(W) * four);
+    } else {
+      std::copy_n(row.index, n, index + four - n);
+      std::copy_n(row.value, n, value + four - n);
+    }
+    skipped = four - (row.size - begin);
+  }
+  Places<W, Pair> places(std::size_t k, std::size_t i) const {
+    return Places<W, Pair>(index + skipped + k, value + skipped + k, i);
+  }
+};
+
+/// N sums over the places of a row: `term(places, sums)` adds to each. The last places are filled
+/// up with zeros; so a term of value 0 must be 0, and what it sets may lie up to `spare_places`
+/// behind the end of the row.
 template <int N, class W, class Term>
 [[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W>& row, Term term) {
   if (row.size == 0) return {};
@@ -129,15 +159,9 @@ template <int N, class W, class Term>
     term(Places<W, Pair>(row, i), front);
     term(Places<W, Pair>(row, i + 2), back);
   }
-  Index index[4];
-  W value[4];
-  for (std::size_t k = 0; k < 4; ++k) {
-    const std::size_t at = std::min(i + k, row.size - 1);
-    index[k] = row.index[at];
-    value[k] = at == i + k ? row.value[at] : W{0};
-  }
-  term(Places<W, Pair>(index, value, i), front);
-  term(Places<W, Pair>(index + 2, value + 2, i + 2), back);
+  const Ending<W> ending(row, i);
+  term(ending.places(0, i), front);
+  term(ending.places(2, i + 2), back);
   std::array<double, N> sums;
   for (int j = 0; j < N; ++j) {
     const Pair both = front[j] + back[j];

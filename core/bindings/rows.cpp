@@ -63,8 +63,7 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
                        const nb::list& label_names, std::optional<Doubles> weights,
                        const nb::list& names, std::optional<Integers> order, bool undo,
                        Foretold* told = nullptr) {
-  Labels given;
-  given.numbers.assign(labels.data(), labels.data() + labels.shape(0));
+  Labels given{{labels.data(), labels.shape(0)}, {}};
   for (nb::handle name : label_names) given.names.push_back(to_class_name(name));
   const std::vector<Name> column_names = borrow_names(names);
   const double* weight = weights ? weights->data() : nullptr;
