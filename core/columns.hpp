@@ -18,6 +18,16 @@ namespace yarrow {
 ///   examples         the same for rows that are examples of what is sought, without a label
 enum class Strategy { regression, binary, one_versus_rest, top1, max_loss, many, joint, examples };
 
+/// Of the first so many classes the one with the highest value, but not `except`; -1 if there is
+/// none. Ties go to the class seen first.
+template <class Value>
+int best_of(int except, int classes, Value value) {
+  int best = -1;
+  for (int k = 0; k < classes; ++k)
+    if (k != except && (best < 0 || value(k) > value(best))) best = k;
+  return best;
+}
+
 /// Which column speaks for which class.
 struct Columns {
   Strategy strategy;
@@ -49,6 +59,31 @@ struct Columns {
     return c <= 1 ? 2 - c : c + 1;
   }
 
+  /// Whether a row of class c is a positive (1) or a negative (-1) example for a column.
+  double sign(int column, int c) const { return c == positive_class(column) ? 1 : -1; }
+
+  /// The column "none of the seen", which always comes first; with one class seen it is all there
+  /// is, and stands for the second class.
+  bool is_none(int column) const {
+    return strategy == Strategy::one_versus_rest && column == 0 && classes > 1;
+  }
+
+  /// The class that the columns' scores speak for, of the first so many; -1: there is none.
+  int predicted(const std::vector<double>& scores, int among) const {
+    if (among <= 1) return among - 1;
+    if (is_one_a_class() || classes > 2) return best_class(scores, -1, among);
+    return scores[of_class(1)] > 0 ? 1 : 0;
+  }
+
+  /// The columns whose scores decide the prediction: those of the two best classes, or, of two
+  /// classes, the one that serves both. None as long as there is nothing to decide.
+  std::vector<int> leading(const std::vector<double>& scores) const {
+    if (classes < 2) return {};
+    if (classes == 2 && !is_one_a_class()) return {of_class(1)};
+    const int best = best_class(scores, -1, classes);
+    return {of_class(best), of_class(best_class(scores, best, classes))};
+  }
+
   /// Values a column as values a class; `mirror` is the sign of a mirror image.
   void to_classes(std::vector<double>& values, int mirror) const {
     if (is_one_a_class()) return;
@@ -62,6 +97,11 @@ struct Columns {
       for (int c = 0; c < classes; ++c) ordered[c] = values[of_class(c)];
       values = std::move(ordered);
     }
+  }
+
+ private:
+  int best_class(const std::vector<double>& scores, int except, int among) const {
+    return best_of(except, among, [&](int k) { return scores[of_class(k)]; });
   }
 };
 

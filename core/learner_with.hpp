@@ -191,7 +191,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void learn_known_class(const Row<W>& row, int c, double weight, bool is_new) {
     loop_.score(state, row, scores_);
-    const int predicted = predicted_class(state.classes - is_new);
+    const int predicted = this->columns().predicted(scores_.score, state.classes - is_new);
     this->last_prediction = predicted;
     const bool moved = ask_strategy(row, c, weight);
     if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
@@ -227,40 +227,21 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// One-versus-rest: each column is a problem of its own.
   bool ask_each_column(const Row<W>& row, int c, double weight) {
-    const int columns = state.blocks.columns();
+    const Columns columns = this->columns();
     const bool counts = calibrates();
     listed_.clear();
-    for (int k = 0; k < columns; ++k)
-      if (!rests(sign_of(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      if (!rests(columns.sign(k, c) * scores_.score[k], 1)) listed_.push_back(k);
     if (!counts && listed_.empty()) return false;
     measure_listed(row, counts);
     bool moved = false;
     Move move;
     for (const int k : listed_) {
-      if (!ask(k, sign_of(k, c), weight, 1, move)) continue;
+      if (!ask(k, columns.sign(k, c), weight, 1, move)) continue;
       moves_.push_back(move);
-      moved |= !is_none(k);
+      moved |= !columns.is_none(k);
     }
     return moved;
-  }
-
-  double sign_of(int column, int c) const {
-    return 2.0 * (c == this->columns().positive_class(column)) - 1;
-  }
-
-  /// The column "none of the seen", which always comes first; with one class seen it is all there
-  /// is, and stands for the second class.
-  bool is_none(int column) const {
-    return recipe_.strategy == Strategy::one_versus_rest && column == 0 && state.classes > 1;
-  }
-
-  /// The columns whose scores decide the prediction: those of the two best classes, or, of two
-  /// classes, the one that serves both. None as long as there is nothing to decide.
-  std::vector<int> leading_columns() const {
-    if (state.classes < 2) return {};
-    if (state.classes == 2 && !this->columns().is_one_a_class()) return {this->column_of(1)};
-    const int best = best_class(-1, state.classes), second = best_class(best, state.classes);
-    return {this->column_of(best), this->column_of(second)};
   }
 
   /// Asks the rule about one column; false if it is to stay as it is.
@@ -284,7 +265,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// Measures the columns in `listed_`. If the row counts for the calibration, also by how many
   /// deviations the predicted class is ahead.
   void measure_listed(const Row<W>& row, bool calibrates) {
-    const std::vector<int> leading = calibrates ? leading_columns() : std::vector<int>{};
+    std::vector<int> leading;
+    if (calibrates) leading = this->columns().leading(scores_.score);
     for (const int k : leading)
       if (std::find(listed_.begin(), listed_.end(), k) == listed_.end()) listed_.push_back(k);
     loop_.measure(state, row, listed_, scores_);
@@ -302,8 +284,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// The true class against one rival, which the rule meets like an example of two classes.
   bool ask_rival(const Row<W>& row, int c, double weight) {
     const bool priced = recipe_.strategy == Strategy::max_loss;
-    const int rival =
-        best_of(c, state.classes, [&](int k) { return score_of(k) + (priced ? cost(c, k) : 0); });
+    const int rival = best_of(c, state.classes,
+                              [&](int k) { return scores_.score[k] + (priced ? cost(c, k) : 0); });
     if (rival < 0) return false;
     const double margin = scores_.score[c] - scores_.score[rival], target = cost(c, rival);
     const bool counts = calibrates();
@@ -378,29 +360,6 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// Stores what the rule wants to find at the next row, once this one is sure to be learned.
   void keep_memories() {
     for (const auto& [column, memory] : kept_) state.columns[column].memory = memory;
-  }
-
-  double score_of(int c) const { return scores_.score[this->column_of(c)]; }
-
-  /// Of the first `classes` the one with the highest score, but not `except`; -1 if there is none.
-  /// Ties go to the class seen first.
-  int best_class(int except, int classes) const {
-    return best_of(except, classes, [this](int k) { return score_of(k); });
-  }
-
-  template <class Value>
-  static int best_of(int except, int classes, Value value) {
-    int best = -1;
-    for (int k = 0; k < classes; ++k)
-      if (k != except && (best < 0 || value(k) > value(best))) best = k;
-    return best;
-  }
-
-  /// The class that the scores speak for, of the first `classes`.
-  int predicted_class(int classes) const {
-    if (classes <= 1) return classes - 1;
-    if (this->columns().is_one_a_class() || state.classes > 2) return best_class(-1, classes);
-    return score_of(1) > 0 ? 1 : 0;
   }
 
   static constexpr auto too_large =
