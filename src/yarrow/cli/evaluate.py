@@ -20,12 +20,20 @@ from yarrow.cli.options import (
     parse_label,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, rate, wrong_of
+from yarrow.cli.progress import (
+    Display,
+    counted,
+    learned_words,
+    learns_labels,
+    rate,
+    wrong_of,
+)
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
-from yarrow.cli.train import report_skipped
+from yarrow.cli.train import learning, report_skipped
 from yarrow.errors import ParameterError
 
 SCORING = "Scoring"
+_SIZES = (("updates", "n_updates_"), ("nonzero_weights", "n_nonzero_"), ("rows_kept", "n_support_"))
 _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
 
 
@@ -75,10 +83,9 @@ def command(
       yarrow evaluate spam.svm.gz --learner cw
       yarrow evaluate spam.svm.gz --metrics f1,roc_auc --window 1000 --delay 50
       yarrow evaluate electricity.csv --label class --learner pa --json
+      yarrow evaluate mail.svm.gz --learner fixedshare --experts arow,pa:C=0.1
       yarrow evaluate a9a.svm.gz --learner perceptron --certificate
     """
-    from yarrow.linear_model.streaming import learn_stream
-
     check_inputs(data)
     check_output(model, data)
     wrong = wrong_of(estimator)
@@ -87,8 +94,8 @@ def command(
     keeper = _Keeper(is_regression, metrics, window, fading, positive)
     table = _Table(wrong, list(keeper.metrics), shown=not (as_json or quiet))
     display = Display(data, wrong=wrong, quiet=True)
-    has_labels = estimator.learns_labels
-    is_fresh = "_model" not in estimator.__dict__
+    has_labels = learns_labels(estimator)
+    is_fresh = not estimator.__sklearn_is_fitted__()
     if not has_labels and (delay or keeper.metrics):
         raise ParameterError(
             f"{type(estimator).__name__} learns without labels: it has no metrics."
@@ -99,7 +106,7 @@ def command(
         keeper.check(estimator)
         stream: Any = ByBlocks(estimator, how, delay=delay, wanted=keeper.wanted).run(data)
     else:
-        stream = learn_stream(estimator, data, how, keep_results=has_labels)
+        stream = learning(estimator, data, how, keep_results=has_labels)
     names: list[Any] = []
     for progress in stream:
         if progress.results is not None:
@@ -119,14 +126,13 @@ def command(
     if as_json:
         document = {
             "learner": type(estimator).__name__,
-            "parameters": estimator.get_params(),
+            "parameters": estimator.get_params(deep=False),
             "rows": progress.rows,
             "skipped": progress.skipped,
             **summary,
             **({"delay": delay} if delay else {}),
             **({"metrics": keeper.values()} if keeper.metrics else {}),
-            "updates": estimator.n_updates_,
-            "nonzero_weights": estimator.n_nonzero_,
+            **{name: getattr(estimator, of) for name, of in _SIZES if hasattr(estimator, of)},
             "seconds": round(seconds, 3),
             "checkpoints": table.rows,
         }
@@ -139,8 +145,7 @@ def command(
         click.echo(repr(estimator))
         click.echo(
             f"{counted(progress.rows, 'row')} in {seconds:.2f} s "
-            f"({rate(progress.rows, seconds)} rows/s), {counted(estimator.n_updates_, 'update')}, "
-            f"{counted(estimator.n_nonzero_, 'nonzero')}"
+            f"({rate(progress.rows, seconds)} rows/s), {learned_words(estimator)}"
         )
         for line in [*summary_lines(summary), *keeper.lines(delay)]:
             click.echo(line)
@@ -185,6 +190,8 @@ class _Keeper:
             raise ParameterError(
                 f"{type(estimator).__name__} has no probabilities, which log_loss needs."
             )
+        if self.wanted == "scores" and not hasattr(estimator, "decision_function"):
+            raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")
 
     def take(self, progress: Any, told: Any) -> None:
         """Some more rows, to be counted when their turn comes; `told` has their scores."""

@@ -103,7 +103,8 @@ class FileBlocks:
                     yield from self._text(reader, how)
                     found = {"index_base": int(reader.index_base)} if format == "svmlight" else {}
                 else:
-                    has_labels = bool(how.table.get("label"))
+                    # Who only predicts reads labels if they are asked for, not as in training.
+                    has_labels = bool((how if self.labels else self.how).table.get("label"))
                     if self.labels and not has_labels:
                         raise label_needed(path, file, format, how)
                     reader = TableReader(
@@ -123,7 +124,7 @@ class FileBlocks:
             indices = rows["indices"]
             width = max(width, 1, len(self.names), int(indices.max(initial=-1)) + 1)
             labels, weights = rows["labels"], rows["weights"]
-            bad = _bad_rows(labels, weights) if self.labels else ()
+            bad = _bad_rows(labels, weights) if self.labels else np.zeros(0, np.int64)
             cells = (rows["values"], indices, rows["begins"], width)
             block = self._block(*cells, label_array(labels), weights, rows["lines"])
             yield self._without(block, bad, how) if len(bad) else block

@@ -49,8 +49,8 @@ class Rows:
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Sparse rows one after the other; the widest part says how many columns there are."""
         values = np.concatenate([part.values for part in parts])
-        indices: Array = np.concatenate([part.indices for part in parts])  # type: ignore[misc]
-        lengths = np.concatenate([np.diff(part.begins) for part in parts])  # type: ignore[arg-type]
+        indices = np.concatenate([np.asarray(part.indices) for part in parts])
+        lengths = np.concatenate([np.diff(np.asarray(part.begins)) for part in parts])
         begins = np.concatenate([[0], np.cumsum(lengths)])
         width = max(part.n_columns for part in parts)
         return cls(values, indices, begins, len(lengths), width, None)
