@@ -92,10 +92,9 @@ static nb::tuple foretell_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubl
     if (!is_wanted) return nb::object(nb::none());
     return nb::object(nb::cast(to_array(std::move(numbers), {rows, width})));
   };
-  return nb::make_tuple(to_array(std::move(told.predictions), {rows}),
-                        table(wants_scores, told.scores, told.width),
-                        table(wants_doubts, told.variances, told.width),
-                        table(wants_doubts, told.calibrations, 2));
+  return nb::make_tuple(
+      to_array(std::move(told.predictions), {rows}), table(wants_scores, told.scores, told.width),
+      table(wants_doubts, told.variances, told.width), table(wants_doubts, told.calibrations, 2));
 }
 
 template <class W>
