@@ -32,18 +32,30 @@ struct Labels {
 struct Foretold {
   std::int64_t delay = 0;  ///< a row is learned when so many rows after it have been predicted
   bool wants_scores = true;
-  std::vector<double> predictions;  ///< class numbers (-1: none was known), or values
-  std::vector<double> scores;       ///< `width` numbers a row; NaN: the class was not known yet
+  bool wants_doubts = false;  ///< what makes probabilities of scores: variances and calibrations
+  std::vector<double> predictions;   ///< class numbers (-1: none was known), or values
+  std::vector<double> scores;        ///< `width` numbers a row; NaN: the class was not known yet
+  std::vector<double> variances;     ///< of the margins, in the same places
+  std::vector<double> calibrations;  ///< two numbers a row, as they were when it was predicted
   std::size_t width = 1;
 
   void start(std::size_t rows, std::size_t classes) {
     width = classes;
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
     predictions.assign(rows, -1);
-    if (wants_scores) scores.assign(rows * width, std::numeric_limits<double>::quiet_NaN());
+    if (wants_scores) scores.assign(rows * width, unknown);
+    if (wants_doubts) variances.assign(rows * width, unknown);
+    if (wants_doubts) calibrations.assign(rows * 2, unknown);
   }
   void note(std::int64_t row, double prediction, const std::vector<double>& found) {
     predictions[row] = prediction;
     if (wants_scores) std::copy(found.begin(), found.end(), &scores[row * width]);
+  }
+  void note_doubts(std::int64_t row, const std::vector<double>& found, const Calibration& now) {
+    if (!wants_doubts) return;
+    std::copy(found.begin(), found.end(), &variances[row * width]);
+    calibrations[2 * row] = now.c;
+    calibrations[2 * row + 1] = now.lapse;
   }
 };
 
@@ -199,6 +211,7 @@ class Model {
     if (!is_regression() && state().classes == 0) return;  // -1 and NaN
     learner->predict(row, found_);
     told.note(at, answer(found_), found_.score);
+    told.note_doubts(at, found_.variance, state().calibration);
   }
 
   /// Where features may be dropped or forgotten, each row brings its own, as if it were a dict: so
@@ -269,7 +282,9 @@ class Model {
 
   /// The same, but each row is predicted first, or scored by its learning, which begins with that.
   void foretell_in_order(const Lesson& lesson, std::optional<Undo<W>>& before, Foretold& told) {
-    const bool by_learning = told.delay == 0 && learner->predicts_as_it_learns();
+    // Learning tells the scores of a row, but not how sure they are.
+    const bool by_learning =
+        told.delay == 0 && !told.wants_doubts && learner->predicts_as_it_learns();
     for (std::int64_t i = 0; i < lesson.count + told.delay; ++i) {
       const bool is_told = by_learning && lesson.weight(i) != 0 &&
                            (!lesson.by_class || lesson.numbers[i] < state().classes);

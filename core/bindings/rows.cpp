@@ -74,20 +74,26 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
   self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
 }
 
-/// Predicts each row before it is learned: predictions, and scores if they are wanted.
+/// Predicts each row before it is learned: predictions, and if they are wanted scores, variances
+/// and calibrations.
 template <class W>
 static nb::tuple foretell_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
                                const nb::list& label_names, std::optional<Doubles> weights,
                                const nb::list& names, std::int64_t delay, bool wants_scores,
-                               bool undo) {
+                               bool wants_doubts, bool undo) {
   Foretold told;
   told.delay = delay;
   told.wants_scores = wants_scores;
+  told.wants_doubts = wants_doubts;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
   learn_rows<W>(self, std::move(x), labels, label_names, weights, names, {}, undo, &told);
-  nb::object scores = nb::none();
-  if (wants_scores) scores = nb::cast(to_array(std::move(told.scores), {rows, told.width}));
-  return nb::make_tuple(to_array(std::move(told.predictions), {rows}), scores);
+  const auto table = [&](bool is_wanted, std::vector<double>& numbers, std::size_t width) {
+    if (!is_wanted) return nb::object(nb::none());
+    return nb::object(nb::cast(to_array(std::move(numbers), {rows, width})));
+  };
+  return nb::make_tuple(
+      to_array(std::move(told.predictions), {rows}), table(wants_scores, told.scores, told.width),
+      table(wants_doubts, told.variances, told.width), table(wants_doubts, told.calibrations, 2));
 }
 
 template <class W>
@@ -138,27 +144,30 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
       "foretell_dense",
       [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
          std::optional<Doubles> weights, const nb::list& names, std::int64_t delay,
-         bool wants_scores, bool undo) {
+         bool wants_scores, bool wants_doubts, bool undo) {
         const std::size_t n = x.shape(1);
         return foretell_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names,
-                                weights, names, delay, wants_scores, undo);
+                                weights, names, delay, wants_scores, wants_doubts, undo);
       },
       nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
-      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("undo"),
+      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_doubts"),
+      nb::arg("undo"),
       "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
-      "known) or values, and scores, a column a class in the order of appearance.");
+      "known) or values; scores, a column a class in the order of appearance; and what makes "
+      "probabilities of them: variances of the margins, and the calibration at each row.");
   type.def(
       "foretell_sparse",
       [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
          const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
-         const nb::list& names, std::int64_t delay, bool wants_scores, bool undo) {
+         const nb::list& names, std::int64_t delay, bool wants_scores, bool wants_doubts,
+         bool undo) {
         return foretell_rows<W>(
             self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            labels, label_names, weights, names, delay, wants_scores, undo);
+            labels, label_names, weights, names, delay, wants_scores, wants_doubts, undo);
       },
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
-      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("undo"));
+      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_doubts"), nb::arg("undo"));
   type.def(
       "predict_dense",
       [](M& self, AnyArray x, const nb::list& names) {

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import copy
 import pickle
-import random
 import subprocess
 import sys
-import threading
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.support import as_dicts, classification
+from contract.support import (
+    as_dicts,
+    classification,
+    failed_checks,
+    save_and_load,
+    shared_by_threads,
+)
 from river import checks
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -86,27 +90,14 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_all_checks_of_river_pass(cls):
-    failed = {}
     # Each check on one of its sets, the last: some have three, and rows are slow in Python.
     found = {check.__name__: check for check in checks.yield_checks(few(cls))}
     assert len(found) > 15
-    for check in found.values():
-        if check.__name__ in SLOW:
-            continue
-        random.seed(0)
-        try:
-            check(few(cls))
-        except Exception as error:
-            failed[check.__name__] = repr(error)
-    assert not failed
+    asked = [check for name, check in found.items() if name not in SLOW]
+    assert not failed_checks(asked, lambda: few(cls))
 
 
-def save_and_load(model, folder):
-    model.save(folder / "model")
-    return yarrow.load(folder / "model")
-
-
-def test_one_result_by_every_route(cls, tmp_path):
+def test_one_result_by_every_route(cls):
     y = targets(cls)
     expected = answers(few(cls).partial_fit(X, y))
     by_rows = few(cls)
@@ -119,7 +110,7 @@ def test_one_result_by_every_route(cls, tmp_path):
             model.partial_fit(form(X[at : at + 7]), y[at : at + 7])
         assert answers(model) == expected
     for interruption in (
-        lambda model: save_and_load(model, tmp_path),
+        save_and_load,
         lambda model: pickle.loads(pickle.dumps(model)),
         copy.deepcopy,
     ):
@@ -257,34 +248,18 @@ def test_learners_of_other_libraries_take_part():
         experts.HedgeClassifier(mixed).partial_fit(X, y)
 
 
-def test_experts_of_experts_are_saved(tmp_path):
+def test_experts_of_experts_are_saved():
     inner = experts.HedgeClassifier([yarrow.Perceptron(), yarrow.AROWClassifier()])
     model = experts.WeightedMajorityClassifier([inner, yarrow.kernel.KernelPerceptron(budget=9)])
     model.partial_fit(X, LABELS)
-    loaded = save_and_load(model, tmp_path)
+    loaded = save_and_load(model)
     assert answers(loaded) == answers(model)
     assert loaded.learners_[0].losses_.tolist() == model.learners_[0].losses_.tolist()
 
 
 @pytest.mark.threads
 def test_threads_may_share_a_model():
-    model = experts.HedgeClassifier().partial_fit(X[:20], LABELS[:20])
-    failures = []
-
-    def work(learns):
-        try:
-            for _ in range(10):
-                model.partial_fit(X, LABELS) if learns else model.predict(X)
-        except Exception as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(i % 2 == 0,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert model.t_ == 20 + 2 * 10 * len(X)
+    shared_by_threads(experts.HedgeClassifier().partial_fit(X[:20], LABELS[:20]), X, LABELS)
 
 
 def test_importing_imports_neither_library():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import re
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +147,36 @@ INTERRUPTIONS = {
     "deepcopy": copy.deepcopy,
     "river's clone": lambda model: model.clone(include_attributes=True),
 }
+
+
+def failed_checks(found: Iterable[Any], make: Callable[[], Any]) -> dict[str, str]:
+    """What river's checks say of fresh models, where they do not pass."""
+    failed = {}
+    for check in found:
+        random.seed(0)
+        try:
+            check(make())
+        except Exception as error:
+            failed[check.__name__] = repr(error)
+    return failed
+
+
+def shared_by_threads(model: Any, X: Array, y: Array) -> None:
+    """Two threads teach a model, two ask it; no row is lost."""
+    before = model.t_
+    failures = []
+
+    def work(learns: bool) -> None:
+        try:
+            for _ in range(10):
+                model.partial_fit(X, y) if learns else model.predict(X)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(i % 2 == 0,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert model.t_ == before + 2 * 10 * len(X)

@@ -191,6 +191,35 @@ def test_scores_by_the_core_are_those_row_by_row(learner: Any, classes: Any) -> 
         assert one.metrics["ROC AUC"].value == pytest.approx(expected.value)
 
 
+@pytest.mark.parametrize("learner", [yarrow.AROWClassifier, yarrow.YarrowClassifier])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("plan", ["count", "times", "never", "block"])
+def test_probabilities_by_the_core_are_those_row_by_row(
+    learner: Any, classes: int, plan: str
+) -> None:
+    X, y = (X2, Y2) if classes == 2 else (X3, Y3)
+    times = np.cumsum(np.random.default_rng(0).integers(0, 3, len(y))).astype(float)
+    late = np.where(np.arange(len(y)) % 7 == 3, np.nan, times + np.arange(len(y)) % 5)
+    how: dict[str, Any] = {
+        "count": {"delay": 9},
+        "times": {"delay": 4.0, "times": times},
+        "never": {"times": times, "arrives": late},
+        "block": {"block": 16},
+    }[plan]
+    expected = np.full((len(y), classes), np.nan)
+    model = learner()
+    for begin, end, rows in steps(len(y), **how):
+        if model.__sklearn_is_fitted__() and len(model.classes_) > 1:
+            places = np.searchsorted(np.unique(y), model.classes_)
+            expected[begin:end, places] = model.predict_proba(X[begin:end])
+        if len(rows):
+            model.partial_fit(X[rows], y[rows])
+    found = progressive(learner(), X, y, metrics=["log_loss"], **how)
+    assert found.scores is not None
+    np.testing.assert_allclose(found.scores, expected, rtol=1e-12)
+    np.testing.assert_array_equal(found.model.coef_, model.coef_)
+
+
 def test_metrics_count_by_weight_and_against_clean_labels() -> None:
     weights = np.random.default_rng(0).integers(0, 3, len(Y3)).astype(float)
     clean = np.roll(Y3, 1)

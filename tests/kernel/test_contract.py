@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import copy
 import pickle
-import random
-import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.support import as_dicts, classification
+from contract.support import (
+    as_dicts,
+    classification,
+    failed_checks,
+    save_and_load,
+    shared_by_threads,
+)
 from river import checks
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-import yarrow
 from yarrow import evaluate, kernel, model_file
 from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
 
@@ -51,25 +54,14 @@ def test_all_checks_of_river_pass(kernel_class):
     model = kernel_class(budget=10)
     found = list(checks.yield_checks(model))
     assert len(found) > 25
-    failed = {}
-    for check in found:
-        if check.__name__ == "check_bounded_memory_growth":
-            continue  # takes minutes; test_the_budget_is_never_exceeded asks the same
-        random.seed(0)
-        try:
-            check(model.clone())
-        except Exception as error:
-            failed[check.__name__] = repr(error)
+    # This one takes minutes; test_the_budget_is_never_exceeded asks the same.
+    asked = [check for check in found if check.__name__ != "check_bounded_memory_growth"]
+    failed = failed_checks(asked, model.clone)
     assert failed.keys() <= ROUNDING_DECIDES.get(kernel_class.__name__, set()), failed
 
 
-def save_and_load(model, folder):
-    model.save(folder / "model")
-    return yarrow.load(folder / "model")
-
-
 @pytest.mark.parametrize("name", ["rbf", "linear", "polynomial"])
-def test_one_result_by_every_route(kernel_class, name, tmp_path):
+def test_one_result_by_every_route(kernel_class, name):
     def fresh():
         return kernel_class(kernel=name, gamma=0.5, budget=23)
 
@@ -84,7 +76,7 @@ def test_one_result_by_every_route(kernel_class, name, tmp_path):
             model.partial_fit(form(X[at : at + 7]), Y[at : at + 7])
         assert learned(model) == expected
     for interruption in (
-        lambda model: save_and_load(model, tmp_path),
+        save_and_load,
         lambda model: pickle.loads(pickle.dumps(model)),
         copy.deepcopy,
     ):
@@ -273,20 +265,4 @@ def test_pipelines_frames_and_searches(kernel_class):
 
 @pytest.mark.threads
 def test_threads_may_share_a_model(kernel_class):
-    model = kernel_class(budget=20).partial_fit(X[:20], Y[:20])
-    failures = []
-
-    def work(learns):
-        try:
-            for _ in range(10):
-                model.partial_fit(X, Y) if learns else model.predict(X)
-        except Exception as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(i % 2 == 0,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert model.t_ == 20 + 2 * 10 * len(X)
+    shared_by_threads(kernel_class(budget=20).partial_fit(X[:20], Y[:20]), X, Y)

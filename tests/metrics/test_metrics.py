@@ -11,6 +11,7 @@ import pytest
 import river.metrics
 import river.utils
 import sklearn.metrics as reference
+from metrics.data import Arrays, many_classes, two_classes, values
 
 from yarrow import metrics
 from yarrow.errors import DataError, ParameterError
@@ -30,29 +31,6 @@ from yarrow.metrics import (
     RocAuc,
     Windowed,
 )
-
-Arrays = tuple[Any, Any, Any, Any]  # labels, predictions, scores, weights
-
-
-def two_classes(n: int = 300, seed: int = 0) -> Arrays:
-    chance = np.random.default_rng(seed)
-    labels = chance.integers(0, 2, n)
-    scores = np.round(np.clip(chance.normal(0.4 + 0.2 * labels, 0.2), 0.01, 0.99), 2)  # with ties
-    return labels, (scores > 0.5).astype(int), scores, chance.integers(1, 4, n) * 0.5
-
-
-def many_classes(n: int = 300, seed: int = 0) -> Arrays:
-    chance = np.random.default_rng(seed)
-    names = np.array(["dog", "cat", "eel", "fox"])
-    labels = names[chance.integers(0, 4, n)]
-    guesses = np.where(chance.random(n) < 0.6, labels, names[chance.integers(0, 4, n)])
-    return labels, guesses, None, chance.integers(1, 4, n) * 0.5
-
-
-def values(n: int = 300, seed: int = 0) -> Arrays:
-    chance = np.random.default_rng(seed)
-    labels = chance.normal(1e3, 1, n)
-    return labels, labels + chance.normal(0.1, 0.5, n), None, chance.integers(1, 4, n) * 0.5
 
 
 def root(y: Any, p: Any, sample_weight: Any) -> float:
@@ -224,142 +202,6 @@ def test_every_row_agrees_with_river(ours: Any, theirs: Any, data: Any, window: 
         other.update(y[i], p[i] if s is None or ours is F1 else s[i])
         if i > 20:  # river knows classes from the beginning that its window has lost
             assert one.value == pytest.approx(other.get(), rel=1e-9)
-
-
-def test_the_confusion_matrix_has_a_column_for_each_true_class() -> None:
-    y, p, _, w = many_classes()
-    metric = ConfusionMatrix()
-    metric.update_many(y, p, weights=w)
-    names = metric.labels
-    assert names == ["cat", "dog", "eel", "fox"]
-    for i, predicted in enumerate(names):
-        for j, true in enumerate(names):
-            share = w[(y == true) & (p == predicted)].sum() / w[y == true].sum()
-            assert metric.matrix[i, j] == pytest.approx(share)
-    assert metric.matrix.sum(axis=0) == pytest.approx(np.ones(4))
-    assert pytest.approx(reference.confusion_matrix(y, p, sample_weight=w)) == metric.counts.T
-
-
-def test_classes_that_are_only_predicted_or_not_predicted_at_all() -> None:
-    metric = ConfusionMatrix()
-    metric.update_many(["a", "b", "b"], ["new", None, "b"])
-    assert metric.labels == ["a", "b", "new"]
-    assert metric.counts.tolist() == [[0, 0, 0], [0, 1, 0], [1, 0, 0]]
-    assert metric.unpredicted.tolist() == [0, 1, 0]
-    assert metric.matrix[:, 0].tolist() == [0, 0, 1]
-    assert metric.matrix[:, 1].tolist() == [0, 0.5, 0]
-    assert np.isnan(metric.matrix[:, 2]).all()
-    assert metric.value == pytest.approx(1 / 3)
-    balanced = BalancedAccuracy()
-    balanced.update_many(["a", "b", "b"], ["new", None, "b"])
-    assert balanced.value == pytest.approx(0.25)  # "new" has no rows
-
-
-@pytest.mark.parametrize("kind", [int, float, str, bool, object, "large"])
-def test_labels_of_any_type_are_counted(kind: Any) -> None:
-    chance = np.random.default_rng(3)
-    y, p = chance.integers(0, 2, (2, 200))
-    expected = reference.f1_score(y, p, average="macro")
-    if kind == "large":  # too far apart for a table
-        y, p = y * 10**12 - 5, p * 10**12 - 5
-    else:
-        y, p = y.astype(kind), p.astype(kind)
-    metric = F1("macro")
-    metric.update_many(y, p)
-    metric.update_many(y.tolist(), p.tolist())
-    assert metric.value == pytest.approx(expected)
-    assert len(metric.labels) == 2
-
-
-def test_more_classes_than_a_table_would_hold() -> None:
-    chance = np.random.default_rng(4)
-    y, p = chance.integers(0, 3000, (2, 500))
-    p[::2] = y[::2]
-    metric = F1("macro")
-    metric.update_many(y, p)
-    assert metric.value == pytest.approx(reference.f1_score(y, p, average="macro"))
-
-
-def test_numbers_and_words_are_different_labels() -> None:
-    metric = Error()
-    metric.update_many([1, "1", 1], ["1", "1", 1])
-    assert metric.value == pytest.approx(1 / 3)
-    metric = Error()
-    metric.update_many(np.array([1, 2]), np.array(["1", "2"]))
-    assert metric.value == 1
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("resolution", [0.1, 0.001])
-def test_auc_by_bins_is_as_exact_as_its_resolution(scale: float, resolution: float) -> None:
-    chance = np.random.default_rng(5)
-    y = chance.integers(0, 2, 5000)
-    s = chance.normal(y - 0.5, 1.5) * scale
-    metric = RocAuc(resolution)
-    metric.update_many(y, scores=s)
-    exact = reference.roc_auc_score(y, s)
-    assert metric.value == pytest.approx(exact, abs=resolution / 5)
-    apart = RocAuc(resolution)
-    apart.update_many([0, 1, 0, 1], scores=np.array([-2.0, -1.0, 1.0, 2.0]) * scale)
-    assert apart.value == 0.75
-    near = RocAuc(resolution)
-    near.update_many([0, 1, 0, 1], scores=np.array([0.0, -0.0, 1.0, 1.0]) * scale)
-    assert near.value == 0.5
-
-
-def test_auc_of_one_class_and_of_unscored_rows() -> None:
-    for metric in (RocAuc(), RocAuc(0.01)):
-        metric.update_many([1, 1], scores=[0.3, 0.4])
-        assert math.isnan(metric.value)
-        metric.update(0, score=math.nan)
-        assert math.isnan(metric.value)
-        assert metric.left_out == 1
-        metric.update(0, score=0.1)
-        assert metric.value == 1
-        metric.update(2, score=0.1)
-        with pytest.raises(DataError, match="more than two classes"):
-            _ = metric.value
-    metric = RocAuc(positive="b")
-    metric.update_many(
-        ["a", "b", "c"], scores=[[0, 1, 5], [1, 3, 0], [0, 0, 9]], classes=["a", "b", "c"]
-    )
-    assert metric.value == 1
-    with pytest.raises(DataError, match="no column"):
-        RocAuc(positive="x").update_many(["a"], scores=[[0, 1]], classes=["a", "b"])
-
-
-def test_scores_of_two_classes_may_be_two_columns_or_a_dict() -> None:
-    y, _, s, _ = two_classes()
-    names = np.array(["no", "yes"])
-    one, table, rows = RocAuc(), RocAuc(), RocAuc()
-    one.update_many(names[y], scores=s)
-    table.update_many(names[y], scores=np.column_stack([s, 1 - s]), classes=["yes", "no"])
-    for label, score in zip(names[y].tolist(), s.tolist(), strict=True):
-        rows.update(label, score={"yes": score, "no": 1 - score})
-    assert one.value == pytest.approx(table.value) == pytest.approx(rows.value)
-
-
-def test_log_loss_of_many_classes() -> None:
-    chance = np.random.default_rng(6)
-    names = np.array(["a", "b", "c"])
-    y = chance.integers(0, 3, 100)
-    table = chance.dirichlet(np.ones(3), 100)
-    metric, rows = LogLoss(), LogLoss()
-    metric.update_many(names[y], scores=table, classes=names)
-    for label, line in zip(names[y], table, strict=True):
-        rows.update(label, score=dict(zip(names, line, strict=True)))
-    goal = reference.log_loss(y, table)
-    assert metric.value == pytest.approx(goal)
-    assert rows.value == pytest.approx(goal)
-    rows = LogLoss()
-    rows.update("unseen", score={"a": 1.0})
-    assert rows.value == pytest.approx(-math.log(1e-15))
-    rows.update("unseen", score={})
-    assert rows.left_out == 1
-    unknown = LogLoss()
-    unknown.update_many(["a", "b"], scores=[[np.nan, np.nan], [0.5, np.nan]], classes=["a", "b"])
-    assert unknown.left_out == 1
-    assert unknown.value == pytest.approx(-math.log(1e-15))
 
 
 @pytest.mark.parametrize(

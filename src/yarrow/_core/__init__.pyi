@@ -196,12 +196,12 @@ class ModelF32:
 
     def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
-    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple:
+    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple:
         """
-        Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values, and scores, a column a class in the order of appearance.
+        Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple: ...
+    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple: ...
 
     def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
 
@@ -307,12 +307,12 @@ class ModelF64:
 
     def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
-    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple:
+    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple:
         """
-        Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values, and scores, a column a class in the order of appearance.
+        Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, undo: bool) -> tuple: ...
+    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple: ...
 
     def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
 

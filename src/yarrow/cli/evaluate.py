@@ -20,12 +20,20 @@ from yarrow.cli.options import (
     parse_label,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, rate, wrong_of
+from yarrow.cli.progress import (
+    Display,
+    counted,
+    learned_words,
+    learns_labels,
+    rate,
+    wrong_of,
+)
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
-from yarrow.cli.train import report_skipped
+from yarrow.cli.train import learning, report_skipped
 from yarrow.errors import ParameterError
 
 SCORING = "Scoring"
+_SIZES = (("updates", "n_updates_"), ("nonzero_weights", "n_nonzero_"), ("rows_kept", "n_support_"))
 _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
 
 
@@ -70,17 +78,14 @@ def command(
     So every row counts, and no prediction has seen its label. A line is printed at rows 1, 2, 4,
     8... with the error so far and since the line before, and with further metrics if they are
     asked for. A ranker is scored by the pairs of rows of a query that it has in the wrong order, a
-    learner of one class by the rows outside its ball. Late labels, roc_auc and log_loss take
-    another way through the rows, ten to fifty times as slow.
+    learner of one class by the rows outside its ball.
 
       yarrow evaluate spam.svm.gz --learner cw
       yarrow evaluate spam.svm.gz --metrics f1,roc_auc --window 1000 --delay 50
       yarrow evaluate electricity.csv --label class --learner pa --json
+      yarrow evaluate mail.svm.gz --learner fixedshare --experts arow,pa:C=0.1
       yarrow evaluate a9a.svm.gz --learner perceptron --certificate
     """
-    from yarrow.cli.one_by_one import OneByOne
-    from yarrow.linear_model.streaming import learn_stream
-
     check_inputs(data)
     check_output(model, data)
     wrong = wrong_of(estimator)
@@ -89,25 +94,25 @@ def command(
     keeper = _Keeper(is_regression, metrics, window, fading, positive)
     table = _Table(wrong, list(keeper.metrics), shown=not (as_json or quiet))
     display = Display(data, wrong=wrong, quiet=True)
-    has_labels = estimator.learns_labels
-    is_fresh = "_model" not in estimator.__dict__
-    slowly: OneByOne | None = None
+    has_labels = learns_labels(estimator)
+    is_fresh = not estimator.__sklearn_is_fitted__()
     if not has_labels and (delay or keeper.metrics):
         raise ParameterError(
             f"{type(estimator).__name__} learns without labels: it has no metrics."
         )
     if delay or keeper.wanted != "predictions":
-        slowly = OneByOne(estimator, how, delay=delay, wanted=keeper.wanted)
+        from yarrow.cli.by_blocks import ByBlocks
+
         keeper.check(estimator)
-        stream = slowly.run(data)
+        stream: Any = ByBlocks(estimator, how, delay=delay, wanted=keeper.wanted).run(data)
     else:
-        stream = learn_stream(estimator, data, how, keep_results=has_labels)
+        stream = learning(estimator, data, how, keep_results=has_labels)
     names: list[Any] = []
     for progress in stream:
         if progress.results is not None:
             results.add(*progress.results)
             names = progress.classes
-            keeper.take(progress, slowly)
+            keeper.take(progress, getattr(progress, "told", None))
         for checkpoint in progress.checkpoints:
             table.add(checkpoint, keeper.at(checkpoint.rows))
     keeper.at(progress.rows)
@@ -121,14 +126,13 @@ def command(
     if as_json:
         document = {
             "learner": type(estimator).__name__,
-            "parameters": estimator.get_params(),
+            "parameters": estimator.get_params(deep=False),
             "rows": progress.rows,
             "skipped": progress.skipped,
             **summary,
             **({"delay": delay} if delay else {}),
             **({"metrics": keeper.values()} if keeper.metrics else {}),
-            "updates": estimator.n_updates_,
-            "nonzero_weights": estimator.n_nonzero_,
+            **{name: getattr(estimator, of) for name, of in _SIZES if hasattr(estimator, of)},
             "seconds": round(seconds, 3),
             "checkpoints": table.rows,
         }
@@ -141,8 +145,7 @@ def command(
         click.echo(repr(estimator))
         click.echo(
             f"{counted(progress.rows, 'row')} in {seconds:.2f} s "
-            f"({rate(progress.rows, seconds)} rows/s), {counted(estimator.n_updates_, 'update')}, "
-            f"{counted(estimator.n_nonzero_, 'nonzero')}"
+            f"({rate(progress.rows, seconds)} rows/s), {learned_words(estimator)}"
         )
         for line in [*summary_lines(summary), *keeper.lines(delay)]:
             click.echo(line)
@@ -171,7 +174,8 @@ class _Keeper:
         found += [Windowed(metric, window) for metric in plain if window is not None]
         found += [Fading(metric, fading) for metric in plain if fading is not None]
         self.metrics = {metric.name: metric for metric in found}
-        self._waiting: list[tuple[Any, Any, Any]] = []
+        self._positive = label
+        self._waiting: list[tuple[Any, Any, Any, list[Any]]] = []
         self._rows = 0
 
     @property
@@ -186,9 +190,11 @@ class _Keeper:
             raise ParameterError(
                 f"{type(estimator).__name__} has no probabilities, which log_loss needs."
             )
+        if self.wanted == "scores" and not hasattr(estimator, "decision_function"):
+            raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")
 
-    def take(self, progress: Any, slowly: Any) -> None:
-        """Some more rows, to be counted when their turn comes."""
+    def take(self, progress: Any, told: Any) -> None:
+        """Some more rows, to be counted when their turn comes; `told` has their scores."""
         if not self.metrics:
             return
         from yarrow.lazy import np
@@ -199,26 +205,41 @@ class _Keeper:
             named[:-1] = progress.classes  # and at place -1 None
             labels = named[np.asarray(labels, dtype=np.int64)]
             predictions = named[np.asarray(predictions, dtype=np.int64)]
-        scores = [None] * len(labels)
-        if slowly is not None and slowly.scores:
-            scores, slowly.scores = slowly.scores, []
-        self._waiting.append((labels, predictions, scores))
+        scores, classes = np.full((len(labels), 0), np.nan), []
+        if told is not None and told.scores is not None:
+            scores, classes = told.scores, told.classes
+        self._waiting.append((labels, predictions, scores, classes))
 
     def at(self, rows: int) -> dict[str, float]:
         """The metrics when so many rows have been counted."""
         while self._rows < rows and self._waiting:
-            labels, predictions, scores = self._waiting.pop(0)
+            labels, predictions, scores, classes = self._waiting.pop(0)
             n = min(rows - self._rows, len(labels))
             for metric in self.metrics.values():
                 if metric.uses == "predictions":
                     metric.update_many(labels[:n], predictions[:n])
                 else:
-                    for label, score in zip(labels[:n], scores[:n], strict=True):
-                        metric.update(label, score=score)
+                    self._count_scores(metric, labels[:n], scores[:n], classes)
             self._rows += n
             if n < len(labels):
-                self._waiting.insert(0, (labels[n:], predictions[n:], scores[n:]))
+                self._waiting.insert(0, (labels[n:], predictions[n:], scores[n:], classes))
         return {name: metric.value for name, metric in self.metrics.items()}
+
+    def _count_scores(self, metric: Any, labels: Any, scores: Any, classes: list[Any]) -> None:
+        """A score counts among those of the classes that were known at its row."""
+        from yarrow.lazy import np
+
+        known = ~np.isnan(scores)
+        changes = np.flatnonzero((known[1:] != known[:-1]).any(axis=1)) + 1
+        for begin, end in zip([0, *changes], [*changes, len(labels)], strict=True):
+            if begin == end:
+                continue
+            names = [name for name, there in zip(classes, known[begin], strict=True) if there]
+            part: Any = scores[begin:end][:, known[begin]]
+            lacks_positive = metric.uses == "scores" and self._positive not in (None, *names)
+            if len(names) < 2 or lacks_positive:
+                part = np.full(end - begin, np.nan)
+            metric.update_many(labels[begin:end], scores=part, classes=names)
 
     def values(self) -> dict[str, float | None]:
         """The metrics at the end; None where the rows do not say."""

@@ -9,10 +9,12 @@ from typing import Any
 from yarrow.cli.options import parse_label, shortened_list
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.linear_model import ExportedModel, load
+from yarrow.linear_model import ExportedModel
+from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import Contribution, Explanation
 from yarrow.linear_model.stream_prediction import stream_of
 from yarrow.linear_model.streaming import errors_named
+from yarrow.loading import load
 from yarrow.stream.format import StreamFormat, TableReader, text_reader
 
 
@@ -21,6 +23,11 @@ class Inside:
 
     def __init__(self, path: str) -> None:
         self.model: Any = load(path)
+        if not isinstance(self.model, LinearModel | ExportedModel):
+            raise ParameterError(
+                f"{path}: holds a {type(self.model).__name__}, which has no weights of its own to "
+                "show: look at it in Python, by yarrow.load."
+            )
         self.exported = isinstance(self.model, ExportedModel)
         stream = stream_of(self.model) or {}
         self.how = StreamFormat(threads=1).remembering(stream)

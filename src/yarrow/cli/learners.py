@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from yarrow.cli.known import learner_named, learners
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
-from yarrow.errors import ParameterError, did_you_mean
+from yarrow.errors import ParameterError
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -29,28 +30,6 @@ ONLY_FIT = (
     "n_iter_no_change",
     "tol",
 )
-
-
-@functools.cache
-def learners() -> dict[str, type[LinearModel]]:
-    """All learners by their short names; this loads every one of them."""
-    from yarrow.linear_model import naming
-
-    return {naming.short_name(name): cls for name, cls in naming.learners().items()}
-
-
-def learner_named(name: str) -> type[LinearModel]:
-    """A learner by its short name or that of its class, in any case; no other is loaded."""
-    from yarrow.linear_model import naming
-
-    found = naming.learner_named(name)
-    if found is None:
-        names = sorted(learners())
-        raise ParameterError(
-            f"There is no learner {name!r}{did_you_mean(name.lower(), names)}; there are "
-            f"{', '.join(names)}."
-        )
-    return found
 
 
 def _parse_classes(texts: Iterable[str]) -> list[Any]:
@@ -100,17 +79,40 @@ def _parse_groups(texts: Iterable[str]) -> Any:
     return {parse_label(name): parse_label(group) for name, _, group in pairs}
 
 
+def _parse_learners(texts: Iterable[str]) -> list[Any]:
+    """Learners by name, each with settings behind colons."""
+    found = []
+    for item in ",".join(texts).split(","):
+        name, *settings = item.split(":")
+        found.append(_built(learner_named(name), {}, settings))
+    return found
+
+
+def _parse_learner(texts: Iterable[str]) -> Any:
+    *_, last = _parse_learners(texts)
+    return last
+
+
+def _last(texts: Iterable[str]) -> str:
+    return list(texts)[-1]
+
+
 #: parameters that are neither numbers nor words: how they look, and what makes them of texts
 _SPECIAL: dict[str, tuple[str, Callable[[Iterable[str]], Any]]] = {
     "classes": ("A,B,...", _parse_classes),
     "class_weight": ("A=W,B=W,...", _parse_class_weight),
     "cost": ("A:B=COST,...", _parse_cost),
     "groups": ("SEPARATOR", _parse_groups),
+    "kernel": ("NAME", _last),
+    "learner": ("NAME:R=1:...", _parse_learner),
+    "learners": ("NAME:R=1,NAME,...", _parse_learners),
 }
+#: options that are not called as their parameters are, since --learner names the learner itself
+_FLAGS = {"learner": "--inner", "learners": "--experts"}
 
 
 def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    return _FLAGS.get(name, "--" + name.replace("_", "-"))
 
 
 def _default(cls: Any, name: str) -> Any:
@@ -163,7 +165,9 @@ def _option(name: str, parameter: Parameter, default: Any, section: str) -> Opti
     shown = "" if default is None else f"default: {default}"
     notes = "; ".join(note for note in (limits, shown) if note)
     doc = parameter.doc.replace("`", "'")
-    return Option([name, flag], help=doc + (f"  [{notes}]" if notes else ""), **settings)
+    # Values of a parameter `learner` must not be taken for the choice of the learner.
+    key = f"{name}_inside" if name in _FLAGS else name
+    return Option([key, flag], help=doc + (f"  [{notes}]" if notes else ""), **settings)
 
 
 class LearnerCommand(Command):
@@ -207,6 +211,11 @@ class LearnerCommand(Command):
         if not ctx.meta["chosen"]:
             with formatter.section("Learners"):
                 formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
+            with formatter.section("Not here"):
+                formatter.write_text(
+                    "Bandits, which learn from right or wrong: see yarrow compare. Rules, kernels "
+                    "and feature maps of your own: use Python."
+                )
         elif cls is not None:
             from yarrow.linear_model.naming import short_name
 
@@ -280,20 +289,26 @@ def learning_options(command: F) -> F:
                     "--set is no option with --resume, whose model has its settings"
                 )
             return command(estimator=_resumed(resume), **values)
-        given = {option.name: values.pop(option.name) for option in ctx.meta["options"]}
+        given = {
+            option.name.removesuffix("_inside"): values.pop(option.name)
+            for option in ctx.meta["options"]
+        }
         return command(estimator=_built(cls, given, settings), **values)
 
     return functools.reduce(lambda f, add: add(f), reversed(_LEARNING), build)  # type: ignore[return-value]
 
 
 def _resumed(path: str) -> LinearModel:
-    from yarrow.linear_model import ExportedModel, load
+    from yarrow.linear_model import ExportedModel
+    from yarrow.loading import load
 
     model = load(path)
     if isinstance(model, ExportedModel):
         raise ParameterError(
             f"{path}: is an export, which only predicts; resume what --model wrote."
         )
+    if not hasattr(model, "_foretell_rows") and not hasattr(model, "_stream_learning"):
+        raise ParameterError(f"{path}: holds a {type(model).__name__}, which no command trains.")
     return model  # type: ignore[no-any-return]
 
 

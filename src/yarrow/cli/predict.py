@@ -17,9 +17,10 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import counted
+from yarrow.cli.progress import counted, learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
+from yarrow.errors import ParameterError
 
 
 @click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")
@@ -51,25 +52,26 @@ def command(
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
     """
-    from yarrow.linear_model import load
-    from yarrow.linear_model.stream_prediction import predict_stream
     from yarrow.linear_model.streaming import Progress
+    from yarrow.loading import load
 
     if scores and proba:
         raise click.UsageError("--scores and --proba exclude each other")
     check_inputs([model, data])
     check_output(output, [model, data])
     estimator = load(model)
+    if not hasattr(estimator, "predict"):
+        raise ParameterError(f"{model}: holds a {type(estimator).__name__}, which predicts no row.")
     classes = getattr(estimator, "classes_", None)
     names = None if classes is None else classes.tolist()
-    compares = estimator.learns_labels and not quiet
+    compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
     with opened_for_writing(output) as file:
         if header:
             columns = names if names is not None and (scores or proba) else []
             file.write(_line(["prediction", *columns]))
-        for block in predict_stream(estimator, data, how, probabilities=proba, progress=progress):
+        for block in predicted(estimator, data, how, proba, scores, progress):
             chosen = block.chosen.tolist()
             table = block.probabilities if proba else block.scores if scores else None
             file.write(_lines(chosen, None if names is None else table))
@@ -78,6 +80,20 @@ def command(
     if tally is not None:
         tally.report(progress.rows)
     report_skipped(progress)
+
+
+def predicted(estimator: Any, data: str, how: Any, proba: bool, scores: bool, progress: Any) -> Any:
+    """Predictions block by block, in the way that a model can make them."""
+    from yarrow.linear_model import ExportedModel
+    from yarrow.linear_model.base import LinearModel
+
+    if isinstance(estimator, LinearModel | ExportedModel):
+        from yarrow.linear_model.stream_prediction import predict_stream
+
+        return predict_stream(estimator, data, how, probabilities=proba, progress=progress)
+    from yarrow.cli.predicted_blocks import predicted_blocks
+
+    return predicted_blocks(estimator, data, how, proba, scores, progress)
 
 
 def _line(cells: list[Any]) -> bytes:

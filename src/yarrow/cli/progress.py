@@ -27,8 +27,21 @@ def error_words(judged: int, mistakes: float, squared_error: float, wrong: str) 
 
 def wrong_of(estimator: Any) -> str:
     """What a learner's error is called: that of classes, `RMSE` for values, or its own name."""
-    is_regression = estimator.learns_labels and not hasattr(type(estimator), "classes_")
-    return "RMSE" if is_regression else str(estimator.wrong)
+    is_regression = learns_labels(estimator) and not hasattr(type(estimator), "classes_")
+    return "RMSE" if is_regression else str(getattr(estimator, "wrong", "error"))
+
+
+def learns_labels(estimator: Any) -> bool:
+    """Whether the rows of a learner have labels."""
+    return bool(getattr(estimator, "learns_labels", True))
+
+
+def learned_words(estimator: Any) -> str:
+    """How much a learner has changed, and how large it is now."""
+    counts = (("n_updates_", "update"), ("n_nonzero_", "nonzero"), ("n_support_", "row"))
+    there = [(name, what) for name, what in counts if hasattr(estimator, name)]
+    words = [counted(getattr(estimator, name), what) for name, what in there]
+    return ", ".join(words) + (" kept" if hasattr(estimator, "n_support_") else "")
 
 
 def counted(number: int, thing: str) -> str:

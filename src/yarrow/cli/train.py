@@ -16,7 +16,7 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, rate, wrong_of
+from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
 
 
 @click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
@@ -45,10 +45,9 @@ def command(
 
     yarrow train a9a.svm.gz --learner arow --r 0.1 --model a9a.yarrow
     yarrow train sms.tsv --label label --text text --model sms.yarrow
+    yarrow train a9a.svm --learner hedge --experts arow:r=0.1,pa --model a9a
     zcat new.svm.gz | yarrow train - --resume a9a.yarrow --model a9a.yarrow
     """
-    from yarrow.linear_model.streaming import learn_stream
-
     if model is None and export is None:
         raise click.UsageError("Say where the model goes: --model FILE")
     check_inputs(data)
@@ -57,7 +56,7 @@ def command(
     if export is not None:
         check_exportable(estimator)
     display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
-    progress = display.watch(learn_stream(estimator, data, how, passes=passes))
+    progress = display.watch(learning(estimator, data, how, passes=passes))
     seconds = display.seconds
     if export is not None:
         estimator.export(export)
@@ -66,17 +65,33 @@ def command(
     if quiet:
         return
     click.echo(
-        f"{counted(progress.rows, 'row')}, {display.errors()}, "
-        f"{counted(estimator.n_updates_, 'update')}, {counted(estimator.n_nonzero_, 'nonzero')}, "
+        f"{counted(progress.rows, 'row')}, {display.errors()}, {learned_words(estimator)}, "
         f"{seconds:.2f} s ({rate(progress.rows, seconds)} rows/s)"
     )
     report_skipped(progress)
+
+
+def learning(
+    estimator: Any, data: tuple[str, ...], how: Any, *, passes: int = 1, keep_results: bool = False
+) -> Any:
+    """Learn files in the way that a learner can: from the parser, or block by block."""
+    if hasattr(estimator, "_stream_learning"):
+        from yarrow.linear_model.streaming import learn_stream
+
+        return learn_stream(estimator, data, how, passes=passes, keep_results=keep_results)
+    from yarrow.cli.by_blocks import ByBlocks
+
+    return ByBlocks(estimator, how).run(data, passes)
 
 
 def check_exportable(estimator: Any) -> None:
     """Refuse before training what cannot be exported after it."""
     from yarrow.errors import ParameterError
 
+    if not hasattr(estimator, "export"):
+        raise ParameterError(
+            f"{type(estimator).__name__} is no set of weights and cannot be exported: use --model."
+        )
     if not getattr(estimator, "is_exportable", True) or estimator.hash_bits:
         why = "hashes its features" if estimator.hash_bits else "has no fixed weights"
         raise ParameterError(

@@ -196,10 +196,28 @@ class Composite(LearnsArrays, Estimator):
         rows = self._read(X)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
-        block = self._block(rows, self._names(rows), y, sample_weight, classes)
+        with self._lock:
+            told = self._foretell_rows(rows, self._names(rows), y, sample_weight, delay, classes)
+            self._keep_columns(rows)
+        return told
+
+    def _foretell_rows(
+        self,
+        rows: Rows,
+        names: list[Any],
+        y: Any,
+        sample_weight: Any = None,
+        delay: int = 0,
+        classes: Any = None,
+        *,
+        probabilities: bool = False,
+    ) -> Scores:
+        """All rows or none; their columns may differ from call to call."""
+        if probabilities:
+            raise ParameterError(f"{type(self).__name__} tells no probabilities while it learns.")
+        block = self._block(rows, names, y, sample_weight, classes)
         with self._lock:
             said = self._late(block, delay) if delay else self._learn_block(block)
-            self._keep_columns(rows)
             known = self._classes_seen()
         none = np.full((len(block), 0), np.nan)
         if self.regression:

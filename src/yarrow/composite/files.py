@@ -42,6 +42,7 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
         "n_features_in": model.__dict__.get("_n_features_in"),
         "feature_names_in": model.__dict__.get("_feature_names_in"),
         "n_iter": model.__dict__.get("_n_iter"),
+        "stream": model.__dict__.get("_stream"),
     }
 
 
@@ -76,6 +77,8 @@ def unpacked(
     for name in ("n_features_in", "feature_names_in", "n_iter"):
         if metadata[name] is not None or name == "feature_names_in":
             setattr(model, f"_{name}", metadata[name])
+    if metadata.get("stream") is not None:
+        model.__dict__["_stream"] = metadata["stream"]
     return model
 
 

@@ -196,7 +196,7 @@ class CoreMember(Member):
         with self.model._learning_of(block.classes) as core:
             said = foretell(
                 core, block.rows, block.names, block.labels, block.weights, wants_scores=False
-            )[0]
+            ).predictions
             return said if self.regression else self._table(core, codes)[said.astype(np.int64)]
 
     @staticmethod

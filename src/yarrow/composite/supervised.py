@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from yarrow.composite.base import Composite
+from yarrow.composite.base import Composite, State
+from yarrow.composite.members import Block
 from yarrow.composite.names import array_of, sorted_names
 from yarrow.estimator import ClassifierManners
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, feature_names, read_rows
+from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
 
 
 class CompositeClassifier(ClassifierManners, Composite):
@@ -27,7 +28,13 @@ class CompositeClassifier(ClassifierManners, Composite):
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        state, block = self._ask(X)
+        return self._predict_block(*self._ask(X))
+
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        """Of rows whose columns may differ from call to call."""
+        return self._predict_block(self._fitted, self._block(rows, names))
+
+    def _predict_block(self, state: State, block: Block) -> Array:
         with self._lock:
             said = self._said(state, block)
         return array_of(list(state.codes))[np.maximum(said, 0)]
@@ -50,9 +57,7 @@ class CompositeClassifier(ClassifierManners, Composite):
         if state is None:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
         rows = read_rows(X)
-        with self._lock:
-            said = self._said(state, self._block(rows, feature_names(X, rows)))
-        return pd.Series(array_of(list(state.codes))[np.maximum(said, 0)], index=X.index)
+        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
 
 class CompositeRegressor(Composite):
@@ -81,6 +86,11 @@ class CompositeRegressor(Composite):
         with self._lock:
             return self._said(state, block)
 
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        """Of rows whose columns may differ from call to call."""
+        with self._lock:
+            return self._said(self._fitted, self._block(rows, names))
+
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The predicted value; 0 before any row was learned."""
         block = self._one(x)
@@ -96,9 +106,7 @@ class CompositeRegressor(Composite):
         if state is None:
             return pd.Series(0.0, index=X.index)
         rows = read_rows(X)
-        with self._lock:
-            said = self._said(state, self._block(rows, feature_names(X, rows)))
-        return pd.Series(said, index=X.index)
+        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination, R²."""

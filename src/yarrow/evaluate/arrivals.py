@@ -46,6 +46,20 @@ def steps(
         yield begin, n, rows[:0]
 
 
+def turns(plan: Iterator[tuple[int, int, Array]]) -> tuple[Array, Array]:
+    """Rows in the order of their turns, and which of these turns are to learn, not to predict.
+
+    >>> [part.tolist() for part in turns(steps(4, delay=2))]
+    [[0, 1, 2, 0, 3, 1, 2, 3], [False, False, False, True, False, True, True, True]]
+    """
+    rows: list[Array] = []
+    for begin, end, learned in plan:
+        rows += [np.arange(begin, end), learned]
+    sizes = [len(part) for part in rows]
+    is_learned = np.repeat(np.arange(len(sizes)) % 2 == 1, sizes)
+    return np.concatenate([np.zeros(0, np.int64), *rows]), is_learned
+
+
 def _by_count(n: int, delay: Any, arrives: Any) -> tuple[Array, Array]:
     """The row after whose prediction each row is learned; and a number that orders arrivals."""
     if arrives is not None:

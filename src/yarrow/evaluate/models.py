@@ -10,6 +10,7 @@ from yarrow.composite.members import is_regression, says_not_fitted
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.progressive import Scores
 from yarrow.stream.arrays import Array
 
 Wanted = Literal["predictions", "scores", "probabilities"]
@@ -56,6 +57,14 @@ class Told:
             column = table.reshape(-1)
             table = np.column_stack([-column, column])
         self._parts.append((begin, np.asarray(classes).tolist(), table))
+
+    def add_all(self, begin: int, found: Scores, wanted: Wanted) -> None:
+        """What `progressive` of a learner said of the rows from `begin` on."""
+        if self.regression or wanted == "predictions":
+            self.add(begin, found.predictions)
+        else:
+            scores = found.scores if wanted == "scores" else found.probabilities
+            self.add(begin, found.predictions, found.classes, scores)
 
     def scores(self) -> tuple[list[Any], Array | None]:
         """All classes, and a line a row; NaN where a class was not known or nothing was said."""

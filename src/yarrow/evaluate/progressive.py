@@ -11,7 +11,7 @@ from yarrow import metrics as known_metrics
 from yarrow.composite.members import is_regression
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import curves
-from yarrow.evaluate.arrivals import steps
+from yarrow.evaluate.arrivals import steps, turns
 from yarrow.evaluate.models import (
     Told,
     Wanted,
@@ -146,27 +146,28 @@ def progressive(
     told = Told(n, regression)
     counts: list[tuple[int, int]] = []
     begin = time.perf_counter()
+    by_core = isinstance(model, LinearModel) and hasattr(X, "shape")
+    in_order = times is None and arrives is None and block == 1
+    told_all = by_core or (hasattr(model, "progressive") and wanted == "predictions")
+    more: dict[str, Any] = {} if regression else {"classes": classes}
+    if wanted == "probabilities" and by_core:
+        more["probabilities"] = True
     # The core keeps late rows within one call only, so it cannot stop to count weights then.
-    in_one_call = times is None and arrives is None and block == 1
-    in_one_call &= wanted != "probabilities" and not (watch_nonzeros and delay)
-    in_one_call &= wanted == "predictions" or isinstance(model, LinearModel)
-    if hasattr(model, "progressive") and hasattr(X, "shape") and in_one_call:
+    if told_all and hasattr(X, "shape") and in_order and not (watch_nonzeros and delay):
         stops = marks if watch_nonzeros else marks[-1:]
         for first, last in zip([0, *stops], stops, strict=False):
             part = slice(first, last)
-            found = model.progressive(
-                take(X, part),
-                labels[part],
-                None if weights is None else weights[part],
-                delay=delay,
-                **({} if regression else {"classes": classes}),
-            )
-            if regression or wanted == "predictions":
-                told.add(first, found.predictions)
-            else:
-                told.add(first, found.predictions, found.classes, found.scores)
+            some = None if weights is None else weights[part]
+            found = model.progressive(take(X, part), labels[part], some, delay=delay, **more)
+            told.add_all(first, found, wanted)
             if watch_nonzeros:
                 counts.append((last, nonzeros(model)))
+    elif by_core and not watch_nonzeros:
+        # A row of weight 0 is predicted and not learned: so all turns are one call.
+        rows, learned = turns(steps(n, delay=delay, times=times, arrives=arrives, block=block))
+        shares = learned * (1.0 if weights is None else weights[rows])
+        found = model.progressive(take(X, rows), labels[rows], shares, **more)
+        told.add_all(0, found.only(~learned), wanted)
     else:
         using = learner(model, X, labels, weights, classes)
         ahead = list(marks)

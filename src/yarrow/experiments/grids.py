@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from yarrow.composite.base import Composite
 from yarrow.errors import ParameterError, did_you_mean
 from yarrow.experiments.lanes import Entrant
+from yarrow.kernel.base import KernelClassifier
 from yarrow.linear_model.naming import learners, short_name
 from yarrow.parameters import parameters
 
@@ -86,19 +87,19 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "YarrowClassifier": {},
 }
 #: packages whose estimators are compared when they are named, by name or by family
-_BY_NAME = ("bandit", "experts", "feedback")
+_BY_NAME = ("bandit", "experts", "feedback", "kernel")
 
 
 def comparable() -> list[Any]:
     """The classes that learn rows with labels, which alone can be compared."""
-    return [cls for cls in learners().values() if cls.learns_labels] + _made_of_learners()
+    return [cls for cls in learners().values() if cls.learns_labels] + _only_by_name()
 
 
-def _made_of_learners() -> list[Any]:
-    """Estimators made of learners, and bandits."""
+def _only_by_name() -> list[Any]:
+    """Estimators made of learners, bandits, and learners with kernels."""
     packages = [import_module(f"yarrow.{name}") for name in _BY_NAME]
     found = [getattr(package, name) for package in packages for name in package.__all__]
-    return [cls for cls in found if issubclass(cls, Composite)]
+    return [cls for cls in found if issubclass(cls, Composite | KernelClassifier)]
 
 
 def default_grid(cls: type) -> dict[str, list[Any]]:
@@ -179,7 +180,7 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
     `wanted` is `all`, or names and families with commas between.
     """
     fitting = [cls for cls in comparable() if hasattr(cls, "classes_") is not regression]
-    only_named = set(_made_of_learners())
+    only_named = set(_only_by_name())
     found: dict[str, type[LinearModel]] = {}
     slow: list[str] = []
     for word in filter(None, (part.strip().lower() for part in wanted.split(","))):

@@ -69,7 +69,7 @@ class _CoreRun:
         )
         same = self._width in (None, heat.rows.n_columns)
         self._width = heat.rows.n_columns if same else -1
-        return told[0]
+        return told.predictions
 
     def learned(self) -> Any:
         if self.core.t > 0:

@@ -13,7 +13,7 @@ from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, exponential, shared
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array, feature_names, read_rows
+from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
 
 #: a probability below this counts as this much, so that one surprise does not end an expert
 FLOOR = 1e-6
@@ -111,7 +111,13 @@ class MixtureClassifier(CompositeClassifier, Experts):
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, a column a class in the order of `classes_`."""
-        state, block = self._ask(X)
+        return self._in_order(*self._ask(X))
+
+    def _probability_table(self, rows: Rows, names: list[Any]) -> Array:
+        """Of rows whose columns may differ from call to call."""
+        return self._in_order(self._fitted, self._block(rows, names))
+
+    def _in_order(self, state: State, block: Block) -> Array:
         with self._lock:
             table = self._probabilities(state, block)
         order = [state.codes[name] for name in sorted_names(list(state.codes)).tolist()]

@@ -227,7 +227,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
         """Scores: of the second class where there are two, else a column a class."""
         self._fitted  # noqa: B018  (raises before anything was learned)
         rows = self._read(X)
-        scores = self._scores(rows, self._names_of(rows))[:, self._class_order()]
+        scores = self._score_table(rows, self._names_of(rows))
         if scores.shape[1] == 1:
             return -np.abs(scores[:, 0])  # only one class is known
         return scores[:, 1] if scores.shape[1] == 2 else scores
@@ -236,7 +236,14 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
         """The class with the highest score; ties go to the class seen first."""
         self._fitted  # noqa: B018
         rows = self._read(X)
-        return self._best(self._scores(rows, self._names_of(rows)))
+        return self._predict_rows(rows, self._names_of(rows))
+
+    def _score_table(self, rows: Rows, names: list[Any]) -> Array:
+        """A column a class in the order of `classes_`; of rows of any columns."""
+        return self._scores(rows, names)[:, self._class_order()]
+
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        return self._best(self._scores(rows, names))
 
     def _names_of(self, rows: Rows) -> list[Any]:
         return rows.names or self.__dict__.get("_feature_names_in") or []
@@ -281,7 +288,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
         if "_state" not in self.__dict__:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
         rows = read_rows(X)
-        return pd.Series(self._best(self._scores(rows, feature_names(X, rows))), index=X.index)
+        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -342,6 +349,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
             "n_features_in": self.__dict__.get("_n_features_in"),
             "feature_names_in": self.__dict__.get("_feature_names_in"),
             "n_iter": self.__dict__.get("_n_iter"),
+            "stream": self.__dict__.get("_stream"),
         }
         return state.tensors(), metadata
 
@@ -372,6 +380,8 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
         for name in ("n_features_in", "feature_names_in", "n_iter"):
             if metadata[name] is not None or name == "feature_names_in":
                 setattr(model, f"_{name}", metadata[name])
+        if metadata.get("stream") is not None:
+            model.__dict__["_stream"] = metadata["stream"]
         return model
 
     def __getstate__(self) -> dict[str, Any]:

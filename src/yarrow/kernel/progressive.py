@@ -38,9 +38,18 @@ class Foretelling:
         return told
 
     def _foretell_rows(
-        self: Any, rows: Rows, names: list[Any], y: Any, sample_weight: Any = None, delay: int = 0
+        self: Any,
+        rows: Rows,
+        names: list[Any],
+        y: Any,
+        sample_weight: Any = None,
+        delay: int = 0,
+        *,
+        probabilities: bool = False,
     ) -> Scores:
         """All rows or none; their columns may differ from call to call."""
+        if probabilities:
+            raise ParameterError(f"{type(self).__name__} has no probabilities.")
         labels, weights = class_labels(y, rows.n_rows), read_weights(sample_weight, rows.n_rows)
         check_values(rows)
         known = self.__dict__.get("_state")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import Any, Literal
 
 from yarrow import _core
 from yarrow._core import rules
@@ -55,9 +55,9 @@ class BayesianPerceptron(ConfidenceClassifier):
     def _rule(self) -> _core.Rule:
         return rules.bayesian_perceptron
 
-    def _probabilities(self, scores: Array, variances: Array) -> Array:
+    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
         if scores.shape[1] != 2 or self.probabilities == "calibrated":
-            return super()._probabilities(scores, variances)
+            return super()._probabilities(scores, variances, calibration)
         from scipy.special import ndtr
 
         if self.multiclass == "top1":

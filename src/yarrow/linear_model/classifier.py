@@ -16,7 +16,7 @@ from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.progressive import Foretelling, Scores
+from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
 from yarrow.parameters import anything, choice
 from yarrow.stream.arrays import Array, Rows, feature_names, read_labels, read_rows
 
@@ -167,7 +167,8 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
     def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
         return read_labels(y, n_rows)
 
-    def _foretold(self, model: CoreModel, predictions: Array, scores: Array) -> Scores:
+    def _foretold(self, model: CoreModel, told: Foretold) -> Scores:
+        predictions, scores = told.predictions, told.scores
         classes, order = _class_table(model.classes)
         if not len(classes):  # no row counted
             return Scores(np.full(len(predictions), None), scores, classes)
@@ -178,12 +179,15 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         if unknown.any():
             labels = labels.astype(object)
             labels[unknown] = None
+        likely = None
+        if told.variances is not None:
+            likely = foretold_probabilities(self, told)[:, order]
         scores = scores[:, order]
         if len(model.declared) == 2:
             both = scores.shape[1] == 2
             decided = self._two_class_decision(scores) if both else np.full(len(scores), np.nan)
             scores = np.where(np.isnan(scores).any(axis=1), np.nan, decided)[:, None]
-        return Scores(labels, scores, classes)
+        return Scores(labels, scores, classes, likely)
 
     def _in_class_order(self, scores: Array) -> Array:
         return scores[:, self._class_table(scores.shape[1])[1]]
@@ -315,7 +319,8 @@ def _sort_key(name: Any) -> tuple[int, Any]:
 class CalibratedProbabilities:
     """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
 
-    def _probabilities(self, scores: Array, variances: Array) -> Array:
+    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
+        """From the calibration of now, or of each row: two columns."""
         raise NotImplementedError
 
     def predict_proba(self: Any, X: Any) -> Array:
@@ -342,6 +347,17 @@ class CalibratedProbabilities:
         names: list[Any] = feature_names(X, rows)
         table = self._probabilities(*self._score_rows(model, rows, names))
         return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
+
+
+def foretold_probabilities(model: Any, told: Foretold) -> Array:
+    """The probabilities of each row at its time: of the classes, and as calibrated, then."""
+    likely = np.full(told.scores.shape, np.nan)
+    known = np.count_nonzero(~np.isnan(told.scores), axis=1)
+    for n in np.unique(known[known > 0]).tolist():
+        rows = np.flatnonzero(known == n)
+        parts = told.scores[rows, :n], told.variances[rows, :n], told.calibrations[rows]
+        likely[rows, :n] = model._probabilities(*parts)
+    return likely
 
 
 def normalised(probabilities: Array) -> Array:

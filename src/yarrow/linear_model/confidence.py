@@ -55,7 +55,7 @@ class MarginProbabilities(CalibratedProbabilities):
     multiclass: Any
     _fitted: Any
 
-    def _probabilities(self, scores: Array, variances: Array) -> Array:
+    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
         """The Gaussian margin m/sqrt(v) as a probability, calibrated online (core/calibration.hpp).
 
         With many classes it is that of the best class against the second; the others share the
@@ -66,7 +66,8 @@ class MarginProbabilities(CalibratedProbabilities):
         n_classes = scores.shape[1]
         if n_classes == 1:
             return np.ones_like(scores)
-        scale, lapse = self._fitted.calibration
+        now = self._fitted.calibration if calibration is None else calibration
+        scale, lapse = np.broadcast_to(now, (len(scores), 2)).T
         rows = np.arange(len(scores))
         order = np.argsort(-scores, axis=1, kind="stable")
         best, second = order[:, 0], order[:, 1]
@@ -85,7 +86,7 @@ class MarginProbabilities(CalibratedProbabilities):
             behind = scores - scores[rows, best][:, None]
             behind[rows, best] = -np.inf
             unit = np.where(deviation > 0, deviation, 1.0)[:, None]
-            share = softmax(scale * behind / unit, axis=1)
+            share = softmax(scale[:, None] * behind / unit, axis=1)
             # Mixed with equal shares as far as it takes to keep the best class on top.
             equal = 1.0 / (n_classes - 1)
             room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal

@@ -21,7 +21,9 @@ class LogisticProbabilities(CalibratedProbabilities):
             return getattr(ClassifierManners, name).__get__(self)
         return super().__getattribute__(name)
 
-    def _probabilities(self: Any, scores: Array, variances: Array) -> Array:
+    def _probabilities(
+        self: Any, scores: Array, variances: Array, calibration: Any = None
+    ) -> Array:
         if scores.shape[1] <= 2 and self.multiclass == "ovr":
             positive = scores[:, -1:] if scores.shape[1] == 2 else np.full_like(scores, np.inf)
             second = 0.5 * (1 + np.tanh(0.5 * positive))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
@@ -28,6 +28,22 @@ class Scores:
     scores: Array
     #: all classes known at the end, sorted; None for a regression
     classes: Array | None = None
+    #: if they were asked for: a column a class, NaN as in `scores`
+    probabilities: Array | None = None
+
+    def only(self, rows: Array) -> Scores:
+        """What was said of some of the rows."""
+        likely = None if self.probabilities is None else self.probabilities[rows]
+        return Scores(self.predictions[rows], self.scores[rows], self.classes, likely)
+
+
+class Foretold(NamedTuple):
+    """The same as the core tells it: a column a class, in the order of their appearance."""
+
+    predictions: Array  # class numbers (-1: none known), or values
+    scores: Any  # None unless they are wanted, as all that follows
+    variances: Any = None  # of the margins
+    calibrations: Any = None  # two numbers a row
 
 
 class Foretelling:
@@ -41,12 +57,14 @@ class Foretelling:
         *,
         classes: Any = None,
         delay: int = 0,
+        probabilities: bool = False,
     ) -> Scores:
         """Predict each row, then learn it; all or nothing, and a second call goes on from there.
 
         With a `delay` a row is learned after so many rows that follow it were predicted; at the end
         of the call all rows are learned. To the bit what `predict` and `partial_fit` of one row at
-        a time would say.
+        a time would say; `probabilities` adds what `predict_proba` would. A row of weight 0 is
+        predicted and not learned.
 
         >>> from yarrow import Perceptron
         >>> model = Perceptron()
@@ -56,11 +74,32 @@ class Foretelling:
         if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
             raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
         rows, names = self._read(X, reset=False)
+        made: Scores = self._foretell_rows(
+            rows, names, y, sample_weight, int(delay), classes=classes, probabilities=probabilities
+        )
+        self._remember_columns(rows)
+        return made
+
+    def _foretell_rows(
+        self: Any,
+        rows: Rows,
+        names: list[Any],
+        y: Any,
+        sample_weight: Any = None,
+        delay: int = 0,
+        *,
+        classes: Any = None,
+        probabilities: bool = False,
+    ) -> Scores:
+        """All rows or none; their columns may differ from call to call."""
+        if probabilities and not hasattr(self, "predict_proba"):
+            raise ParameterError(f"{type(self).__name__} has no probabilities.")
         labels = self._read_labels(y, rows.n_rows)
         with self._learning_of(classes) as model:
-            found = foretell(model, rows, names, labels, sample_weight, delay=int(delay))
-            made: Scores = self._foretold(model, *found)
-        self._remember_columns(rows)
+            found = foretell(
+                model, rows, names, labels, sample_weight, delay=delay, wants_doubts=probabilities
+            )
+            made: Scores = self._foretold(model, found)
         return made
 
     def _read_labels(self, y: Any, n_rows: int) -> Labels:
@@ -71,7 +110,7 @@ class Foretelling:
         """The model to learn with, checked against the classes that may come."""
         raise NotImplementedError
 
-    def _foretold(self, model: CoreModel, predictions: Array, scores: Array) -> Scores:
+    def _foretold(self, model: CoreModel, told: Foretold) -> Scores:
         raise NotImplementedError
 
 
@@ -84,14 +123,16 @@ def foretell(
     *,
     delay: int = 0,
     wants_scores: bool = True,
+    wants_doubts: bool = False,
     undo: bool = True,
-) -> tuple[Array, Any]:
-    """Class numbers in the order of appearance (-1: none known) or values; and scores, if wanted.
+) -> Foretold:
+    """What the core says of rows before it learns them; without `undo` a failure ruins the model.
 
-    Without `undo` a failure leaves the model unusable.
+    `wants_doubts`: also what makes probabilities of scores.
     """
     weights = read_weights(sample_weight, rows.n_rows)
-    rest = (*labels, weights, names, delay, wants_scores, undo)
+    rest = (*labels, weights, names, delay, wants_scores, wants_doubts, undo)
     if rows.begins is None or rows.indices is None:
-        return model.foretell_dense(rows.values, *rest)
-    return model.foretell_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
+        return Foretold(*model.foretell_dense(rows.values, *rest))
+    begins, indices, values, width = rows.begins, rows.indices, rows.values, rows.n_columns
+    return Foretold(*model.foretell_sparse(begins, indices, values, width, *rest))

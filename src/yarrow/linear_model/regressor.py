@@ -12,7 +12,7 @@ from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.progressive import Foretelling, Scores
+from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
 
 
@@ -60,8 +60,8 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
             raise ParameterError("A regression has no classes.")
         return self._learning([])
 
-    def _foretold(self, model: CoreModel, predictions: Array, scores: Array) -> Scores:
-        return Scores(predictions, scores)
+    def _foretold(self, model: CoreModel, told: Foretold) -> Scores:
+        return Scores(told.predictions, told.scores)
 
     def predict(self, X: Any) -> Array:
         """The predicted values."""

@@ -115,6 +115,15 @@ def check_passes(sources: Sequence[Any], passes: int) -> None:
             )
 
 
+def most_index(model: LinearModel, how: StreamFormat) -> int:
+    """The largest index of svmlight rows that a model takes."""
+    if model.max_features is None:
+        return MOST_FEATURES
+    if model.when_full != "error":
+        return LAST_INDEX
+    return min(LAST_INDEX, model.max_features - (how.index_base == 0))
+
+
 class Learning:
     """Learns sources one after the other into a model, with one account of them all."""
 
@@ -160,20 +169,14 @@ class Learning:
         self, file: BinaryIO, format: str, how: StreamFormat, *, dtype: str, hash_bits: int
     ) -> Any:
         """A reader of text that refuses indices beyond what the model takes."""
-        model = self.model
-        limit = MOST_FEATURES
-        if model.max_features is not None:
-            limit = LAST_INDEX
-            if model.when_full == "error":
-                limit = min(limit, model.max_features - (how.index_base == 0))
         return text_reader(
             file,
             format,
             how,
             dtype=dtype,
-            max_index=limit,
+            max_index=most_index(self.model, how),
             hash_bits=hash_bits,
-            labels_optional=not model.learns_labels,
+            labels_optional=not self.model.learns_labels,
         )
 
     def _learn_text(

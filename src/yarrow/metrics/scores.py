@@ -213,6 +213,8 @@ class LogLoss(_OfScores):
         """The probability of the true class."""
         if not _is_table(scores, classes):
             column = self._column(scores, len(labels))
+            if np.isnan(column).all():
+                return column  # then it does not matter which class they are of
             positive = positive_of(
                 set(labels.tolist()) if self.positive is None else (), self.positive
             )

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from yarrow.errors import DataError, DataTypeError, ParameterError
@@ -35,9 +35,8 @@ class Rows:
         if self.begins is None or self.indices is None:
             return dataclasses.replace(self, values=self.values[places], n_rows=len(places))
         starts, ends = self.begins[places], self.begins[places + 1]
-        kept = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
-        where = np.concatenate(kept) if kept else np.zeros(0, np.int64)
         begins = np.concatenate([[0], np.cumsum(ends - starts)]).astype(self.begins.dtype)
+        where = np.arange(begins[-1]) + np.repeat(starts - begins[:-1], ends - starts)
         return dataclasses.replace(
             self,
             values=self.values[where],
@@ -45,6 +44,16 @@ class Rows:
             begins=begins,
             n_rows=len(places),
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """Sparse rows one after the other; the widest part says how many columns there are."""
+        values = np.concatenate([part.values for part in parts])
+        indices = np.concatenate([np.asarray(part.indices) for part in parts])
+        lengths = np.concatenate([np.diff(np.asarray(part.begins)) for part in parts])
+        begins = np.concatenate([[0], np.cumsum(lengths)])
+        width = max(part.n_columns for part in parts)
+        return cls(values, indices, begins, len(lengths), width, None)
 
 
 def read_rows(X: Any) -> Rows:
