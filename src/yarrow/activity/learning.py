@@ -204,7 +204,7 @@ def _best_but(scores: NDArray[np.float64], place: int) -> float:
     """The best score of all but one."""
     kept = scores[place]
     scores[place] = -np.inf
-    best = float(scores.max())
+    best = float(scores[scores.argmax()])  # quicker than max()
     scores[place] = kept
     return best
 
