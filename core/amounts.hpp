@@ -70,48 +70,34 @@ class Amounts {
     }
   }
 
-  // out[column] += share * amount / (total + more), over some rows and their shares.
-  void add_shares(std::span<const Number> rows, std::span<const double> shares, double more,
-                  std::span<double> out) const {
-    same_length(rows, shares);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Row& said = row(rows[i]);
-      fits(said, out.size());
-      const double weight = shares[i] / (said.total + more);
-      for (const Entry& e : said.entries) out[index(e)] += weight * e.amount;
-    }
+  // out[column] += share * amount / (total + more).
+  void add_share(Number number, double share, double more, std::span<double> out) const {
+    const Row& said = fitting(number, out.size());
+    const double weight = share / (said.total + more);
+    for (const Entry& e : said.entries) out[index(e)] += weight * e.amount;
   }
 
-  // For row i of some: values[i][column] = log(total + 1) - log(total - amount + 1), whole numbers
-  // all; and sum[column] += factor[i] * values[i][column]. Values are zeros at first.
-  void add_rarities(std::span<const Number> rows, std::span<const double> factors,
-                    std::span<double> values, std::span<double> sum) {
-    same_length(rows, factors);
-    if (values.size() != rows.size() * sum.size()) throw Error("Each row needs its values.");
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Row& said = row(rows[i]);
-      fits(said, sum.size());
-      const auto all = static_cast<std::size_t>(said.total) + 1;
-      know_logarithms(all);
-      double* value = values.data() + i * sum.size();
-      for (const Entry& e : said.entries) {
-        const std::size_t column = index(e);
-        value[column] = logarithms_[all] - logarithms_[all - static_cast<std::size_t>(e.amount)];
-        sum[column] += factors[i] * value[column];
-      }
+  // values[column] = log(total + 1) - log(total - amount + 1), where all are whole numbers and the
+  // values zeros at first; and sum[column] += factor * values[column].
+  void add_rarity(Number number, double factor, std::span<double> values, std::span<double> sum) {
+    const Row& said = fitting(number, std::min(values.size(), sum.size()));
+    const auto all = static_cast<std::size_t>(said.total) + 1;
+    know_logarithms(all);
+    for (const Entry& e : said.entries) {
+      const double value = logarithms_[all] - logarithms_[all - static_cast<std::size_t>(e.amount)];
+      values[index(e)] = value;
+      sum[index(e)] += factor * value;
     }
   }
 
  private:
   static std::size_t index(const Entry& entry) { return static_cast<std::size_t>(entry.column); }
 
-  static void same_length(std::span<const Number> rows, std::span<const double> numbers) {
-    if (rows.size() != numbers.size()) throw Error("Each row needs its number.");
-  }
-
-  static void fits(const Row& row, std::size_t columns) {
-    if (!row.entries.empty() && index(row.entries.back()) >= columns)
+  const Row& fitting(Number number, std::size_t columns) const {
+    const Row& found = row(number);
+    if (!found.entries.empty() && index(found.entries.back()) >= columns)
       throw Error("There are more columns than the result has.");
+    return found;
   }
 
   // The logarithms of 0 (never used), 1, 2, ... up to this number and beyond.

@@ -46,14 +46,16 @@ class Features:
     """F_A: a row for each feature, a column for each activity."""
     of_switch: NDArray[np.float64]
     """F_S."""
-    words: list[str]
-    """The words of the titles that were known,"""
-    frequencies: NDArray[np.float64]
-    """how often each was there,"""
+    words: dict[str, float]
+    """How often each word was in the titles,"""
     of_words: NDArray[np.float64]
-    """and what it says for each activity when it is there once: a row for each word."""
-    of_every: NDArray[np.float64]
-    """What a word that every vector has would say. That much of a word says nothing."""
+    """and what it says for each activity when it is there once. The first row is what a word says
+    that every vector has, and behind it there is a row for each word."""
+
+    @property
+    def frequencies(self) -> NDArray[np.float64]:
+        """How often each word was there, on the scale of the feature."""
+        return WORD_SCALE * np.array([*self.words.values()])
 
     def column(self, activity: int) -> NDArray[np.float64]:
         """F_A of one activity; zeros for one that was created later."""
@@ -65,25 +67,25 @@ class Features:
         """What each word says for one activity, if it says anything."""
         if activity >= self.of_words.shape[1]:
             return []
-        values = (self.frequencies * self.of_words[:, activity]).tolist()
+        values = (self.frequencies * self.of_words[1:, activity]).tolist()
         return [(word, value) for word, value in zip(self.words, values, strict=True) if value]
 
     def contributions(self, activity: int) -> list[tuple[str, float]]:
-        """What each known word adds to the feature of one activity.
+        """What each word adds to the feature of one activity.
 
-        A word that is everywhere as frequent as here adds nothing: DF falls with it as |S| does.
+        A word that is as frequent here as everywhere adds nothing.
         """
         if activity >= self.of_words.shape[1]:
             return []
-        values = self.frequencies * (self.of_words[:, activity] - self.of_every[activity])
-        return list(zip(self.words, values.tolist(), strict=True))
+        every, *each = self.of_words[:, activity]
+        values = (self.frequencies * (np.array(each) - every)).tolist()
+        return list(zip(self.words, values, strict=True))
 
 
 def no_features() -> Features:
     """What is there before the first vector."""
     nothing = np.zeros((len(ACTIVITY_FEATURES), 0))
-    switch, empty = np.zeros(len(SWITCH_FEATURES)), np.zeros(0)
-    return Features(nothing, switch, [], empty, np.zeros((0, 0)), empty)
+    return Features(nothing, np.zeros(len(SWITCH_FEATURES)), {}, np.zeros((1, 0)))
 
 
 class Knowledge:
@@ -94,7 +96,7 @@ class Knowledge:
         """How many there are."""
         self.words = Table()
         """How many vectors of an activity have a word."""
-        self.words.add(EVERY, 0, 0)
+        self.words.amounts.add(EVERY, 0, 0)
         self.seconds = Table()
         """Time at a resource by activity: the implicit association."""
         self.folders = FolderUses()
@@ -103,7 +105,7 @@ class Knowledge:
 
     def vectors(self, activity: int) -> int:
         """How many vectors an activity has."""
-        return int(self.words.at(EVERY, activity))
+        return int(self.words.amounts.at(EVERY, activity))
 
     def give(self, resource: str, activity: int | None) -> None:
         """A resource belongs to this activity, or (None) to none in particular."""
@@ -114,16 +116,16 @@ class Knowledge:
 
     def credit(self, vector: InformationVector, activity: int, times: int = 1) -> None:
         """Count a vector for an activity, or with `times=-1` take it back."""
-        self.words.add_all((EVERY, *vector.words), times, activity)
-        for resource, seconds in vector.active.items():
-            self.seconds.add(resource, times * seconds, activity)
+        self.words.amounts.add(EVERY, activity, times)
+        self.words.amounts.add_to_each(vector.words, activity, times)
+        self.seconds.amounts.add_items(vector.active, activity, times)
         for folder in vector.folders:
             self.folders.use(folder, activity, times)
 
     def merge(self, activity: int, into: int) -> None:
         """Give everything of an activity to another."""
-        self.words.merge(activity, into)
-        self.seconds.merge(activity, into)
+        self.words.amounts.merge(activity, into)
+        self.seconds.amounts.merge(activity, into)
         self.folders.merge(activity, into)
         for resource, owner in self.explicit.items():
             if owner == activity:
@@ -136,24 +138,21 @@ class Knowledge:
     ) -> Features:
         """Return F_A for all activities and F_S, for this declared activity (-1: none)."""
         values = np.zeros((len(ACTIVITY_FEATURES), self.activities))
-        explicit, implicit, opened = values[:3]
-        seconds = vector.seconds() or 1.0
-        active = {resource: SCALE * spent / seconds for resource, spent in vector.active.items()}
-        self._associate(active, explicit, implicit)
+        explicit, implicit, opened, words, told = values
+        self._associate(vector.active, SCALE / (vector.seconds() or 1.0), explicit, implicit)
         if vector.open:
             share = SCALE / len(vector.open)
-            self._associate(dict.fromkeys(vector.open, share), opened, opened)
+            self._associate(dict.fromkeys(vector.open, 1.0), share, opened, opened)
+        of_words = self._speak(vector.words, words)
         if declared >= 0:
-            values[4, declared] = SCALE
-        return Features(
-            values,
-            _switch_features(vector, since_switch),
-            *self._speak(vector.words, values[3]),
-        )
+            told[declared] = SCALE
+        switch = _switch_features(vector, since_switch)
+        return Features(values, switch, vector.words, of_words)
 
     def _associate(
         self,
         shares: dict[str, float],
+        factor: float,
         explicit: NDArray[np.float64],
         implicit: NDArray[np.float64],
     ) -> None:
@@ -161,38 +160,33 @@ class Knowledge:
 
         What a person said about a resource stands; time spent there says nothing beside it.
         """
-        owners, known = self.explicit, self.seconds.rows
+        owners = self.explicit
         if owners:
-            for resource in [resource for resource in shares if resource in owners]:
-                explicit[owners[resource]] += shares.pop(resource)
-        rows = [known[resource] for resource in shares if resource in known]
-        kept = [share for resource, share in shares.items() if resource in known]
-        self.seconds.amounts.add_shares(rows, kept, HALF_KNOWN, implicit)
+            for resource, share in shares.items():
+                if resource in owners:
+                    explicit[owners[resource]] += factor * share
+            shares = {one: share for one, share in shares.items() if one not in owners}
+        self.seconds.amounts.add_shares(shares, factor, HALF_KNOWN, implicit)
 
-    def _speak(
-        self, said: dict[str, float], total: NDArray[np.float64]
-    ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Add up log(|S-bar|/DF(x, S-bar)) over words; return what `Features` keeps of them.
+    def _speak(self, words: dict[str, float], out: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up log(|S-bar|/DF(x, S-bar)) over words; return what each says.
 
         S-bar are the vectors of all other activities. Each count is one larger than it is, so that
         a word that no other activity has (DF = 0) has a value. What is common to all activities is
-        left out, and log |S-bar| is then what the word that every vector has says, less of it.
+        left out; then log |S-bar| is what the word says that every vector has, turned around.
         """
-        known = self.words.rows
-        words = [word for word in said if word in known]
-        rows = [known[EVERY], *[known[word] for word in words]]
-        every = -WORD_SCALE * sum(said.values())
-        frequencies = [every, *[WORD_SCALE * said[word] for word in words]]
-        of_words = np.zeros((len(rows), self.activities))
-        self.words.amounts.add_rarities(rows, frequencies, of_words, total)
-        return words, np.array(frequencies[1:]), of_words[1:], of_words[0]
+        times = {EVERY: -sum(words.values()), **words}
+        of_words = np.zeros((len(times), self.activities))
+        self.words.amounts.add_rarities(times, WORD_SCALE, of_words, out)
+        return of_words
 
     def strength(self, resource: str, activity: int) -> float:
         """How strongly a resource belongs to an activity, from 0 to 1."""
         owner = self.explicit.get(resource)
         if owner is not None:
             return float(owner == activity)
-        return self.seconds.at(resource, activity) / (self.seconds.total(resource) + HALF_KNOWN)
+        seconds = self.seconds.amounts
+        return seconds.at(resource, activity) / (seconds.total(resource) + HALF_KNOWN)
 
     # -- plain data ------------------------------------------------------------------------------
 

@@ -92,7 +92,7 @@ class Weights:
         scores = self.features[:_A] @ features.of_activities
         if self.each_word and self._words and features.words:
             weights = np.array([self.word(word) for word in features.words])
-            scores += (weights * features.frequencies) @ features.of_words
+            scores += (weights * features.frequencies) @ features.of_words[1:]
         if len(scores) < count:
             scores = np.concatenate((scores, np.zeros(count - len(scores))))
         return scores

@@ -84,24 +84,17 @@ def _features(features: Features) -> dict[str, Any]:
     return {
         "of_activities": features.of_activities.tolist(),
         "of_switch": features.of_switch.tolist(),
-        "words": features.words,
-        "frequencies": features.frequencies.tolist(),
+        "words": list(features.words.items()),
         "of_words": features.of_words.tolist(),
-        "of_every": features.of_every.tolist(),
     }
 
 
 def _features_back(state: dict[str, Any]) -> Features:
-    of_words = np.array(state["of_words"], float)
-    if not state["words"]:
-        of_words = np.zeros((0, 0))
     return Features(
         np.array(state["of_activities"], float),
         np.array(state["of_switch"], float),
-        list(state["words"]),
-        np.array(state["frequencies"], float),
-        of_words,
-        np.array(state["of_every"], float),
+        dict(state["words"]),
+        np.array(state["of_words"], float),
     )
 
 
