@@ -55,7 +55,7 @@ def test_a_forgotten_switch_is_noticed() -> None:
     assert thought.ranked[0][0] == TAX
     told = sum(reason.amount for reason in thought.reasons)
     evidence = recogniser._judge.weights.scores(recogniser._present, 2)
-    assert told == pytest.approx(float(evidence[TAX]), abs=0.5)  # but for what all words share
+    assert told == pytest.approx(float(evidence[TAX]), abs=0.5)  # but for what speaks against it
 
 
 def test_nothing_is_said_while_all_is_declared() -> None:
