@@ -159,7 +159,7 @@ class Recogniser:
         if best != self._refused:
             self._refused = NOTHING
         # Of a pair on both sides of a declared switch it is known what it was.
-        line = len(self._past.diary) - 1
+        line = self._last_line()
         told = line < 1 or self._past.diary.activity[line - 1] != self._declared
         if not ask or told or best in (self._declared, self._refused):
             return []
@@ -172,7 +172,7 @@ class Recogniser:
         if score <= self.threshold or asked:
             return []
         if vector.end < self._quiet_until:  # it was told what is right, and should know by now
-            self._teach(self._before, self._present, len(self._past.diary) - 1)
+            self._teach(self._before, self._present, self._last_line())
             return []
         return [self._ask(vector, best, score, sure)]
 
@@ -190,7 +190,7 @@ class Recogniser:
             ),
         )
         self._alarms += 1
-        self._question = Question(alarm, self._before, self._present, len(self._past.diary) - 1)
+        self._question = Question(alarm, self._before, self._present, self._last_line())
         self._quiet_until = vector.end + self.silence
         return alarm
 
@@ -238,7 +238,7 @@ class Recogniser:
         if vector is not None:
             self._take(vector, ask=False)
         if activity != self._declared:  # until now there was no switch
-            self._teach(self._before, self._present, len(self._past.diary) - 1)
+            self._teach(self._before, self._present, self._last_line())
         if self._question is not None:
             self._answers.heard(self._question.alarm, activity == self._question.alarm.activity)
             self._question = None
@@ -266,7 +266,7 @@ class Recogniser:
         """The diary is right now: learn from the vectors that were asked about, or the last."""
         question, self._question = self._question, None
         if question is None:
-            self._teach(self._before, self._present, len(self._past.diary) - 1)
+            self._teach(self._before, self._present, self._last_line())
         else:
             self._answers.heard(question.alarm, right)
             self._refused = NOTHING if right or self.repeat else question.alarm.activity
@@ -375,14 +375,10 @@ class Recogniser:
         """
         if activity is not None:
             return self._past.knowledge.folders.likely({self._find(activity): 1.0})
-        thought = self.thought()
-        beliefs: dict[int, float] = {}
-        if thought.activity is not None:
-            beliefs[thought.activity] = thought.certainty
-        if thought.declared is not None:
-            rest = 1.0 - sum(beliefs.values())
-            beliefs[thought.declared] = beliefs.get(thought.declared, 0.0) + rest
-        return self._past.knowledge.folders.likely(beliefs)
+        return self._past.knowledge.folders.likely(thoughts.beliefs(self.thought()))
+
+    def _last_line(self) -> int:
+        return len(self._past.diary) - 1
 
     def _find(self, activity: int) -> int:
         return final(activity, self._activities)

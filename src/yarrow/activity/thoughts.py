@@ -107,6 +107,17 @@ def reasons(
     return tuple(sorted(spoke, key=lambda reason: -reason.amount)[:most])
 
 
+def beliefs(thought: Thought) -> dict[int, float]:
+    """How likely the recognised activity is; what is left, the declared one has."""
+    found: dict[int, float] = {}
+    if thought.activity is not None:
+        found[thought.activity] = thought.certainty
+    if thought.declared is not None:
+        rest = 1.0 - sum(found.values())
+        found[thought.declared] = found.get(thought.declared, 0.0) + rest
+    return found
+
+
 def ranking(ending: NDArray[np.float64], most: int = 10) -> tuple[tuple[int, float], ...]:
     """The best activities and their scores."""
     order = ending.argsort(kind="stable")[::-1][:most]
