@@ -46,6 +46,7 @@ class Amounts {
   // Adds to an amount, which does not fall below zero. Rows up to a new one come into being.
   void add(Number number, Number column, double amount) {
     if (number < 0 || column < 0) throw Error("Rows and columns are counted from 0.");
+    if (!std::isfinite(amount)) throw Error("An amount must be finite.");
     if (static_cast<std::size_t>(number) >= rows_.size())
       rows_.resize(static_cast<std::size_t>(number) + 1);
     Row& changed = rows_[static_cast<std::size_t>(number)];

@@ -63,6 +63,7 @@ void what_does_not_fit_is_refused() {
   CHECK_THROWS(kept.add_share(0, 1, 1, two), Error, "more columns");
   CHECK_THROWS(kept.add_share(1, 1, 1, two), Error, "no row 1");
   CHECK_THROWS(kept.add(-1, 0, 1), Error, "from 0");
+  CHECK_THROWS(kept.add(1, 0, NAN), Error, "finite");
   CHECK(kept.size() == 1);
 }
 
