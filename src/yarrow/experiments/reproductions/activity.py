@@ -285,13 +285,14 @@ Every fourth switch is not declared. An alarm is right if its activity is right 
 five minutes of the switch; after each alarm the person says what is true. Recall counts undeclared
 switches, those to activities nobody has told of yet included. C = 10 and alpha = 0.001 are the
 paper's; the scale of the features, the first weights and which lessons are given were tuned on
-seeds 1000 to 1002; seeds 0 to 4 are reported, of the other parts seed 0. All methods but the rules see the same features and get the
-same kinds of lessons. The batch learner gets Z and -Z of each, the squared hinge loss, C = 0.01
-(for features before they are scaled), tolerance 0.001 and no intercept, and is fitted to all of
-them after each (or once a day); in its silent form it raises no alarm for ten minutes after one
-and learns from what it would have said. That is too slow for four months at all thresholds, so
-methods are compared on a month; the online learner also has its four months. Rules are regular
-expressions of the words in an activity's name. "Same as last" never alarms.
+seeds 1000 to 1002; seeds 0 to 4 are reported, of the other parts seed 0. All methods but the rules
+see the same features and get the same kinds of lessons. The batch learner gets Z and -Z of each,
+the squared hinge loss, C = 0.01 (for features before they are scaled), tolerance 0.001 and no
+intercept, and is fitted to all of them after each (or once a day); in its silent form it raises no
+alarm for ten minutes after one and learns from what it would have said. That is too slow for four
+months at all thresholds, so methods are compared on a month; the online learner also has its four
+months. Rules are regular expressions of the words in an activity's name. "Same as last" never
+alarms.
 """,
     full=_studies(_PART, _WHOLE, _LEARNERS, (250, 500, 1000, 2000, 4000), lives=_LIVES),
     reduced=_studies(
@@ -301,8 +302,8 @@ expressions of the words in an activity's name. "Same as last" never alarms.
         (50, 100),
         lives=1,
     ),
-    budget="5 x (3 x 4 + 4 x 3 + 5) runs of a month, 8 more half answered, 8 of four months, x 14,000 "
-    "or 65,000 vectors x 0.1 ms, and 50,000 fits: 12 minutes of processor time.",
+    budget="5 x (3 x 4 + 4 x 3 + 5) runs of a month, 8 more half answered, 8 of four months, x "
+    "14,000 or 65,000 vectors x 0.1 ms, and 50,000 fits: 12 minutes of processor time.",
     findings=findings,
     differences="""
 The paper shows Figure 6 without numbers, so shapes are compared. Its online learner is about as
@@ -315,15 +316,15 @@ tell little, and more than half of the alarms are wrong. That is a property of t
 much as of the methods.
 
 How sure this is: five lives with 200 undeclared switches each. The mean precision of a learner has
-a standard error of about 0.8 points at the lowest threshold, where the two learners raise the
-same alarms but for a few, and of two points and more where alarms are rare: gaps of less mean
-nothing. Where a recall is not reached, the claim counts as not held. Most was fixed on other
-seeds, but not all: that scores are told in units of the weights' size, the grid of thresholds
-after that, and a silent form of the online learner came when the first of the five lives had been
-seen; the other four were drawn when nothing was tuned any more. On the tuning seeds, features of
-half the scale gave the online learner 1 to 2 points more precision at the same recall, since it
-then leaves the weights it starts with more slowly. We did not take them: those weights come from
-lives of the same generator, and a person's own lessons would count for less.
+a standard error of about 0.8 points at the lowest threshold, and of two points and more where
+alarms are rare: gaps of less mean nothing. Where a recall is not reached, the claim counts as not
+held. Most was fixed on other seeds, but not all: that scores are told in units of the weights'
+size, the grid of thresholds after that, and a silent form of the online learner came when the
+first of the five lives had been seen; the other four were drawn when nothing was tuned any more.
+On the tuning seeds, features of half the scale gave the online learner 1 to 2 points more
+precision at the same recall, since it then leaves the weights it starts with more slowly. We did
+not take them: those weights come from lives of the same generator, and a person's own lessons
+would count for less.
 
 Three things had to be added to the paper's recipe, and both learners have them: whether an
 activity is the declared one is a feature (otherwise wrong alarms can only make all evidence count
@@ -337,8 +338,7 @@ When half of the alarms are not answered, taking them for right keeps most minut
 them for wrong raises the precision, and the bandit lies between; the differences are small.
 
 Speed: times are processor time, the least of five runs, since other work on the machine makes them
-longer. The batch learner's fits are
-LIBSVM's, as in the paper; LIBLINEAR solves nearly the same problem much faster, which the paper
-could not know.
+longer. The batch learner's fits are LIBSVM's, as in the paper; LIBLINEAR solves nearly the same
+problem much faster, which the paper could not know.
 """,
 )
