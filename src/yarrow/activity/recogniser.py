@@ -203,12 +203,11 @@ class Recogniser:
     def _leave_out(self) -> None:
         """Take note of numbers that are archived or were never given; not of the declared one."""
         self._judge.count = self._past.knowledge.activities
-        self._judge.out = [
-            number
-            for number in range(self._judge.count)
-            if number not in self._activities or self._activities[number].archived
-            if number != self._declared
-        ]
+        known, declared = self._activities, self._declared
+        out = [one.id for one in known.values() if one.archived and one.id != declared]
+        if len(known) < self._judge.count:
+            out += [number for number in range(self._judge.count) if number not in known]
+        self._judge.out = out
 
     def _do(self, entry: said.Said, time: float) -> None:
         match entry:

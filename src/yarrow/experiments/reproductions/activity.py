@@ -322,8 +322,8 @@ held. Most was fixed on other seeds, but not all: that scores are told in units 
 size, the grid of thresholds after that, and a silent form of the online learner came when the
 first of the five lives had been seen; the other four were drawn when nothing was tuned any more.
 On the tuning seeds, features of half the scale gave the online learner 1 to 2 points more
-precision at the same recall, since it then leaves the weights it starts with more slowly. We did
-not take them: those weights come from lives of the same generator, and a person's own lessons
+precision at the same recall, presumably because it then leaves its first weights more slowly. We
+did not take them: those weights come from lives of the same generator, and a person's own lessons
 would count for less.
 
 Three things had to be added to the paper's recipe, and both learners have them: whether an
