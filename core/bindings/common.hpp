@@ -55,5 +55,6 @@ nb::object to_array(std::vector<T>&& values, std::initializer_list<std::size_t> 
 void bind_rules(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_readers(nb::module_& m);
+void bind_amounts(nb::module_& m);
 
 }  // namespace yarrow

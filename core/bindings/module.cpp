@@ -75,4 +75,5 @@ NB_MODULE(_core, m) {
   yarrow::bind_rules(m);
   yarrow::bind_models(m);
   yarrow::bind_readers(m);
+  yarrow::bind_amounts(m);
 }

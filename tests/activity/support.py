@@ -85,18 +85,18 @@ class Client:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         method = method or ("GET" if body is None else "POST")
-        connection.putrequest(method, path, skip_host=True)
-        for name, value in sent.items():
-            if value is not None:
-                connection.putheader(name, value)
-        if data is not None:
-            connection.putheader("Content-Length", str(len(data)))
-        connection.endheaders(data)
-        answer = connection.getresponse()
-        text = answer.read()
-        connection.close()
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        with contextlib.closing(connection):  # the server may die in the middle
+            connection.putrequest(method, path, skip_host=True)
+            for name, value in sent.items():
+                if value is not None:
+                    connection.putheader(name, value)
+            if data is not None:
+                connection.putheader("Content-Length", str(len(data)))
+            connection.endheaders(data)
+            answer = connection.getresponse()
+            text = answer.read()
         is_json = answer.headers.get_content_type() == "application/json"
         return Answer(answer.status, json.loads(text) if is_json else text, dict(answer.headers))
 

@@ -21,8 +21,7 @@ def vector(
 
 def known(labels: list[tuple[int, InformationVector]], count: int) -> Knowledge:
     knowledge = Knowledge()
-    for _ in range(count):
-        knowledge.add_activity()
+    knowledge.activities = count
     for label, one in labels:
         knowledge.credit(one, label)
     return knowledge
@@ -71,7 +70,7 @@ def test_association_by_time_spent_and_share_of_open_resources() -> None:
 
 def test_explicit_beats_implicit() -> None:
     knowledge = known([(0, vector(active={"/a": 36000.0}))], 2)
-    knowledge.explicit["/a"] = 1
+    knowledge.give("/a", 1)
     asked = vector(active={"/a": 60.0}, opened=["/a"])
     values = knowledge.features(asked, 0.0).of_activities / SCALE
     np.testing.assert_allclose(values[:3], [[0, 1], [0, 0], [0, 1]])

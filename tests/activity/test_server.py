@@ -25,7 +25,8 @@ def client(server: PageServer) -> Client:
 
 
 def test_the_page_may_load_nothing_from_elsewhere(client: Client) -> None:
-    for path in ("/", "/page.css", "/page.js"):
+    scripts = ("page", "draw", "said", "chooser", "server", "view", "elements")
+    for path in ("/", "/page.css", *(f"/{name}.js" for name in scripts)):
         answer = client.ask(path, Authorization=None)
         assert answer.status == 200
         policy = answer.headers["Content-Security-Policy"]

@@ -498,3 +498,41 @@ class StreamLearnerF64:
     """Learns streams into one model."""
 
     def __init__(self, model: ModelF64, skip_errors: bool, keep_results: bool) -> None: ...
+
+class Amounts:
+    """Amounts by name (rows) and number (columns), most of them nothing."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def rows(self) -> dict:
+        """The names, in their order; only to be read."""
+
+    def add(self, name: object, column: int, amount: float) -> None:
+        """Add to an amount, which does not fall below zero."""
+
+    def add_to_each(self, names: dict, column: int, amount: float) -> None:
+        """Add the same to an amount at each key of a dict."""
+
+    def add_items(self, items: dict, column: int, factor: float) -> None:
+        """Add the values of a dict, times a factor, at its keys."""
+
+    def merge(self, column: int, into: int) -> None:
+        """Move all amounts of a column to another."""
+
+    def at(self, name: object, column: int) -> float: ...
+
+    def total(self, name: object) -> float: ...
+
+    def entries(self, name: object) -> list[tuple[int, float]]:
+        """The columns that have an amount, and it."""
+
+    def add_shares(self, shares: dict, factor: float, more: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Add factor * share * amount / (total + more) of all known names to `out`.
+        """
+
+    def add_rarities(self, times: dict, factor: float, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], sum: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Write log(total + 1) - log(total - amount + 1) into zeros, a row for each name, and add them, times the factor and the number of times, to `sum`.
+        """

@@ -28,6 +28,8 @@ MANY_CLOSED = 5.0
 """So many resources closed in one vector and more are all the same."""
 LONG_SINCE = 3600.0
 """So many seconds since the last declared switch and more are all the same."""
+EVERY = ""
+"""A word that every vector has, so that it counts vectors. No title has it."""
 SCALE = 0.01
 """What all features are multiplied with. The slack of Lemma 5.1 for C = 10 is 0.05; beside it the
 square of an example is then small, and a lesson moves the weights a little. With features of about
@@ -44,12 +46,16 @@ class Features:
     """F_A: a row for each feature, a column for each activity."""
     of_switch: NDArray[np.float64]
     """F_S."""
-    words: list[str]
-    """The words of the titles that were known,"""
-    frequencies: NDArray[np.float64]
-    """how often each was there,"""
+    words: dict[str, float]
+    """How often each word was in the titles,"""
     of_words: NDArray[np.float64]
-    """and what it says for each activity when it is there once: a row for each word."""
+    """and what it says for each activity when it is there once. The first row is what a word says
+    that every vector has, and behind it there is a row for each word."""
+
+    @property
+    def frequencies(self) -> NDArray[np.float64]:
+        """How often each word was there, on the scale of the feature."""
+        return WORD_SCALE * np.array([*self.words.values()])
 
     def column(self, activity: int) -> NDArray[np.float64]:
         """F_A of one activity; zeros for one that was created later."""
@@ -61,56 +67,69 @@ class Features:
         """What each word says for one activity, if it says anything."""
         if activity >= self.of_words.shape[1]:
             return []
-        values = (self.frequencies * self.of_words[:, activity]).tolist()
+        values = (self.frequencies * self.of_words[1:, activity]).tolist()
         return [(word, value) for word, value in zip(self.words, values, strict=True) if value]
+
+    def contributions(self, activity: int) -> list[tuple[str, float]]:
+        """What each word adds to the feature of one activity.
+
+        A word that is as frequent here as everywhere adds nothing.
+        """
+        if activity >= self.of_words.shape[1]:
+            return []
+        every, *each = self.of_words[:, activity]
+        values = (self.frequencies * (np.array(each) - every)).tolist()
+        return list(zip(self.words, values, strict=True))
 
 
 def no_features() -> Features:
     """What is there before the first vector."""
     nothing = np.zeros((len(ACTIVITY_FEATURES), 0))
-    return Features(nothing, np.zeros(len(SWITCH_FEATURES)), [], np.zeros(0), np.zeros((0, 0)))
+    return Features(nothing, np.zeros(len(SWITCH_FEATURES)), {}, np.zeros((1, 0)))
 
 
 class Knowledge:
     """What was seen of each activity: words, time at resources, folders, and what was said."""
 
     def __init__(self) -> None:
-        self.words = Table(whole=True)
+        self.activities = 0
+        """How many there are."""
+        self.words = Table()
         """How many vectors of an activity have a word."""
+        self.words.amounts.add(EVERY, 0, 0)
         self.seconds = Table()
         """Time at a resource by activity: the implicit association."""
         self.folders = FolderUses()
         self.explicit: dict[str, int] = {}
         """The activity that a person gave a resource to."""
-        self.vectors = np.zeros(0, np.intp)
-        """How many vectors each activity has."""
-        self.total = 0
-        """How many vectors there are."""
 
-    def add_activity(self) -> None:
-        """Make room for one more activity."""
-        self.vectors = np.append(self.vectors, 0)
+    def vectors(self, activity: int) -> int:
+        """How many vectors an activity has."""
+        return int(self.words.amounts.at(EVERY, activity))
+
+    def give(self, resource: str, activity: int | None) -> None:
+        """A resource belongs to this activity, or (None) to none in particular."""
+        if activity is None:
+            self.explicit.pop(resource, None)
+        else:
+            self.explicit[resource] = activity
 
     def credit(self, vector: InformationVector, activity: int, times: int = 1) -> None:
         """Count a vector for an activity, or with `times=-1` take it back."""
-        self.words.add([(word, times) for word in vector.words], activity)
-        spent = [(resource, times * seconds) for resource, seconds in vector.active.items()]
-        self.seconds.add(spent, activity)
+        self.words.amounts.add(EVERY, activity, times)
+        self.words.amounts.add_to_each(vector.words, activity, times)
+        self.seconds.amounts.add_items(vector.active, activity, times)
         for folder in vector.folders:
             self.folders.use(folder, activity, times)
-        self.vectors[activity] += times
-        self.total += times
 
     def merge(self, activity: int, into: int) -> None:
         """Give everything of an activity to another."""
-        self.words.merge(activity, into)
-        self.seconds.merge(activity, into)
+        self.words.amounts.merge(activity, into)
+        self.seconds.amounts.merge(activity, into)
         self.folders.merge(activity, into)
         for resource, owner in self.explicit.items():
             if owner == activity:
                 self.explicit[resource] = into
-        self.vectors[into] += self.vectors[activity]
-        self.vectors[activity] = 0
 
     # -- features --------------------------------------------------------------------------------
 
@@ -118,127 +137,80 @@ class Knowledge:
         self, vector: InformationVector, since_switch: float = 0.0, declared: int = -1
     ) -> Features:
         """Return F_A for all activities and F_S, for this declared activity (-1: none)."""
-        values = np.zeros((len(ACTIVITY_FEATURES), len(self.vectors)))
-        self._associations(vector, values)
-        words = [word for word in vector.words if word in self.words.rows]
-        frequencies = np.array([WORD_SCALE * vector.words[word] for word in words])
-        of_words = self._word_values(words)
-        # |S-bar| depends on the activity alone: one logarithm for all words.
-        logarithms = _logarithms(self.total + 2)
-        others = logarithms.take(self.total + 1 - self.vectors)
-        others -= logarithms[self.total + 1]
-        others *= WORD_SCALE * sum(vector.words.values())
-        values[3] = frequencies @ of_words
-        values[3] += others
-        if declared >= 0:
-            values[4, declared] = SCALE
-        switch = _switch_features(vector, since_switch)
-        return Features(values, switch, words, frequencies, of_words)
-
-    def _associations(self, vector: InformationVector, values: NDArray[np.float64]) -> None:
-        """The explicit and implicit association of active resources, and the share of open ones.
-
-        What a person said about a resource stands; time spent there says nothing beside it.
-        """
-        explicit, implicit, opened = values[:3]
-        seconds = vector.seconds() or 1.0
-        active = [(resource, SCALE * spent / seconds) for resource, spent in vector.active.items()]
-        self._associate(active, explicit, implicit)
+        values = np.zeros((len(ACTIVITY_FEATURES), self.activities))
+        explicit, implicit, opened, words, told = values
+        self._associate(vector.active, SCALE / (vector.seconds() or 1.0), explicit, implicit)
         if vector.open:
             share = SCALE / len(vector.open)
-            self._associate([(resource, share) for resource in vector.open], opened, opened)
+            self._associate(dict.fromkeys(vector.open, 1.0), share, opened, opened)
+        of_words = self._speak(vector.words, words)
+        if declared >= 0:
+            told[declared] = SCALE
+        switch = _switch_features(vector, since_switch)
+        return Features(values, switch, vector.words, of_words)
 
     def _associate(
         self,
-        shares: list[tuple[str, float]],
+        shares: dict[str, float],
+        factor: float,
         explicit: NDArray[np.float64],
         implicit: NDArray[np.float64],
     ) -> None:
-        """Add each resource's share to its owner, or to its activities by the time spent there."""
-        few: dict[int, float] = {}
-        rows, owners = self.seconds.rows, self.explicit
-        for resource, share in shares:
-            if owners and resource in owners:
-                explicit[owners[resource]] += share
-                continue
-            row = rows.get(resource)
-            if row is None:
-                continue
-            weight = share / (row.total + HALF_KNOWN)
-            if row.dense is None:
-                for activity, amount in row.amounts.items():
-                    few[activity] = few.get(activity, 0.0) + weight * amount
-            else:
-                known = row.dense[: len(implicit)]
-                implicit[: len(known)] += weight * known
-        for activity, amount in few.items():
-            implicit[activity] += amount
+        """Add each resource's share to its owner, or to its activities by the time spent there.
 
-    def _word_values(self, words: list[str]) -> NDArray[np.float64]:
-        """log(|S-bar|/DF(x, S-bar)) without its common part, for each word and activity.
+        What a person said about a resource stands; time spent there says nothing beside it.
+        """
+        owners = self.explicit
+        if owners:
+            for resource, share in shares.items():
+                if resource in owners:
+                    explicit[owners[resource]] += factor * share
+            shares = {one: share for one, share in shares.items() if one not in owners}
+        self.seconds.amounts.add_shares(shares, factor, HALF_KNOWN, implicit)
+
+    def _speak(self, words: dict[str, float], out: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up log(|S-bar|/DF(x, S-bar)) over words; return what each says.
 
         S-bar are the vectors of all other activities. Each count is one larger than it is, so that
-        a word that no other activity has (DF = 0) has a value. Counts are whole numbers, so their
-        logarithms come from a table.
+        a word that no other activity has (DF = 0) has a value. What is common to all activities is
+        left out; then log |S-bar| is what the word says that every vector has, turned around.
         """
-        rows = [self.words.rows[word] for word in words]
-        counts = np.zeros((len(rows), len(self.vectors)), np.intp)
-        for row, array in zip(rows, counts, strict=True):
-            row.into(array)
-        everywhere = np.array([[int(row.total) + 1] for row in rows], np.intp).reshape(-1, 1)
-        logarithms = _logarithms(self.total + 2)
-        values: NDArray[np.float64] = logarithms[everywhere] - logarithms.take(everywhere - counts)
-        return values
+        times = {EVERY: -sum(words.values()), **words}
+        of_words = np.zeros((len(times), self.activities))
+        self.words.amounts.add_rarities(times, WORD_SCALE, of_words, out)
+        return of_words
 
     def strength(self, resource: str, activity: int) -> float:
         """How strongly a resource belongs to an activity, from 0 to 1."""
         owner = self.explicit.get(resource)
         if owner is not None:
             return float(owner == activity)
-        row = self.seconds.rows.get(resource)
-        return 0.0 if row is None else row.amounts.get(activity, 0.0) / (row.total + HALF_KNOWN)
+        seconds = self.seconds.amounts
+        return seconds.at(resource, activity) / (seconds.total(resource) + HALF_KNOWN)
 
     # -- plain data ------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
+            "activities": self.activities,
             "words": self.words.state_dict(),
             "seconds": self.seconds.state_dict(),
             "folders": self.folders.state_dict(),
             "explicit": self.explicit.copy(),
-            "vectors": self.vectors.tolist(),
-            "total": self.total,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from plain data."""
+        self.activities = state["activities"]
         self.words.load_state_dict(state["words"])
         self.seconds.load_state_dict(state["seconds"])
         self.folders.load_state_dict(state["folders"])
         self.explicit = dict(state["explicit"])
-        self.vectors = np.array(state["vectors"], np.intp)
-        self.total = state["total"]
-
-
-_logarithms_known: list[NDArray[np.float64]] = []
-
-
-def _logarithms(count: int) -> NDArray[np.float64]:
-    """The logarithms of 0, 1, 2, ... at least up to `count` (of 0, which is never used, 0)."""
-    if not _logarithms_known or len(_logarithms_known[0]) < count:
-        table = np.log(np.arange(2.0 * count).clip(1))
-        _logarithms_known[:] = [table]
-    return _logarithms_known[0]
 
 
 def _switch_features(vector: InformationVector, since_switch: float) -> NDArray[np.float64]:
     used = vector.used / len(vector.open) if vector.open else 0.0
-    return SCALE * np.array(
-        [
-            1.0,
-            min(vector.closed / MANY_CLOSED, 1.0),
-            used,
-            min(since_switch / LONG_SINCE, 1.0),
-        ]
-    )
+    closed = min(vector.closed / MANY_CLOSED, 1.0)
+    since = min(since_switch / LONG_SINCE, 1.0)
+    return np.array([SCALE, SCALE * closed, SCALE * used, SCALE * since])

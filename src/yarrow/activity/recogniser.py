@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.activity import said, snapshot, thoughts
 from yarrow.activity.answers import Answers, Setting
 from yarrow.activity.checks import check_late, check_said, final
-from yarrow.activity.diary import NOTHING, Diary, Source, Stretch
+from yarrow.activity.diary import NOTHING, Source, Stretch
 from yarrow.activity.events import Event
-from yarrow.activity.features import Features, Knowledge, no_features
+from yarrow.activity.features import Features, no_features
 from yarrow.activity.judge import Judge
 from yarrow.activity.learning import Learner, SoftMargin, Weights, endings, lead
+from yarrow.activity.past import Past
 from yarrow.activity.records import Activity, Question, Resource, resources_of
 from yarrow.activity.said import Entry
 from yarrow.activity.thoughts import Alarm, Thought, certainty
@@ -25,8 +25,6 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-REMEMBERED = 14 * 86400.0
-"""Corrections move words and time at resources that are not older than this."""
 PATIENCE = 300.0
 """Seconds after which an alarm counts as unanswered."""
 
@@ -87,13 +85,10 @@ class Recogniser:
         self.silence = silence
         self.repeat = repeat
         self._builder = VectorBuilder(interval)
-        self._knowledge = Knowledge()
         self._judge = Judge(Weights(words == "each"), learner or SoftMargin(C, alpha))
         self._answers = Answers(without_feedback)
         self._activities: dict[int, Activity] = {}
-        self._diary = Diary()
-        self._vectors: deque[InformationVector] = deque()  # of the last lines of the diary
-        self._titles: dict[str, tuple[str, float]] = {}  # of a resource, and when it was used
+        self._past = Past()
         self._now = 0.0
         self._declared = NOTHING
         self._declared_at = self._told_before = 0.0
@@ -141,7 +136,7 @@ class Recogniser:
         if isinstance(entry, Event):  # which has looked at its time itself
             check_late(entry.time, self._now)
         else:
-            check_said(entry, self._now, self._activities, len(self._knowledge.vectors))
+            check_said(entry, self._now, self._activities, self._past.knowledge.activities)
 
     def _take(self, vector: InformationVector, *, ask: bool = True) -> list[Alarm]:
         """Judge a vector, write it down and learn from what was declared."""
@@ -151,7 +146,7 @@ class Recogniser:
         if self._switched:
             self._switched = False
             self._teach_switch(vector)
-        self._present = self._knowledge.features(
+        self._present = self._past.knowledge.features(
             vector, self._since(vector, self._declared_at), self._declared
         )
         if not self._activities:
@@ -160,12 +155,12 @@ class Recogniser:
         self._ending /= self._judge.weights.unit() or 1.0
         best = int(self._ending.argmax())
         sure = certainty(lead(self._ending, best))
-        self._write(vector, best, sure)
+        self._past.write(vector, self._declared, self._source, best, sure)
         if best != self._refused:
             self._refused = NOTHING
         # Of a pair on both sides of a declared switch it is known what it was.
-        line = len(self._diary) - 1
-        told = line < 1 or self._diary.activity[line - 1] != self._declared
+        line = self._last_line()
+        told = line < 1 or self._past.diary.activity[line - 1] != self._declared
         if not ask or told or best in (self._declared, self._refused):
             return []
         if self._declared == NOTHING:
@@ -177,45 +172,27 @@ class Recogniser:
         if score <= self.threshold or asked:
             return []
         if vector.end < self._quiet_until:  # it was told what is right, and should know by now
-            self._teach(self._before, self._present, len(self._diary) - 1)
+            self._teach(self._before, self._present, self._last_line())
             return []
         return [self._ask(vector, best, score, sure)]
 
     def _ask(self, vector: InformationVector, best: int, score: float, sure: float) -> Alarm:
-        line = len(self._diary) - 1
-        first = line
-        while (
-            first > 0
-            and self._diary.thought[first - 1] == best
-            and self._diary.activity[first - 1] == self._declared
-        ):
-            first -= 1
         alarm = Alarm(
             self._alarms,
             vector.end,
-            self._diary.start[first],
+            self._past.since_when(self._declared, best),
             best,
             _or_none(self._declared),
             score,
             sure,
-            thoughts.reasons(vector, self._present, self._knowledge, self._judge.weights, best),
+            thoughts.reasons(
+                vector, self._present, self._past.knowledge, self._judge.weights, best
+            ),
         )
         self._alarms += 1
-        self._question = Question(alarm, self._before, self._present, line)
+        self._question = Question(alarm, self._before, self._present, self._last_line())
         self._quiet_until = vector.end + self.silence
         return alarm
-
-    def _write(self, vector: InformationVector, thought: int, sure: float) -> None:
-        self._diary.add(vector.start, vector.end, self._declared, self._source, thought, sure)
-        if self._vectors:
-            self._vectors[-1].open = []  # only the last one's is asked for, and they are long
-        self._vectors.append(vector)
-        while self._vectors[0].end < vector.end - REMEMBERED:
-            self._vectors.popleft()
-        for resource, title in vector.titles.items():
-            self._titles[resource] = (title, vector.end)
-        if self._declared != NOTHING:
-            self._knowledge.credit(vector, self._declared)
 
     # -- what a person says ----------------------------------------------------------------------
 
@@ -225,13 +202,12 @@ class Recogniser:
 
     def _leave_out(self) -> None:
         """Take note of numbers that are archived or were never given; not of the declared one."""
-        self._judge.count = len(self._knowledge.vectors)
-        self._judge.out = [
-            number
-            for number in range(self._judge.count)
-            if number not in self._activities or self._activities[number].archived
-            if number != self._declared
-        ]
+        self._judge.count = self._past.knowledge.activities
+        known, declared = self._activities, self._declared
+        out = [one.id for one in known.values() if one.archived and one.id != declared]
+        if len(known) < self._judge.count:
+            out += [number for number in range(self._judge.count) if number not in known]
+        self._judge.out = out
 
     def _do(self, entry: said.Said, time: float) -> None:
         match entry:
@@ -242,12 +218,11 @@ class Recogniser:
             case said.Confirm():
                 self._answer(right=False)
             case said.Associate(resource=resource, activity=None):
-                self._knowledge.explicit.pop(resource, None)
+                self._past.knowledge.give(resource, None)
             case said.Associate(resource=resource, activity=int(activity)):
-                self._knowledge.explicit[resource] = self._find(activity)
+                self._past.knowledge.give(resource, self._find(activity))
             case said.Create(activity=number, name=name):
-                while len(self._knowledge.vectors) <= number:
-                    self._knowledge.add_activity()
+                self._past.knowledge.activities = number + 1
                 self._activities[number] = Activity(number, name)
             case said.Rename():
                 self._activities[self._find(entry.activity)].name = entry.name
@@ -262,7 +237,7 @@ class Recogniser:
         if vector is not None:
             self._take(vector, ask=False)
         if activity != self._declared:  # until now there was no switch
-            self._teach(self._before, self._present, len(self._diary) - 1)
+            self._teach(self._before, self._present, self._last_line())
         if self._question is not None:
             self._answers.heard(self._question.alarm, activity == self._question.alarm.activity)
             self._question = None
@@ -279,7 +254,7 @@ class Recogniser:
         activity = self._find(entry.activity)
         self._activities[activity].archived = False
         until = time if entry.until is None else min(entry.until, time)
-        self._relabel(entry.since, until, activity, "corrected")
+        self._past.relabel(entry.since, until, activity, "corrected")
         if entry.until is None:
             question = self._question
             right = question is not None and question.alarm.activity == activity
@@ -290,27 +265,14 @@ class Recogniser:
         """The diary is right now: learn from the vectors that were asked about, or the last."""
         question, self._question = self._question, None
         if question is None:
-            self._teach(self._before, self._present, len(self._diary) - 1)
+            self._teach(self._before, self._present, self._last_line())
         else:
             self._answers.heard(question.alarm, right)
             self._refused = NOTHING if right or self.repeat else question.alarm.activity
             self._teach(question.before, question.now, question.line)
 
-    def _relabel(self, since: float, until: float, activity: int, source: Source) -> None:
-        """Move what was associated in this time to the right activity."""
-        forgotten = len(self._diary) - len(self._vectors)
-        for line in self._diary.between(since, until):
-            old = self._diary.activity[line]
-            if line >= forgotten and old != activity:
-                vector = self._vectors[line - forgotten]
-                if old != NOTHING:
-                    self._knowledge.credit(vector, old, -1)
-                self._knowledge.credit(vector, activity)
-            self._diary.relabel(line, activity, source)
-
     def _merge(self, activity: int, into: int) -> None:
-        self._knowledge.merge(activity, into)
-        self._diary.merge(activity, into)
+        self._past.merge(activity, into)
         self._activities[activity].archived = True
         self._activities[activity].merged_into = into
         if self._declared == activity:
@@ -327,7 +289,7 @@ class Recogniser:
         if self._answers.takes_over(belief) and self._declared == (
             NOTHING if alarm.declared is None else alarm.declared
         ):
-            self._relabel(alarm.since, math.inf, alarm.activity, "recognised")
+            self._past.relabel(alarm.since, math.inf, alarm.activity, "recognised")
             self._set(alarm.activity, alarm.since, "recognised")
             self._teach(question.before, question.now, question.line, belief)
         else:
@@ -345,19 +307,21 @@ class Recogniser:
         belief that there was no switch. An activity without a past cannot be recognised, so its
         first switch teaches nothing.
         """
-        if not len(self._diary) or not self._knowledge.vectors[self._declared]:
+        if not len(self._past.diary) or not self._past.knowledge.vectors(self._declared):
             return
-        old = self._diary.activity[-1]
+        old = self._past.diary.activity[-1]
         if old not in (NOTHING, self._declared):
-            untold = self._knowledge.features(vector, self._since(vector, self._told_before), old)
+            untold = self._past.knowledge.features(
+                vector, self._since(vector, self._told_before), old
+            )
             right, wrong = (old, self._declared), (old, old)
             self._judge.teach(self._before, untold, right, vector.end, wrong=wrong)
 
     def _teach(self, before: Features, now: Features, line: int, importance: float = 1.0) -> None:
         """Learn that the diary is right about two vectors."""
         if line >= 1:
-            right = (self._diary.activity[line - 1], self._diary.activity[line])
-            time = self._diary.end[line]
+            right = (self._past.diary.activity[line - 1], self._past.diary.activity[line])
+            time = self._past.diary.end[line]
             self._judge.teach(before, now, right, time, importance=importance)
 
     # -- what can be asked -----------------------------------------------------------------------
@@ -369,7 +333,7 @@ class Recogniser:
             return Thought(self._now, declared, None, 0.0, (), ())
         best = int(self._ending.argmax())
         why = thoughts.reasons(
-            self._vectors[-1], self._present, self._knowledge, self._judge.weights, best
+            self._past.vectors[-1], self._present, self._past.knowledge, self._judge.weights, best
         )
         sure = certainty(lead(self._ending, best))
         return Thought(self._now, declared, best, sure, thoughts.ranking(self._ending), why)
@@ -389,11 +353,11 @@ class Recogniser:
 
     def minutes(self) -> list[tuple[float, int]]:
         """When each information vector ended, and its activity (-1: none)."""
-        return list(zip(self._diary.end, self._diary.activity, strict=True))
+        return list(zip(self._past.diary.end, self._past.diary.activity, strict=True))
 
     def stretches(self, start: float, end: float) -> list[Stretch]:
         """What was done from `start` to `end`."""
-        return self._diary.stretches(start, end, 2 * self._builder.interval)
+        return self._past.diary.stretches(start, end, 2 * self._builder.interval)
 
     def activities(self) -> list[Activity]:
         """All activities, archived and merged ones too."""
@@ -401,7 +365,7 @@ class Recogniser:
 
     def resources(self, activity: int) -> list[Resource]:
         """The resources of an activity, the last used first."""
-        return resources_of(self._find(activity), self._knowledge, self._titles)
+        return resources_of(self._find(activity), self._past.knowledge, self._past.titles)
 
     def folders(self, activity: int | None = None) -> list[tuple[str, float]]:
         """Folders that are likely next, with their probabilities.
@@ -409,15 +373,11 @@ class Recogniser:
         Without an activity, the declared and the recognised one both speak.
         """
         if activity is not None:
-            return self._knowledge.folders.likely({self._find(activity): 1.0})
-        thought = self.thought()
-        beliefs: dict[int, float] = {}
-        if thought.activity is not None:
-            beliefs[thought.activity] = thought.certainty
-        if thought.declared is not None:
-            rest = 1.0 - sum(beliefs.values())
-            beliefs[thought.declared] = beliefs.get(thought.declared, 0.0) + rest
-        return self._knowledge.folders.likely(beliefs)
+            return self._past.knowledge.folders.likely({self._find(activity): 1.0})
+        return self._past.knowledge.folders.likely(thoughts.beliefs(self.thought()))
+
+    def _last_line(self) -> int:
+        return len(self._past.diary) - 1
 
     def _find(self, activity: int) -> int:
         return final(activity, self._activities)

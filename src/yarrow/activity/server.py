@@ -32,7 +32,10 @@ _OFTEN = 0.2  # seconds: not more than so often is a page told
 _FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+_FILES |= {
+    f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
+    for name in ("page", "draw", "said", "chooser", "server", "view", "elements")
 }
 _ALWAYS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

@@ -16,7 +16,7 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from yarrow.activity.recogniser import Recogniser
 
-FORMAT = 1
+FORMAT = 2
 """Raise it whenever the state or what is learned from the same log changes."""
 
 _PLAIN = (
@@ -38,13 +38,13 @@ def take(recogniser: Recogniser) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "builder": r._builder.state_dict(),
-        "knowledge": r._knowledge.state_dict(),
+        "knowledge": r._past.knowledge.state_dict(),
         "weights": r._judge.weights.state_dict(),
         "answers": r._answers.state_dict(),
         "activities": [dataclasses.asdict(activity) for activity in r._activities.values()],
-        "diary": r._diary.state_dict(),
-        "vectors": [_vector(vector) for vector in r._vectors],
-        "titles": [[resource, *title] for resource, title in r._titles.items()],
+        "diary": r._past.diary.state_dict(),
+        "vectors": [_vector(vector) for vector in r._past.vectors],
+        "titles": [[resource, *title] for resource, title in r._past.titles.items()],
         "plain": {name: getattr(r, name) for name in _PLAIN},
         "before": _features(r._before),
         "present": _features(r._present),
@@ -61,13 +61,13 @@ def restore(recogniser: Recogniser, state: dict[str, Any]) -> None:
         )
     r = recogniser
     r._builder.load_state_dict(state["builder"])
-    r._knowledge.load_state_dict(state["knowledge"])
+    r._past.knowledge.load_state_dict(state["knowledge"])
     r._judge.weights.load_state_dict(state["weights"])
     r._answers.load_state_dict(state["answers"])
     r._activities = {fields["id"]: Activity(**fields) for fields in state["activities"]}
-    r._diary.load_state_dict(state["diary"])
-    r._vectors = deque(InformationVector(*fields) for fields in state["vectors"])
-    r._titles = {resource: (title, used) for resource, title, used in state["titles"]}
+    r._past.diary.load_state_dict(state["diary"])
+    r._past.vectors = deque(InformationVector(*fields) for fields in state["vectors"])
+    r._past.titles = {resource: (title, used) for resource, title, used in state["titles"]}
     for name in _PLAIN:
         setattr(r, name, state["plain"][name])
     r._before, r._present = _features_back(state["before"]), _features_back(state["present"])
@@ -84,22 +84,17 @@ def _features(features: Features) -> dict[str, Any]:
     return {
         "of_activities": features.of_activities.tolist(),
         "of_switch": features.of_switch.tolist(),
-        "words": features.words,
-        "frequencies": features.frequencies.tolist(),
+        "words": list(features.words.items()),
         "of_words": features.of_words.tolist(),
     }
 
 
 def _features_back(state: dict[str, Any]) -> Features:
-    of_words = np.array(state["of_words"], float)
-    if not state["words"]:
-        of_words = np.zeros((0, 0))
     return Features(
         np.array(state["of_activities"], float),
         np.array(state["of_switch"], float),
-        list(state["words"]),
-        np.array(state["frequencies"], float),
-        of_words,
+        dict(state["words"]),
+        np.array(state["of_words"], float),
     )
 
 

@@ -14,6 +14,13 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_SAY_NOTHING = """
+an and are as at be by for from has have how in into is it its my no not of on or our re so than
+that the their this to up was we what when where which who will with you your
+"""
+SAY_NOTHING = frozenset(_SAY_NOTHING.split())
+"""Words that no reason is made of, though they count like all others."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reason:
@@ -73,12 +80,18 @@ def reasons(
     activity: int,
     most: int = 8,
 ) -> tuple[Reason, ...]:
-    """The words and resources that spoke for an activity, the loudest first."""
+    """The words and resources that spoke for an activity, the loudest first.
+
+    A word is as loud as what it adds to the score. (Single words' own weights, where they have one,
+    were learned without the part that they share with all words.)
+    """
     unit = weights.unit() or 1.0
     explicit, implicit, opened, words, _ = weights.features[: len(ACTIVITY_FEATURES)] / unit
+    own = dict(features.word_values(activity)) if weights.each_word else {}
     found = [
-        Reason("word", word, float(words + weights.word(word) / unit) * value)
-        for word, value in features.word_values(activity)
+        Reason("word", word, float(words) * value + weights.word(word) / unit * own.get(word, 0.0))
+        for word, value in features.contributions(activity)
+        if word not in SAY_NOTHING
     ]
     seconds = vector.seconds() or 1.0
     for resource, spent in vector.active.items():
@@ -92,6 +105,17 @@ def reasons(
             found.append(Reason("open", resource, amount))
     spoke = [reason for reason in found if reason.amount > 0]
     return tuple(sorted(spoke, key=lambda reason: -reason.amount)[:most])
+
+
+def beliefs(thought: Thought) -> dict[int, float]:
+    """How likely the recognised activity is; what is left, the declared one has."""
+    found: dict[int, float] = {}
+    if thought.activity is not None:
+        found[thought.activity] = thought.certainty
+    if thought.declared is not None:
+        rest = 1.0 - sum(found.values())
+        found[thought.declared] = found.get(thought.declared, 0.0) + rest
+    return found
 
 
 def ranking(ending: NDArray[np.float64], most: int = 10) -> tuple[tuple[int, float], ...]:

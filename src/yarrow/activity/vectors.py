@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import posixpath
 import re
+import sys
 from typing import Any
 
 from yarrow.activity.events import Event
@@ -205,7 +206,8 @@ def words_of(title: str, application: str = "") -> tuple[str, ...]:
     >>> words_of("Budget 2026 (draft).ods - LibreOffice Calc")
     ('budget', 'draft', 'ods', 'libreoffice', 'calc')
     """
-    return tuple(_WORD.findall(f"{title} {application}".casefold()))
+    words = _WORD.findall(f"{title} {application}".casefold())
+    return tuple(map(sys.intern, words))  # a word is looked up often, and then found by identity
 
 
 def folder_of(resource: str) -> str:
