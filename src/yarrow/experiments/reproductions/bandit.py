@@ -120,10 +120,10 @@ the fewest mistakes on one more order. With decay the share of exploring is t**-
     differences="""
 The bandit PA learns from every answer, also from "wrong"; Banditron's steps are divided by the
 probability of the draw, so those that teach a class something new are rare and large. On MNIST the
-bandit PA even errs less than the Perceptron that is told all labels. The regularised PA that is told
-them errs less over all rows, but no longer over the last quarter, and more on the test part. On
-20 Newsgroups, with twenty classes and few rows, labels are worth much. Exploration that decays helps
-the bandit PA while classes are shown (on the test parts, where nothing is explored, a constant share
-does better) and hurts Banditron, which learns hardly anything without exploring.
+bandit PA even errs less than the Perceptron that is told all labels. The regularised PA that is
+told them errs less over all rows, but no longer over the last quarter, and more on the test part.
+On 20 Newsgroups, with twenty classes and few rows, labels are worth much. Exploration that decays
+helps the bandit PA while classes are shown (on the test parts, where nothing is explored, a
+constant share does better) and hurts Banditron, which learns hardly anything without exploring.
 """,
 )
