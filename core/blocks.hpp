@@ -35,13 +35,15 @@ T* settled(T* address) {
 
 /// What one plane of the blocks means when columns are copied, mirrored or born.
 struct Plane {
-  double initial;  ///< the value of a feature never seen
-  bool is_signed;  ///< changes its sign in the mirror column (weights do, variances do not)
+  double initial;          ///< the value of a feature never seen
+  bool is_signed;          ///< changes its sign in the mirror column (weights do, variances do not)
+  bool is_shared = false;  ///< one number for all columns; such planes are the last ones
 };
 
 /// The learned numbers: one contiguous block per feature, `planes` x `columns` numbers each (for
 /// AROW with three classes: mu mu mu s s s), so that one visit of a feature touches one place.
 /// Slot 0 is the intercept's block; feature i stands in slot i + 1. Columns have spare capacity.
+/// Numbers that all columns share stand once, behind the others.
 template <class W>
 class Blocks {
  public:
@@ -94,20 +96,24 @@ class Blocks {
     features_ = keep.size();
   }
 
-  /// Makes room for more columns without moving the blocks for each.
+  /// Makes room for more columns without moving the blocks for each. A plane is whole registers,
+  /// except beside shared numbers: there all planes are walked as one.
   void reserve_columns(int columns) {
     if (columns <= capacity_) return;
     const Blocks old = std::move(*this);
     planes_ = old.planes_;
     columns_ = old.columns_;
-    set_capacity(columns <= 2 ? columns : (columns + 3) / 4 * 4);
+    set_capacity(columns <= 2 || shared() ? columns : (columns + 3) / 4 * 4);
     features_ = reserved_ = old.features_;
     memory_ = allocate<W>((features_ + 1) * stride());
     fill(0, features_ + 1);
-    for (std::size_t slot = 0; slot <= features_; ++slot)
-      for (std::size_t p = 0; p < planes_.size(); ++p)
-        std::copy_n(old.data() + slot * old.stride() + p * old.capacity_, columns_,
-                    data() + slot * stride() + p * capacity_);
+    for (std::size_t slot = 0; slot <= features_; ++slot) {
+      const W* from = old.data() + slot * old.stride();
+      W* to = data() + slot * stride();
+      for (std::size_t p = 0; p < own_; ++p)
+        std::copy_n(from + p * old.capacity_, columns_, to + p * capacity_);
+      std::copy_n(from + own_ * old.capacity_, shared(), to + own_ * capacity_);
+    }
   }
 
   /// One more column, a fresh one; columns behind the last hold initial values.
@@ -119,31 +125,31 @@ class Blocks {
   /// Copies a column to another, turning the sign if `mirrored`, in one slot.
   void copy_column(std::size_t slot, int from, int to, bool mirrored) {
     W* cells = data() + slot * stride();
-    for (const Plane& plane : planes_) {
-      cells[to] = mirrored && plane.is_signed ? -cells[from] : cells[from];
-      cells += capacity_;
-    }
+    for (std::size_t p = 0; p < own_; ++p, cells += capacity_)
+      cells[to] = mirrored && planes_[p].is_signed ? -cells[from] : cells[from];
   }
 
   /// Forgets the columns from `columns` on.
   void truncate_columns(int columns) {
     for (std::size_t slot = 0; slot <= features_; ++slot)
-      for (std::size_t p = 0; p < planes_.size(); ++p) {
+      for (std::size_t p = 0; p < own_; ++p) {
         W* cells = data() + slot * stride() + p * capacity_;
         std::fill(cells + columns, cells + columns_, static_cast<W>(planes_[p].initial));
       }
     columns_ = columns;
   }
 
-  /// Per slot its planes, without the spare columns: what a model file keeps.
+  /// Per slot its planes, without the spare columns: what a model file keeps. What columns share
+  /// is repeated for each.
   std::vector<W> compact() const {
     std::vector<W> cells;
     cells.reserve((features_ + 1) * planes_.size() * columns_);
-    for (std::size_t slot = 0; slot <= features_; ++slot)
-      for (std::size_t p = 0; p < planes_.size(); ++p) {
-        const W* plane = data() + slot * stride() + p * capacity_;
+    for (std::size_t slot = 0; slot <= features_; ++slot) {
+      const W* plane = data() + slot * stride();
+      for (std::size_t p = 0; p < own_; ++p, plane += capacity_)
         cells.insert(cells.end(), plane, plane + columns_);
-      }
+      for (std::size_t p = 0; p < shared(); ++p) cells.insert(cells.end(), columns_, plane[p]);
+    }
     return cells;
   }
 
@@ -153,14 +159,22 @@ class Blocks {
     set_capacity(columns);
     features_ = reserved_ = features;
     memory_ = allocate<W>((features + 1) * stride());
-    std::memcpy(memory_.get(), cells, bytes());
+    for (std::size_t slot = 0; slot <= features; ++slot) {
+      W* to = std::copy_n(cells, own_ * columns, data() + slot * stride());
+      for (std::size_t p = own_; p < planes_.size(); ++p) *to++ = cells[p * columns];
+      cells += planes_.size() * columns;
+    }
   }
 
  private:
   void set_capacity(int capacity) {
     capacity_ = capacity;
-    stride_ = planes_.size() * capacity;
+    own_ = 0;
+    for (const Plane& plane : planes_) own_ += !plane.is_shared;
+    stride_ = own_ * capacity + shared();
   }
+
+  std::size_t shared() const { return planes_.size() - own_; }
 
   void reserve(std::size_t features) {
     auto memory = allocate<W>((features + 1) * stride());
@@ -173,15 +187,17 @@ class Blocks {
     W* const begin = data() + from_slot * stride();
     const std::size_t n = (to_slot - from_slot) * stride();
     if (n == 0) return;
-    for (std::size_t p = 0; p < planes_.size(); ++p)
+    for (std::size_t p = 0; p < own_; ++p)
       std::fill_n(begin + p * capacity_, capacity_, static_cast<W>(planes_[p].initial));
+    for (std::size_t p = 0; p < shared(); ++p)
+      begin[own_ * capacity_ + p] = static_cast<W>(planes_[own_ + p].initial);
     for (std::size_t done = stride(); done < n; done *= 2)  // what is filled is copied on
       std::memcpy(begin + done, begin, std::min(done, n - done) * sizeof(W));
   }
 
   std::vector<Plane> planes_;
   int columns_ = 0, capacity_ = 0;
-  std::size_t stride_ = 0, features_ = 0, reserved_ = 0;
+  std::size_t own_ = 0, stride_ = 0, features_ = 0, reserved_ = 0;
   std::shared_ptr<W[]> memory_;
 };
 

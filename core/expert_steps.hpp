@@ -41,6 +41,20 @@ template <std::size_t N, class W>
   std::memcpy(to, &numbers, N * sizeof(W));
 }
 
+/// Adds them to sums in double.
+[[gnu::always_inline]] inline void add_lanes(Lanes<double> numbers, Pair* sums) {
+  *sums += numbers;
+}
+[[gnu::always_inline]] inline void add_lanes(Lanes<float> numbers, Pair* sums) {
+#if defined(__SSE2__)
+  sums[0] += _mm_cvtps_pd(numbers);
+  sums[1] += _mm_cvtps_pd(_mm_movehl_ps(numbers, numbers));
+#else
+  sums[0] += Pair{numbers[0], numbers[1]};
+  sums[1] += Pair{numbers[2], numbers[3]};
+#endif
+}
+
 inline Lanes<float> square_root(Lanes<float> x) {
 #if defined(__SSE2__)
   return _mm_sqrt_ps(x);
@@ -59,13 +73,13 @@ struct ExpertStep {
   static constexpr std::size_t width = lanes_of<W>;
   Lanes<W> step, gain, fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
 
-  [[gnu::always_inline]] void arow(W* weights, W* precisions, W x) const {
+  [[gnu::always_inline]] void arow(W* weights, W* precisions, Lanes<W> x) const {
     const Lanes<W> p = lanes_at<width>(precisions);
     put_lanes<width>(lanes_at<width>(weights) + step * x / (1 + p), weights);
     put_lanes<width>(smaller(fade * (p + gain * (x * x)), limit()), precisions);
   }
   template <std::size_t N>
-  [[gnu::always_inline]] void adagrad(W* weights, W* squares, W x) const {
+  [[gnu::always_inline]] void adagrad(W* weights, W* squares, Lanes<W> x) const {
     const Lanes<W> g = step * x, sum = fade * lanes_at<N>(squares) + g * g;
     const Lanes<W> least = Lanes<W>{} + std::numeric_limits<W>::min();
     put_lanes<N>(lanes_at<N>(weights) + gain * g / square_root(larger(sum, least)), weights);

@@ -25,33 +25,34 @@ struct StandardizedRow {
   double to_learn = 0;         ///< 1/root of the number of all
 };
 
-/// How the numbers of a feature are found in its block.
+/// What all columns of a feature share: its statistics.
 struct ColumnStatistics {
   static constexpr double most = 2;         ///< deviations
   static constexpr double round = 1 << 23;  ///< counts that float32 keeps to the last one
-  static constexpr int planes = 4;          ///< n, a, s; one more makes a block a cache line
-  std::size_t at, capacity;                 ///< the first of them, and the distance to the next
+  static constexpr int planes = 4;  ///< n, a, s; one more makes one column's block a cache line
+  std::size_t at;                   ///< where they stand in a block
 
   template <class W>
   void standardize(const State<W>& state, const Row<W>& row, StandardizedRow& out) const {
     const W* first = state.blocks.first() + at;
-    const std::size_t stride = state.blocks.stride(), next = capacity;
+    const std::size_t stride = state.blocks.stride();
     const double share = state.counted > 0 ? 1 / state.counted : 0;
     out.values.resize(row.size + spare_places);
     double* values = out.values.data();
-    const auto [known] = pair_sums<1>(row, [=](auto place, auto* sums) {
-      const auto x = place.values(), n = place.cells(first, stride);
-      const auto a = place.cells(first + next, stride), s = place.cells(first + 2 * next, stride);
-      const auto p = n * share, pp = p * p, aa = a * a;
-      const auto squared = s * s + aa * (1 - pp * pp);
-      const auto none = 0 * x, one = none + 1, limit = none + most;
-      auto z = (x - a * pp) / square_root(larger(squared, none + 1e-300));
-      z = larger(smaller(z, limit), -limit);
-      z = squared > 1e-12 * aa ? z : none;
-      z = n > none ? z : (x > none ? one : -one);
-      place.set_numbers(values, z);
-      sums[0] += (n > none) & (x != none) ? one : none;  // where the row has a value
-    });
+    const auto [known] =
+        pair_sums<1>(row, [=](auto place, auto* sums) __attribute__((always_inline)) {
+          const auto x = place.values(), n = place.cells(first, stride);
+          const auto a = place.cells(first + 1, stride), s = place.cells(first + 2, stride);
+          const auto p = n * share, pp = p * p, aa = a * a;
+          const auto squared = s * s + aa * (1 - pp * pp);
+          const auto none = 0 * x, one = none + 1, limit = none + most;
+          auto z = (x - a * pp) / square_root(larger(squared, none + 1e-300));
+          z = larger(smaller(z, limit), -limit);
+          z = squared > 1e-12 * aa ? z : none;
+          z = n > none ? z : (x > none ? one : -one);
+          place.set_numbers(values, z);
+          sums[0] += (n > none) & (x != none) ? one : none;  // where the row has a value
+        });
     out.to_predict = known > 0 ? 1 / std::sqrt(known) : 0;
     out.to_learn = row.size > 0 ? 1 / std::sqrt(static_cast<double>(row.size)) : 0;
   }
@@ -64,7 +65,7 @@ struct ColumnStatistics {
     double sum = 0;
     for (std::size_t i = 0; i < row.size; ++i) {
       const W* cells = first + row.index[i] * state.blocks.stride();
-      sum += 4 * (square(row.value[i]) + square(cells[capacity]) + square(cells[2 * capacity]));
+      sum += 4 * (square(row.value[i]) + square(cells[1]) + square(cells[2]));
     }
     if (!std::isfinite(sum))
       throw Error("this row's values overflow when squared; scale the features down");
@@ -74,17 +75,17 @@ struct ColumnStatistics {
   template <class W>
   void count(State<W>& state, const Row<W>& row) const {
     W* first = state.blocks.first() + at;
-    const std::size_t stride = state.blocks.stride(), next = capacity;
+    const std::size_t stride = state.blocks.stride();
     constexpr double largest = std::numeric_limits<W>::max();
     for_pairs(row, [=](auto place) {
       const auto x = place.values(), visits = place.cells(first, stride) + 1;
-      const auto a = place.cells(first + next, stride), s = place.cells(first + 2 * next, stride);
+      const auto a = place.cells(first + 1, stride), s = place.cells(first + 2, stride);
       const auto part = 1 / visits, before = x - a, mean = a + before * part;
       const auto squared = s * s + (before * (x - mean) - s * s) * part;
       const auto deviation = square_root(larger(squared, 0 * x));
       place.set_cells(first, stride, visits);
-      place.set_cells(first + next, stride, mean);
-      place.set_cells(first + 2 * next, stride, smaller(deviation, largest + 0 * x));
+      place.set_cells(first + 1, stride, mean);
+      place.set_cells(first + 2, stride, smaller(deviation, largest + 0 * x));
     });
   }
 

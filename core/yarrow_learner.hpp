@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "expert_steps.hpp"
+#include "expert_sums.hpp"
 #include "learner.hpp"
 #include "mixture.hpp"
 #include "rules/arow.hpp"
@@ -18,9 +18,9 @@ namespace yarrow {
 ///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one.
 /// Each is one-versus-rest, each learns every row by itself; docs/yarrow-learner.md has the idea.
 ///
-/// A row is walked twice, once to score it and once to learn it, for all experts and classes at a
-/// time: a block holds, for each expert and column, all weights, then all P - 1 and G, so that one
-/// loop over neighbouring numbers serves one column and many. Then the statistics of the feature.
+/// Rows are walked for all experts and classes at a time: a block holds, for each expert and
+/// column, all weights, then all P - 1 and G, so that one loop over neighbouring numbers serves one
+/// column and many. Then the statistics of the feature, once for all columns.
 ///
 /// Loop parameters: rates (AROW: r), memories and first weights of the experts; r, drift and
 /// variance of the mixture.
@@ -125,106 +125,25 @@ class YarrowLearner final : public Learner<W> {
   };
 
   static std::vector<Plane> planes() {
-    std::vector<Plane> planes(2 * experts + ColumnStatistics::planes, {0, false});
-    for (std::size_t e = 0; e < experts; ++e) planes[e].is_signed = true;
+    std::vector<Plane> planes(experts, {0, true});
+    planes.resize(statistics, {0, false});
+    planes.resize(statistics + ColumnStatistics::planes, {0, false, true});
     return planes;
   }
 
-  ColumnStatistics column_statistics() const {
-    const std::size_t capacity = state.blocks.capacity();
-    return {statistics * capacity, capacity};
-  }
+  ColumnStatistics column_statistics() const { return {statistics * state.blocks.capacity()}; }
 
   static double heard(std::size_t expert) { return expert < arows ? 1 : 0.5; }
 
   /// What the experts say of a standardised row, and what the mixture makes of it.
   void listen(const Row<W>& row, Walk& walk) const {
-    sum_up(row, walk);
+    const std::size_t n = experts * state.blocks.capacity();
+    walk.products.assign(n, 0);
+    sum_products<experts>(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(),
+                          n, walk.products.data());
     walk.scores.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k)
       walk.scores[k] = state.mixture.score(said(walk, k));
-  }
-
-  /// Calls f with the cells of each value of the row, and the value.
-  template <class Cells, class F>
-  [[gnu::always_inline]] static void for_cells(const Row<W>& row, const StandardizedRow& by,
-                                               Cells* first, std::size_t stride, F f) {
-    const double* values = by.values.data();
-    for (std::size_t i = 0; i < row.size; ++i) f(first + row.index[i] * stride, values[i]);
-  }
-
-  /// The sums w.x~, without length and intercept. Those of one column stay in registers.
-  void sum_up(const Row<W>& row, Walk& walk) const {
-    const std::size_t n = experts * state.blocks.capacity(), stride = state.blocks.stride();
-    const W* first = state.blocks.first();
-    walk.products.assign(n, 0);
-    double* const products = walk.products.data();
-    if (n > experts) return sum_up_many(row, walk, n);
-    Pair a{}, b{}, c{};
-    for_cells(row, walk.row, first, stride, [&](const W* cells, double x) {
-      a += x * pair_at(cells);
-      b += x * pair_at(cells + 2);
-      c += x * pair_at(cells + 4);
-    });
-    put_pair_at(a, products);
-    put_pair_at(b, products + 2);
-    put_pair_at(c, products + 4);
-  }
-
-  /// The same for many columns: four values at a time, added in their order.
-  void sum_up_many(const Row<W>& row, Walk& walk, std::size_t n) const {
-    const W* first = state.blocks.first();
-    const std::size_t stride = state.blocks.stride();
-    const double* x = walk.row.values.data();
-    double* const products = walk.products.data();
-    std::size_t i = 0;
-    for (; i + 4 <= row.size; i += 4) {
-      const W *c0 = first + row.index[i] * stride, *c1 = first + row.index[i + 1] * stride,
-              *c2 = first + row.index[i + 2] * stride, *c3 = first + row.index[i + 3] * stride;
-      const double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
-      for (std::size_t j = 0; j < n; j += 2) {
-        const Pair two = pair_at(products + j) + x0 * pair_at(c0 + j) + x1 * pair_at(c1 + j);
-        put_pair_at(two + x2 * pair_at(c2 + j) + x3 * pair_at(c3 + j), products + j);
-      }
-    }
-    for (; i < row.size; ++i)
-      for (std::size_t j = 0; j < n; j += 2)
-        put_pair_at(pair_at(products + j) + x[i] * pair_at(first + row.index[i] * stride + j),
-                    products + j);
-  }
-
-  /// The sums of x~^2/P, for the groups of AROWs that have something to learn.
-  void measure(const Row<W>& row) {
-    const std::size_t n = arows * state.blocks.capacity(), stride = state.blocks.stride();
-    const W* first = state.blocks.first() + experts * state.blocks.capacity();
-    walk_.variances.assign(n, 0);
-    double* const sums = walk_.variances.data();
-    const std::size_t* const moving = walk_.moving.data();
-    const std::size_t many = walk_.moving.size();
-    if (many == 0) return;
-    if (n == arows) {  // one column: the sums stay in registers
-      Pair a{}, b{};
-      for_cells(row, walk_.row, first, stride, [&](const W* cells, double x) {
-        const W xx = static_cast<W>(x * x);
-        W parts[arows];
-        for (std::size_t j = 0; j < arows; j += width)
-          put_lanes<width>(xx / (1 + lanes_at<width>(cells + j)), parts + j);
-        a += pair_at(parts);
-        b += pair_at(parts + 2);
-      });
-      put_pair_at(a, sums);
-      return put_pair_at(b, sums + 2);
-    }
-    for_cells(row, walk_.row, first, stride, [=](const W* cells, double x) {
-      const W xx = static_cast<W>(x * x);
-      for (std::size_t m = 0; m < many; ++m) {
-        const std::size_t j = moving[m];
-        W parts[width];
-        put_lanes<width>(xx / (1 + lanes_at<width>(cells + j)), parts);
-        for (std::size_t k = 0; k < width; k += 2)
-          put_pair_at(pair_at(sums + j + k) + pair_at(parts + k), sums + j + k);
-      }
-    });
   }
 
   /// The experts' scores of one column.
@@ -271,7 +190,10 @@ class YarrowLearner final : public Learner<W> {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
     find_margins(c);
-    measure(row);
+    walk_.variances.assign(arows * capacity, 0);
+    sum_variances<arows>(row, walk_.row.values.data(), state.blocks.first() + experts * capacity,
+                         state.blocks.stride(), arows * capacity, walk_.moving,
+                         walk_.variances.data());
     walk_.step.assign(experts * capacity, 0);
     walk_.gain.assign(experts * capacity, 0);
     walk_.fade.assign(experts * capacity, 1);
@@ -337,15 +259,23 @@ class YarrowLearner final : public Learner<W> {
     const std::size_t* const moving = walk_.moving.data();
     const std::size_t many = walk_.moving.size();
     const ExpertSteps<W> steps = this->steps();
-    move_blocks(row, [=](W* cells, W x) {
+    move_blocks(row, [=](const auto& cells, const auto& x) {
       for (std::size_t m = 0; m < many; ++m) {
         const std::size_t j = moving[m];
-        steps.template at<width>(j).arow(cells + j, cells + n + j, x);
+        const ExpertStep<W> step = steps.template at<width>(j);
+        for (std::size_t k = 0; k < std::size(x); ++k)
+          step.arow(cells[k] + j, cells[k] + n + j, x[k]);
       }
       std::size_t j = arows * capacity;
-      for (; j + width <= n; j += width)
-        steps.template at<width>(j).template adagrad<width>(cells + j, cells + n + j, x);
-      if (j < n) steps.template at<2>(j).template adagrad<2>(cells + j, cells + n + j, x);
+      for (; j + width <= n; j += width) {
+        const ExpertStep<W> step = steps.template at<width>(j);
+        for (std::size_t k = 0; k < std::size(x); ++k)
+          step.template adagrad<width>(cells[k] + j, cells[k] + n + j, x[k]);
+      }
+      if (j == n) return;
+      const ExpertStep<W> step = steps.template at<2>(j);
+      for (std::size_t k = 0; k < std::size(x); ++k)
+        step.template adagrad<2>(cells[k] + j, cells[k] + n + j, x[k]);
     });
   }
 
@@ -355,23 +285,32 @@ class YarrowLearner final : public Learner<W> {
     const ExpertStep<W> first = steps().template at<width>(0),
                         second = steps().template at<width>(last);
     const ExpertStep<W> third = steps().template at<2>(arows);
-    const auto adagrad = [=](W* cells, W x) {
-      third.template adagrad<2>(cells + arows, cells + experts + arows, x);
-    };
-    if (walk_.moving.empty()) return move_blocks(row, adagrad);
-    move_blocks(row, [=](W* cells, W x) {
-      first.arow(cells, cells + experts, x);
-      if constexpr (last > 0) second.arow(cells + last, cells + experts + last, x);
-      adagrad(cells, x);
+    const bool is_moving = !walk_.moving.empty();
+    move_blocks(row, [=](const auto& cells, const auto& x) {
+      for (std::size_t k = 0; k < std::size(x); ++k) {
+        if (is_moving) {
+          first.arow(cells[k], cells[k] + experts, x[k]);
+          if constexpr (last > 0) second.arow(cells[k] + last, cells[k] + experts + last, x[k]);
+        }
+        third.template adagrad<2>(cells[k] + arows, cells[k] + experts + arows, x[k]);
+      }
     });
   }
 
+  /// Calls f with the cells of some values at a time and with these, as long as a row is.
   template <class F>
   [[gnu::always_inline]] void move_blocks(const Row<W>& row, F f) {
     const double to_learn = walk_.row.to_learn;
-    for_cells(row, walk_.row, state.blocks.first(), state.blocks.stride(),
-              [=](W* cells, double x) { f(cells, static_cast<W>(x * to_learn)); });
-    f(state.blocks.intercept(), static_cast<W>(intercept_));
+    for_fours(row, walk_.row.values.data(), state.blocks.first(), state.blocks.stride(),
+              [=](const auto& cells, const auto& values) {
+                Lanes<W> x[std::extent_v<std::remove_reference_t<decltype(values)>>];
+                for (std::size_t k = 0; k < std::size(x); ++k)
+                  x[k] = Lanes<W>{} + static_cast<W>(values[k] * to_learn);
+                f(cells, x);
+              });
+    W* const cells[] = {state.blocks.intercept()};
+    const Lanes<W> x[] = {Lanes<W>{} + static_cast<W>(intercept_)};
+    f(cells, x);
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a

@@ -1,0 +1,97 @@
+#pragma once
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+#include <vector>
+
+#include "expert_steps.hpp"
+#include "row.hpp"
+
+// The sums that the experts of yarrow_learner.hpp take over a row: for all of them and all columns
+// at a time, in double, each in the order of the row's values, so that one column and many give the
+// same bits.
+
+namespace yarrow {
+
+/// Calls f with the cells of each value of the row, and the value.
+template <class W, class Cells, class F>
+[[gnu::always_inline]] inline void for_cells(const Row<W>& row, const double* values, Cells* first,
+                                             std::size_t stride, F f) {
+  for (std::size_t i = 0; i < row.size; ++i) f(first + row.index[i] * stride, values[i]);
+}
+
+/// The same for four values at a time, in arrays, and for the last ones one by one: what belongs to
+/// an expert and not to a value is then loaded once for four.
+template <class W, class Cells, class F>
+[[gnu::always_inline]] inline void for_fours(const Row<W>& row, const double* values, Cells* first,
+                                             std::size_t stride, F f) {
+  const Index* at = row.index;
+  std::size_t i = 0;
+  for (; i + 4 <= row.size; i += 4) {
+    Cells* const cells[] = {first + at[i] * stride, first + at[i + 1] * stride,
+                            first + at[i + 2] * stride, first + at[i + 3] * stride};
+    const double x[] = {values[i], values[i + 1], values[i + 2], values[i + 3]};
+    f(cells, x);
+  }
+  for (; i < row.size; ++i) {
+    Cells* const cells[] = {first + at[i] * stride};
+    const double x[] = {values[i]};
+    f(cells, x);
+  }
+}
+
+/// Sums of cells times values, `n` of them, which is even. Those of one column, `One`, stay in
+/// registers.
+template <std::size_t One, class W>
+void sum_products(const Row<W>& row, const double* x, const W* first, std::size_t stride,
+                  std::size_t n, double* sums) {
+  if (n == One) {
+    Pair all[One / 2] = {};
+    for_cells(row, x, first, stride, [&](const W* cells, double value) {
+      for (std::size_t j = 0; j < One; j += 2) all[j / 2] += value * pair_at(cells + j);
+    });
+    return static_cast<void>(std::memcpy(sums, all, sizeof all));
+  }
+  for_fours(row, x, first, stride, [=](const auto& cells, const auto& values) {
+    for (std::size_t j = 0; j < n; j += 2) {
+      Pair sum = pair_at(sums + j);
+      for (std::size_t k = 0; k < std::size(cells); ++k) sum += values[k] * pair_at(cells[k] + j);
+      put_pair_at(sum, sums + j);
+    }
+  });
+}
+
+/// Sums of x^2/P, where cells are P - 1, for the listed groups of neighbours among `n`.
+template <std::size_t One, class W>
+void sum_variances(const Row<W>& row, const double* x, const W* first, std::size_t stride,
+                   std::size_t n, const std::vector<std::size_t>& groups, double* sums) {
+  constexpr std::size_t width = lanes_of<W>;
+  if (groups.empty()) return;
+  if (n == One) {
+    Pair all[One / 2] = {};
+    for_cells(row, x, first, stride, [&](const W* cells, double value) {
+      const W xx = static_cast<W>(value * value);
+      for (std::size_t j = 0; j < One; j += width)
+        add_lanes(xx / (1 + lanes_at<width>(cells + j)), all + j / 2);
+    });
+    return static_cast<void>(std::memcpy(sums, all, sizeof all));
+  }
+  const std::size_t* const listed = groups.data();
+  const std::size_t many = groups.size();
+  for_fours(row, x, first, stride, [=](const auto& cells, const auto& values) {
+    constexpr std::size_t together = std::extent_v<std::remove_reference_t<decltype(values)>>;
+    Lanes<W> squares[together];
+    for (std::size_t k = 0; k < together; ++k)
+      squares[k] = Lanes<W>{} + static_cast<W>(values[k] * values[k]);
+    for (std::size_t m = 0; m < many; ++m) {
+      const std::size_t j = listed[m];
+      Pair group[width / 2];
+      std::memcpy(group, sums + j, sizeof group);
+      for (std::size_t k = 0; k < together; ++k)
+        add_lanes(squares[k] / (1 + lanes_at<width>(cells[k] + j)), group);
+      std::memcpy(sums + j, group, sizeof group);
+    }
+  });
+}
+
+}  // namespace yarrow
