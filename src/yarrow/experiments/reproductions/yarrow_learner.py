@@ -267,12 +267,11 @@ nobody is ahead.
 
 **When a plain learner is the better choice.** It keeps 12 numbers for each feature and column and 4
 more for each feature, 64 bytes for two classes (AROW: 8), and 21 columns for 20 classes; for two
-classes a row takes about 5 times as long as AROW's, for 20 classes about 7 times, more than the six
-that were asked for, since so many numbers no longer fit into a cache. Its weights cannot be
-exported, as a score is no longer a sum of weight times value; `explain_one` still takes it apart.
-Take AROWClassifier where memory, time or an export matter, RDAClassifier or FTRLClassifier for few
-weights, a paper's method where that is the point, and `yarrow compare` where there is time to
-choose.
+classes a row takes nearly 7 times as long as AROW's, more than the 6 that were asked for, for 20
+classes 5 to 6 times. Its weights cannot be exported, as a score is no longer a sum of weight times
+value; `explain_one` still takes it apart. Take AROWClassifier where memory, time or an export
+matter, RDAClassifier or FTRLClassifier for few weights, a paper's method where that is the point,
+and `yarrow compare` where there is time to choose.
 
 **What was tried on the choosing half** (mistakes beside the best peer there, averaged over
 sources). The nine AROWs of the first prototype on rows as they are: +8.0 %; on columns divided by
