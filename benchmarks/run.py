@@ -53,7 +53,8 @@ def main() -> None:
     [name] = options.sections
     comparisons = SECTIONS[name]()
     texts = [report(c, options.repeat, options.peers_only) for c in comparisons]
-    command = f"`make bench ARGS={name}`, best of {options.repeat}. {machine()}"
+    arguments = name if options.repeat == 5 else f"'{name} --repeat {options.repeat}'"
+    command = f"`make bench ARGS={arguments}`, best of {options.repeat}. {machine()}"
     text = "\n\n".join([f"## {name}", command, *texts])
     if options.peers_only:
         print(text)

@@ -28,7 +28,7 @@ std::shared_ptr<W[]> allocate(std::size_t n) {
 /// The same address, of whose parts the compiler no longer knows. Else it would add them up anew
 /// for every feature that a walk visits.
 template <class T>
-T* settled(T* address) {
+T* as_one_number(T* address) {
   asm("" : "+r"(address));
   return address;
 }
@@ -76,8 +76,8 @@ class Blocks {
   const W* data() const { return memory_.get(); }
   W* intercept() { return memory_.get(); }
   const W* intercept() const { return memory_.get(); }
-  W* first() { return settled(memory_.get() + stride()); }  ///< the block of feature 0
-  const W* first() const { return settled<const W>(memory_.get() + stride()); }
+  W* first() { return as_one_number(memory_.get() + stride()); }  ///< the block of feature 0
+  const W* first() const { return as_one_number<const W>(memory_.get() + stride()); }
 
   void grow_features(std::size_t features) {
     if (features <= features_) return;

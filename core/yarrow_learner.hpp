@@ -199,7 +199,7 @@ class YarrowLearner final : public Learner<W> {
     walk_.fade.assign(experts * capacity, 1);
     double growth = 0;
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double sign = sign_of(k, c);
+      const double sign = this->columns().sign(k, c);
       for (std::size_t e = 0; e < experts; ++e) {
         const std::size_t at = e * capacity + k;
         const double margin = walk_.margins[at];
@@ -229,10 +229,6 @@ class YarrowLearner final : public Learner<W> {
     walk_.fade[at] = static_cast<W>(memories_[expert]);
   }
 
-  double sign_of(int column, int c) const {
-    return c == this->columns().positive_class(column) ? 1 : -1;
-  }
-
   /// The experts' margins, and which groups of AROWs are below the margin that they ask for.
   void find_margins(int c) {
     const std::size_t capacity = state.blocks.capacity();
@@ -240,7 +236,7 @@ class YarrowLearner final : public Learner<W> {
     walk_.margins.assign(experts * capacity, 1);
     walk_.moving.clear();
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double sign = sign_of(k, c);
+      const double sign = this->columns().sign(k, c);
       for (std::size_t at = k; at < experts * capacity; at += capacity)
         walk_.margins[at] =
             sign * (walk_.products[at] * walk_.row.to_learn + intercept_ * intercept[at]);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -38,14 +38,14 @@ class Counted:
         self.activities = recogniser._past.knowledge.activities
         self.words: Counter[tuple[str, int]] = Counter()
         self.vectors: Counter[int] = Counter()
-        self.seconds: Counter[tuple[str, int]] = Counter()
+        self.seconds: defaultdict[tuple[str, int], float] = defaultdict(float)
         lines = zip(recogniser._past.diary.activity, recogniser._past.vectors, strict=True)
         for activity, vector in lines:
             if activity != NOTHING:
                 self.vectors[activity] += 1
                 self.words.update((word, activity) for word in vector.words)
                 for resource, spent in vector.active.items():
-                    self.seconds[resource, activity] += spent  # type: ignore[assignment]
+                    self.seconds[resource, activity] += spent
 
     def belongs(self, resource: str, activity: int) -> float:
         if resource in self.owners:

@@ -22,7 +22,7 @@ from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError
 from yarrow.estimator import Estimator, LearnsArrays, estimator
 from yarrow.kernel.rows import check_values, row_of_dict
 from yarrow.lazy import np
-from yarrow.linear_model.progressive import Scores
+from yarrow.linear_model.progressive import Scores, check_delay
 from yarrow.parameters import flag, integer
 from yarrow.stream.arrays import (
     Array,
@@ -191,8 +191,7 @@ class Composite(LearnsArrays, Estimator):
         delay: int = 0,
     ) -> Scores:
         """Predict each row, then learn it; with a `delay`, after so many more were predicted."""
-        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
-            raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
+        check_delay(delay)
         rows = self._read(X)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")

@@ -8,7 +8,7 @@ from typing import Any
 from yarrow.errors import ParameterError
 from yarrow.kernel.rows import RowTable, about_row, check_values, class_labels, class_order
 from yarrow.lazy import np
-from yarrow.linear_model.progressive import Scores
+from yarrow.linear_model.progressive import Scores, check_delay
 from yarrow.stream.arrays import Array, Rows, read_weights
 
 
@@ -28,8 +28,7 @@ class Foretelling:
         >>> model.progressive([[1, 0], [0, 1], [1, 0]], ["a", "b", "a"]).predictions.tolist()
         [None, 'a', 'a']
         """
-        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
-            raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
+        check_delay(delay)
         rows = self._read(X)
         with self._lock:
             told: Scores = self._foretell_rows(rows, rows.names or [], y, sample_weight, delay)

@@ -71,8 +71,7 @@ class Foretelling:
         >>> model.progressive([[1, 0], [0, 1], [1, 0]], ["a", "b", "a"]).predictions.tolist()
         [None, 'a', 'a']
         """
-        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
-            raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
+        check_delay(delay)
         rows, names = self._read(X, reset=False)
         made: Scores = self._foretell_rows(
             rows, names, y, sample_weight, int(delay), classes=classes, probabilities=probabilities
@@ -112,6 +111,12 @@ class Foretelling:
 
     def _foretold(self, model: CoreModel, told: Foretold) -> Scores:
         raise NotImplementedError
+
+
+def check_delay(delay: Any) -> None:
+    """Refuse what is no number of rows."""
+    if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
+        raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
 
 
 def foretell(
