@@ -78,8 +78,8 @@ class Amounts {
     for (const Entry& e : said.entries) out[index(e)] += weight * e.amount;
   }
 
-  // values[column] = log(total + 1) - log(total - amount + 1), where all are whole numbers and the
-  // values zeros at first; and sum[column] += factor * values[column].
+  // Where there is an amount (all are whole numbers), values[column] = log(total + 1) -
+  // log(total - amount + 1), and sum[column] += factor * values[column].
   void add_rarity(Number number, double factor, std::span<double> values, std::span<double> sum) {
     const Row& said = fitting(number, std::min(values.size(), sum.size()));
     const auto all = static_cast<std::size_t>(said.total) + 1;

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/pair.h>
 
+#include "../endings.hpp"
 #include "common.hpp"
 
 namespace yarrow {
@@ -78,6 +79,7 @@ struct NamedAmounts {
       throw Error("There must be a row for each name and a column for each sum.");
     double* value = values.data();
     for (const auto [name, often] : times) {
+      std::fill_n(value, sum.size(), 0.0);
       const Number row = find(name);
       if (row >= 0)
         amounts.add_rarity(row, factor * to_number(often, "A number of times"), {value, sum.size()},
@@ -113,8 +115,20 @@ void bind_amounts(nb::module_& m) {
            "Add factor * share * amount / (total + more) of all known names to `out`.")
       .def("add_rarities", &NamedAmounts::add_rarities, nb::arg("times"), nb::arg("factor"),
            nb::arg("values"), nb::arg("sum"),
-           "Write log(total + 1) - log(total - amount + 1) into zeros, a row for each name, and "
+           "Write log(total + 1) - log(total - amount + 1), a row of values for each name, and "
            "add them, times the factor and the number of times, to `sum`.");
+  m.def(
+      "best_endings",
+      [](const Numbers& first, const Numbers& second, double penalty, double unit,
+         const Numbers& out) {
+        const Leader best =
+            best_endings({first.data(), first.size()}, {second.data(), second.size()}, penalty,
+                         unit, {out.data(), out.size()});
+        return std::pair(best.place, best.value - best.next);
+      },
+      nb::arg("first"), nb::arg("second"), nb::arg("penalty"), nb::arg("unit"), nb::arg("out"),
+      "Write the score of the best pair that ends at each place, in this unit; return the best "
+      "place and how far it leads.");
 }
 
 }  // namespace yarrow

@@ -80,7 +80,7 @@ def test_explicit_beats_implicit() -> None:
 def test_switch_features_are_bounded(closed: int) -> None:
     knowledge = known([], 1)
     asked = InformationVector(0, 60, {}, {}, ["/a", "/b"], 1, closed, {}, [])
-    constant, shut, used, since = knowledge.features(asked, 1e9).of_switch / SCALE
+    constant, shut, used, since = np.array(knowledge.features(asked, 1e9).of_switch) / SCALE
     assert (constant, used, since) == pytest.approx((1, 0.5, 1))
     assert shut == pytest.approx(min(closed / 5, 1))
 

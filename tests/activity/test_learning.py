@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from yarrow import _core
+from yarrow.activity.features import ACTIVITY_FEATURES, Features, no_features
 from yarrow.activity.learning import (
     EACH_WORD,
     FIRST_WEIGHTS,
@@ -15,8 +17,6 @@ from yarrow.activity.learning import (
     SoftMargin,
     Weights,
     best_rival,
-    endings,
-    lead,
 )
 
 SEEDS = range(5)
@@ -88,12 +88,34 @@ def test_an_example_with_its_margin_changes_nothing() -> None:
 
 def test_words_shrink_together_however_often() -> None:
     weights, learner = Weights(each_word=True), SoftMargin(C=10.0, alpha=0.9)
-    weights.features[:] = 0
+    weights.features = np.zeros(len(FIRST_WEIGHTS))
     learner.learn(weights, Example(np.zeros(len(FIRST_WEIGHTS)), {"old": 1.0}))
     learned = weights.word("old")
     for i in range(400):
         learner.learn(weights, Example(np.zeros(len(FIRST_WEIGHTS)), {f"new {i}": 1.0}))
     assert weights.word("old") == pytest.approx(learned / 1.9**400, rel=1e-9)
+
+
+def test_scores_follow_the_weights_whenever_they_change() -> None:
+    random = np.random.default_rng(0)
+    weights, size = Weights(), len(ACTIVITY_FEATURES)
+    before = no_features()
+    for lesson in (False, True, False, True):
+        now = Features(
+            random.normal(size=(size, 4)), random.normal(size=4).tolist(), {}, np.zeros((1, 4))
+        )
+        for seen in (before, now):
+            scores = np.zeros(5)
+            scores[: seen.of_activities.shape[1]] = weights.features[:size] @ seen.of_activities
+            np.testing.assert_allclose(weights.scores(seen, 5), scores)
+        switch = np.concatenate((before.of_switch, now.of_switch))
+        assert weights.penalty(before, now) == pytest.approx(weights.features[size:] @ switch)
+        if lesson:
+            weights.step(0.9, 0.1, Example(random.normal(size=len(FIRST_WEIGHTS)), {}))
+            assert weights.unit() != 1
+        before = now
+    with pytest.raises(ValueError, match="read-only"):  # they would not
+        weights.features[0] = 1.0
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
@@ -106,12 +128,13 @@ def test_pairs_are_found_as_by_looking_at_all(count: int, penalty: float, seed: 
         (a, b): first[a] + second[b] - penalty * (a != b)
         for a, b in itertools.product(range(count), repeat=2)
     }
-    ending = endings(first, second, penalty)
+    ending = np.empty(count)
+    end, lead = _core.best_endings(first, second, penalty, 2.0, ending)
     for b in range(count):
-        assert ending[b] == pytest.approx(max(score[a, b] for a in range(count)))
-        others = [value for pair, value in score.items() if pair[1] != b]
-        assert lead(ending, b) == pytest.approx(ending[b] - max(others, default=-np.inf))
-    assert int(ending.argmax()) == max(score, key=lambda pair: score[pair])[1]
+        assert ending[b] == pytest.approx(max(score[a, b] for a in range(count)) / 2)
+    assert end == max(score, key=lambda pair: score[pair])[1]
+    others = [value / 2 for pair, value in score.items() if pair[1] != end]
+    assert lead == pytest.approx(ending[end] - max(others, default=-np.inf))
     for right in score:
         rivals = {pair: value for pair, value in score.items() if pair != right}
         best = max(rivals, key=lambda pair: rivals[pair]) if rivals else None

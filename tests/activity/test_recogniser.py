@@ -325,7 +325,8 @@ def test_a_threshold_means_the_same_after_thousands_of_lessons() -> None:
     alarms = []
     for shrunk in (1.0, 0.01):
         recogniser = fed(entries)
-        recogniser._judge.weights.features *= shrunk
+        weights = recogniser._judge.weights
+        weights.features = shrunk * weights.features
         alarms += [a for entry in work(TAX, end, 3) for a in recogniser.feed(entry)]
     fresh, old = alarms
     assert (fresh.time, fresh.score) == (old.time, pytest.approx(old.score))

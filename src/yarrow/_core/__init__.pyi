@@ -534,5 +534,10 @@ class Amounts:
 
     def add_rarities(self, times: dict, factor: float, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], sum: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
-        Write log(total + 1) - log(total - amount + 1) into zeros, a row for each name, and add them, times the factor and the number of times, to `sum`.
+        Write log(total + 1) - log(total - amount + 1), a row of values for each name, and add them, times the factor and the number of times, to `sum`.
         """
+
+def best_endings(first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], penalty: float, unit: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
+    """
+    Write the score of the best pair that ends at each place, in this unit; return the best place and how far it leads.
+    """

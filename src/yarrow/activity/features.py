@@ -44,7 +44,7 @@ class Features:
 
     of_activities: NDArray[np.float64]
     """F_A: a row for each feature, a column for each activity."""
-    of_switch: NDArray[np.float64]
+    of_switch: list[float]
     """F_S."""
     words: dict[str, float]
     """How often each word was in the titles,"""
@@ -85,7 +85,7 @@ class Features:
 def no_features() -> Features:
     """What is there before the first vector."""
     nothing = np.zeros((len(ACTIVITY_FEATURES), 0))
-    return Features(nothing, np.zeros(len(SWITCH_FEATURES)), {}, np.zeros((1, 0)))
+    return Features(nothing, [0.0] * len(SWITCH_FEATURES), {}, np.zeros((1, 0)))
 
 
 class Knowledge:
@@ -176,7 +176,7 @@ class Knowledge:
         left out; then log |S-bar| is what the word says that every vector has, turned around.
         """
         times = {EVERY: -sum(words.values()), **words}
-        of_words = np.zeros((len(times), self.activities))
+        of_words = np.empty((len(times), self.activities))
         self.words.amounts.add_rarities(times, WORD_SCALE, of_words, out)
         return of_words
 
@@ -209,8 +209,8 @@ class Knowledge:
         self.explicit = dict(state["explicit"])
 
 
-def _switch_features(vector: InformationVector, since_switch: float) -> NDArray[np.float64]:
+def _switch_features(vector: InformationVector, since_switch: float) -> list[float]:
     used = vector.used / len(vector.open) if vector.open else 0.0
     closed = min(vector.closed / MANY_CLOSED, 1.0)
     since = min(since_switch / LONG_SINCE, 1.0)
-    return np.array([SCALE, SCALE * closed, SCALE * used, SCALE * since])
+    return [SCALE, SCALE * closed, SCALE * used, SCALE * since]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from yarrow import _core
 from yarrow.activity.diary import NOTHING
 from yarrow.activity.features import Features
 from yarrow.activity.learning import Learner, Pair, Weights, best_rival
@@ -31,8 +32,20 @@ class Judge:
         first = self.weights.scores(before, self.count)
         second = self.weights.scores(now, self.count)
         if self.out:
+            first, second = first.copy(), second.copy()
             first[self.out] = second[self.out] = -np.inf
         return first, second, self.weights.penalty(before, now)
+
+    def endings(self, before: Features, now: Features) -> tuple[NDArray[np.float64], int, float]:
+        """The score of the best pair that ends in each activity, the best one, and its lead.
+
+        The lead is infinite if there is no other.
+        """
+        first, second, penalty = self.scores(before, now)
+        found = np.empty(len(first))
+        unit = self.weights.unit() or 1.0
+        best, lead = _core.best_endings(first, second, penalty, unit, found)
+        return found, best, lead
 
     def teach(
         self,

@@ -12,9 +12,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from operator import mul
 from typing import TYPE_CHECKING, Any, Protocol
 
-from yarrow.activity.features import ACTIVITY_FEATURES, SCALE, SWITCH_FEATURES, Features
+from yarrow.activity.features import (
+    ACTIVITY_FEATURES,
+    SCALE,
+    SWITCH_FEATURES,
+    Features,
+    no_features,
+)
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -53,10 +60,24 @@ class Weights:
     """L1, L2, L3 in one array; beside them what single words weigh more or less than all do."""
 
     def __init__(self, each_word: bool = False) -> None:
-        self.features = np.array(FIRST_WEIGHTS)
         self.each_word = each_word
         self._words: dict[str, float] = {}
         self._scale = 1.0  # of all words, so that shrinking them is one multiplication
+        self.features = np.array(FIRST_WEIGHTS)
+
+    @property
+    def features(self) -> NDArray[np.float64]:
+        """L1, L2, L3; only to be set as a whole, and whatever changes a weight sets them."""
+        return self._features
+
+    @features.setter
+    def features(self, features: NDArray[np.float64]) -> None:
+        """Vectors are many and lessons few: what follows from the weights alone is kept here."""
+        features.flags.writeable = False
+        self._features = features
+        self._l1, self._l2_l3 = features[:_A], features[_A:].tolist()
+        self._unit = math.sqrt(float(features[1:] @ features[1:])) / _FIRST_SIZE
+        self._scored, self._scores = no_features(), np.zeros(0)  # the last vector and its scores
 
     def word(self, word: str) -> float:
         """What a word weighs beside the weight that all words share."""
@@ -69,7 +90,7 @@ class Weights:
         a fixed threshold higher from month to month. So scores are told in this unit. (The weight
         of what is explicit is left out: it learns nothing where nobody says anything.)
         """
-        return math.sqrt(float(self.features[1:] @ self.features[1:])) / _FIRST_SIZE
+        return self._unit
 
     def margin(self, example: Example) -> float:
         """The score of an example."""
@@ -79,30 +100,32 @@ class Weights:
 
     def step(self, shrink: float, size: float, example: Example) -> None:
         """Move to `shrink * weights + size * example`."""
-        self.features = shrink * self.features + size * example.features
         self._scale *= shrink
         for word, value in example.words.items():
             self._words[word] = self._words.get(word, 0.0) + size * value / self._scale
         if self._scale < 1e-100:
             self._words = {word: self._scale * value for word, value in self._words.items()}
             self._scale = 1.0
+        self.features = shrink * self.features + size * example.features
 
     def scores(self, features: Features, count: int) -> NDArray[np.float64]:
-        """L1.F_A for all activities, those that are newer than the features included."""
-        scores = self.features[:_A] @ features.of_activities
-        if self.each_word and self._words and features.words:
-            weights = np.array([self.word(word) for word in features.words])
-            scores += (weights * features.frequencies) @ features.of_words[1:]
-        if len(scores) < count:
-            scores = np.concatenate((scores, np.zeros(count - len(scores))))
-        return scores
+        """L1.F_A for all activities, those that are newer than the features included.
+
+        They are only to be read: a vector is the second of a pair, and then the first of the next.
+        """
+        if features is not self._scored:
+            scores: NDArray[np.float64] = self._l1.dot(features.of_activities)  # quicker than @
+            if self.each_word and self._words and features.words:
+                weights = np.array([self.word(word) for word in features.words])
+                scores += (weights * features.frequencies) @ features.of_words[1:]
+            self._scored, self._scores = features, scores
+        newer = count - len(self._scores)
+        return np.concatenate((self._scores, np.zeros(newer))) if newer > 0 else self._scores
 
     def penalty(self, before: Features, now: Features) -> float:
         """L2.F_S + L3.F_S: what a switch costs."""
-        return float(
-            self.features[_A : _A + _S] @ before.of_switch
-            + self.features[_A + _S :] @ now.of_switch
-        )
+        # for so few numbers quicker than an array
+        return math.fsum(map(mul, self._l2_l3, before.of_switch + now.of_switch))
 
     def example(self, before: Features, now: Features, right: Pair, wrong: Pair) -> Example:
         """Z for two pairs of activities at two successive vectors."""
@@ -113,8 +136,8 @@ class Weights:
                 + now.column(right[1])
                 - before.column(wrong[0])
                 - now.column(wrong[1]),
-                switch * before.of_switch,
-                switch * now.of_switch,
+                switch * np.array(before.of_switch),
+                switch * np.array(now.of_switch),
             )
         )
         words: dict[str, float] = {}
@@ -139,8 +162,8 @@ class Weights:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from plain data."""
-        self.features = np.array(state["features"], float)
         self._words, self._scale = dict(state["words"]), state["scale"]
+        self.features = np.array(state["features"], float)
 
 
 class Learner(Protocol):
@@ -176,39 +199,6 @@ class SoftMargin:
 # -- pairs ---------------------------------------------------------------------------------------
 
 
-def endings(
-    first: NDArray[np.float64], second: NDArray[np.float64], penalty: float
-) -> NDArray[np.float64]:
-    """The score of the best pair that ends in each activity, in time linear in their number.
-
-    The best partner that differs from an activity is the best of all or, for the best itself, the
-    second best.
-    """
-    best = int(first.argmax())
-    top = first[best]
-    partner: NDArray[np.float64] = np.maximum(first, top - penalty)
-    partner[best] = max(top, _best_but(first, best) - penalty)
-    partner += second
-    return partner
-
-
-def lead(ending: NDArray[np.float64], activity: int) -> float:
-    """How far the best pair that ends in this activity leads all that end in another.
-
-    It is negative if it does not, and infinite if there is no other.
-    """
-    return float(ending[activity] - _best_but(ending, activity))
-
-
-def _best_but(scores: NDArray[np.float64], place: int) -> float:
-    """The best score of all but one."""
-    kept = scores[place]
-    scores[place] = -np.inf
-    best = float(scores[scores.argmax()])  # quicker than max()
-    scores[place] = kept
-    return best
-
-
 def best_rival(
     first: NDArray[np.float64], second: NDArray[np.float64], penalty: float, right: Pair
 ) -> Pair | None:
@@ -218,23 +208,25 @@ def best_rival(
     rules out at most one partner as its equal and one as the right pair.
     """
     best: Pair | None = None
-    best_score = -np.inf
+    best_score = -math.inf
     same = first + second
     if right[0] == right[1]:
         same[right[0]] = -np.inf
     stay = int(same.argmax())
     if same[stay] > best_score:
-        best, best_score = (stay, stay), same[stay]
-    for a in _top(first):
-        for b in _top(second):
-            score = first[a] + second[b] - penalty
+        best, best_score = (stay, stay), float(same[stay])
+    seconds = _top(second)
+    for a, one in _top(first):
+        for b, two in seconds:
+            score = one + two - penalty
             if a != b and (a, b) != right and score > best_score:
                 best, best_score = (a, b), score
     return best
 
 
-def _top(scores: NDArray[np.float64]) -> list[int]:
-    if len(scores) <= 3:
-        return list(range(len(scores)))
-    found: list[int] = np.argpartition(scores, len(scores) - 3)[-3:].tolist()
-    return sorted(found)
+def _top(scores: NDArray[np.float64]) -> list[tuple[int, float]]:
+    """The places of the three best scores, in their order, and these scores."""
+    places = np.arange(len(scores))
+    if len(scores) > 3:
+        places = np.sort(scores.argpartition(len(scores) - 3)[-3:])
+    return list(zip(places.tolist(), scores[places].tolist(), strict=True))

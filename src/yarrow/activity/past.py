@@ -27,14 +27,15 @@ class Past:
         self, vector: InformationVector, activity: int, source: Source, thought: int, sure: float
     ) -> None:
         """Write a line for a vector, and count it for its activity."""
-        self.diary.add(vector.start, vector.end, activity, source, thought, sure)
-        if self.vectors:
-            self.vectors[-1].open = []  # only the last one's is asked for, and they are long
-        self.vectors.append(vector)
-        while self.vectors[0].end < vector.end - REMEMBERED:
-            self.vectors.popleft()
+        end, vectors = vector.end, self.vectors
+        self.diary.add(vector.start, end, activity, source, thought, sure)
+        if vectors:
+            vectors[-1].open = []  # only the last one's is asked for, and they are long
+        vectors.append(vector)
+        while vectors[0].end < end - REMEMBERED:
+            vectors.popleft()
         for resource, title in vector.titles.items():
-            self.titles[resource] = (title, vector.end)
+            self.titles[resource] = (title, end)
         if activity != NOTHING:
             self.knowledge.credit(vector, activity)
 

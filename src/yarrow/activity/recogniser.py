@@ -13,7 +13,7 @@ from yarrow.activity.diary import NOTHING, Source, Stretch
 from yarrow.activity.events import Event
 from yarrow.activity.features import Features, no_features
 from yarrow.activity.judge import Judge
-from yarrow.activity.learning import Learner, SoftMargin, Weights, endings, lead
+from yarrow.activity.learning import Learner, SoftMargin, Weights
 from yarrow.activity.past import Past
 from yarrow.activity.records import Activity, Question, Resource, resources_of
 from yarrow.activity.said import Entry
@@ -126,9 +126,10 @@ class Recogniser:
     def tick(self, now: float) -> list[Alarm]:
         """Let time pass. It changes nothing that the next entry would not change as well."""
         alarms: list[Alarm] = []
-        while (vector := self._builder.due(now)) is not None:
-            alarms += self._take(vector)
-        self._now = max(self._now, now)
+        if now > self._now:
+            while (vector := self._builder.due(now)) is not None:
+                alarms += self._take(vector)
+            self._now = now
         return alarms
 
     def check(self, entry: Entry) -> None:
@@ -146,15 +147,12 @@ class Recogniser:
         if self._switched:
             self._switched = False
             self._teach_switch(vector)
-        self._present = self._past.knowledge.features(
-            vector, self._since(vector, self._declared_at), self._declared
-        )
+        since = vector.end - self._declared_at if self._declared_at else 0.0
+        self._present = self._past.knowledge.features(vector, since, self._declared)
         if not self._activities:
             return []
-        self._ending = endings(*self._judge.scores(self._before, self._present))
-        self._ending /= self._judge.weights.unit() or 1.0
-        best = int(self._ending.argmax())
-        sure = certainty(lead(self._ending, best))
+        self._ending, best, lead = self._judge.endings(self._before, self._present)
+        sure = certainty(lead)
         self._past.write(vector, self._declared, self._source, best, sure)
         if best != self._refused:
             self._refused = NOTHING
@@ -164,7 +162,7 @@ class Recogniser:
         if not ask or told or best in (self._declared, self._refused):
             return []
         if self._declared == NOTHING:
-            score = lead(self._ending, best)
+            score = lead
         else:
             score = float(self._ending[best] - self._ending[self._declared])
         score = min(score, HIGHEST_SCORE)
@@ -297,9 +295,6 @@ class Recogniser:
 
     # -- learning --------------------------------------------------------------------------------
 
-    def _since(self, vector: InformationVector, told: float) -> float:
-        return vector.end - told if told else 0.0
-
     def _teach_switch(self, vector: InformationVector) -> None:
         """Learn from the first vector after a declared switch what an undeclared one looks like.
 
@@ -311,9 +306,8 @@ class Recogniser:
             return
         old = self._past.diary.activity[-1]
         if old not in (NOTHING, self._declared):
-            untold = self._past.knowledge.features(
-                vector, self._since(vector, self._told_before), old
-            )
+            since = vector.end - self._told_before if self._told_before else 0.0
+            untold = self._past.knowledge.features(vector, since, old)
             right, wrong = (old, self._declared), (old, old)
             self._judge.teach(self._before, untold, right, vector.end, wrong=wrong)
 
@@ -331,11 +325,10 @@ class Recogniser:
         declared = _or_none(self._declared)
         if not len(self._ending) or not np.isfinite(self._ending).any():
             return Thought(self._now, declared, None, 0.0, (), ())
-        best = int(self._ending.argmax())
+        best, sure = int(self._ending.argmax()), self._past.diary.certainty[-1]
         why = thoughts.reasons(
             self._past.vectors[-1], self._present, self._past.knowledge, self._judge.weights, best
         )
-        sure = certainty(lead(self._ending, best))
         return Thought(self._now, declared, best, sure, thoughts.ranking(self._ending), why)
 
     @property

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import heapq
 import random
 import time
-from collections.abc import Iterator
+from operator import attrgetter
 from typing import Protocol
 
 from yarrow.activity.events import Event
@@ -71,13 +70,12 @@ def simulate(life: Life, watcher: Watcher, *, answered: float = 1.0, seed: int =
     """Let a watcher live through a life; a share of its alarms is answered."""
     started = time.perf_counter()
     person = _Person(life, watcher, answered, random.Random(seed))
-    log: Iterator[Event | Switch] = heapq.merge(
-        life.events, life.switches, key=lambda entry: entry.time
-    )
-    for entry in log:
+    log: list[Event | Switch] = [*life.events, *life.switches]
+    for entry in sorted(log, key=attrgetter("time")):
         person.pass_time(entry.time)
         if isinstance(entry, Event):
-            person.listen(watcher.feed(entry))
+            for alarm in watcher.feed(entry):
+                person.answer(alarm)
         else:
             person.switch(entry)
     seconds = time.perf_counter() - started
@@ -117,11 +115,10 @@ class _Person:
 
     def pass_time(self, to: float) -> None:
         """Minute by minute, so that each alarm is answered before the next vector."""
-        while self.now + 60 < to:
-            self.now += 60
-            self.listen(self.watcher.tick(self.now))
-        self.now = to
-        self.listen(self.watcher.tick(to))
+        while self.now < to:
+            self.now = min(self.now + 60, to)
+            for alarm in self.watcher.tick(self.now):
+                self.answer(alarm)
 
     def switch(self, switch: Switch) -> None:
         self.truth, self.since = switch.activity, switch.time
@@ -133,20 +130,19 @@ class _Person:
             self.watcher.feed(Declare(switch.time, self.number(switch.activity)))
         self.switches += 1
 
-    def listen(self, alarms: list[Alarm]) -> None:
-        for alarm in alarms:
-            self.alarms += 1
-            if alarm.activity == self.numbers.get(self.truth) and self.unnoticed:
-                if alarm.time - self.since <= RIGHT_WITHIN:
-                    self.right += 1
-                self.unnoticed = False
-            if self.answered < 1 and self.chance.random() >= self.answered:
-                continue
-            if self.watcher.declared == self.numbers.get(self.truth):
-                self.watcher.feed(Confirm(self.now))
-            else:
-                self.watcher.feed(Correct(self.now, self.number(self.truth), self.since))
-                self.unnoticed = False
+    def answer(self, alarm: Alarm) -> None:
+        self.alarms += 1
+        if alarm.activity == self.numbers.get(self.truth) and self.unnoticed:
+            if alarm.time - self.since <= RIGHT_WITHIN:
+                self.right += 1
+            self.unnoticed = False
+        if self.answered < 1 and self.chance.random() >= self.answered:
+            return
+        if self.watcher.declared == self.numbers.get(self.truth):
+            self.watcher.feed(Confirm(self.now))
+        else:
+            self.watcher.feed(Correct(self.now, self.number(self.truth), self.since))
+            self.unnoticed = False
 
     def number(self, activity: int) -> int:
         if activity not in self.numbers:

@@ -16,7 +16,7 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from yarrow.activity.recogniser import Recogniser
 
-FORMAT = 2
+FORMAT = 3
 """Raise it whenever the state or what is learned from the same log changes."""
 
 _PLAIN = (
@@ -83,7 +83,7 @@ def _vector(vector: InformationVector) -> list[Any]:
 def _features(features: Features) -> dict[str, Any]:
     return {
         "of_activities": features.of_activities.tolist(),
-        "of_switch": features.of_switch.tolist(),
+        "of_switch": features.of_switch,
         "words": list(features.words.items()),
         "of_words": features.of_words.tolist(),
     }
@@ -92,7 +92,7 @@ def _features(features: Features) -> dict[str, Any]:
 def _features_back(state: dict[str, Any]) -> Features:
     return Features(
         np.array(state["of_activities"], float),
-        np.array(state["of_switch"], float),
+        list(state["of_switch"]),
         dict(state["words"]),
         np.array(state["of_words"], float),
     )

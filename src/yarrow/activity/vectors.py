@@ -144,6 +144,8 @@ class VectorBuilder:
 
     def _spend(self, to: float) -> None:
         """Add the time up to here to the resource in front."""
+        if to <= self._counted_to:
+            return
         if self._front is not None:
             seconds = min(to, self._front_until) - self._counted_to
             if seconds > 0:
@@ -154,7 +156,7 @@ class VectorBuilder:
                     self.opened.see(resource, self._counted_to + seconds)
                 shown = (title, application)
                 self._shown[shown] = self._shown.get(shown, 0.0) + seconds
-        self._counted_to = max(self._counted_to, to)
+        self._counted_to = to
 
     def _words(self) -> dict[str, float]:
         total = sum(self._shown.values())
