@@ -52,7 +52,9 @@ struct Projected : Lasting {
   }
   static auto variance(auto s, auto x, double kappa, double v) {
     const double share = 1 / (1 + kappa * v);
-    return s * smaller(1 + 0 * s, share + kappa * share * larger(0 * s, v - s * x * x));
+    using N = decltype(s);
+    const N others = larger(everywhere<N>(0), v - s * x * x);
+    return s * smaller(everywhere<N>(1), share + kappa * share * others);
   }
 };
 
@@ -167,10 +169,10 @@ class ConfidenceLoop {
     if (blocks.capacity() != 1)
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));
     // Distances that the compiler knows cost nothing to multiply by.
-    using One = std::integral_constant<std::size_t, 1>;
     using Planes = std::integral_constant<std::size_t, planes_>;
     using WithSum = std::integral_constant<std::size_t, planes_ + 1>;
-    average_ ? walk(state, row, moves, WithSum{}, One{}) : walk(state, row, moves, Planes{}, One{});
+    average_ ? walk(state, row, moves, WithSum{}, SideBySide{})
+             : walk(state, row, moves, Planes{}, SideBySide{});
   }
 
   void finish_row(State<W>& state) const { covariance_.finish_row(state); }
@@ -212,8 +214,9 @@ class ConfidenceLoop {
     const W* first = state.blocks.first();
     const double now = covariance_.now(state, 0);
     const auto [margin, v, xx] = pair_sums<3>(row, [=, this](auto at, auto* sums) {
-      const auto x = at.values(), s = variances(at, first, Stride, 1, now);
-      sums[0] += Covariance::margin(at.cells(first, Stride), s, x);
+      const auto cells = at.template planes<planes_>(first, Stride, SideBySide{});
+      const auto x = at.values(), s = variances(cells, now);
+      sums[0] += Covariance::margin(cells[0], s, x);
       sums[1] += x * x * s;
       sums[2] += x * x;
     });
@@ -224,13 +227,12 @@ class ConfidenceLoop {
     out.xx = xx + intercept_ * intercept_;
   }
 
-  /// The variances at these places, as they count now.
-  auto variances(auto at, const W* cells, auto stride, auto capacity, double now) const {
-    const auto s = at.cells(cells + capacity, stride);
+  /// The variances among what some places keep, as they count now.
+  auto variances(const auto& cells, double now) const {
     if constexpr (Covariance::ages)
-      return covariance_.settled(s, at.cells(cells + 2 * capacity, stride), now);
+      return covariance_.settled(cells[1], cells[2], now);
     else
-      return s;
+      return cells[1];
   }
 
   /// The variance of one feature, as it counts now.
@@ -252,17 +254,19 @@ class ConfidenceLoop {
       if (average_) {
         const std::size_t sums = planes_ * capacity;
         for_pairs(row, [=, this](auto at) {
-          const auto step =
-              Covariance::step(variances(at, first, stride, capacity, now), at.values(), alpha);
+          const auto s = variances(at.template planes<planes_>(first, stride, capacity), now);
+          const auto step = Covariance::step(s, at.values(), alpha);
           at.set_cells(first + sums, stride, at.cells(first + sums, stride) + t * step);
         });
         increase(intercept[sums], t * Covariance::step(s, intercept_, alpha));
       }
       for_pairs(row, [=, this](auto at) {
-        const auto x = at.values(), s = variances(at, first, stride, capacity, now);
-        at.set_cells(first, stride, at.cells(first, stride) + Covariance::step(s, x, alpha));
-        at.set_cells(first + capacity, stride, narrowed(s, x, kappa, v));
-        if constexpr (Covariance::ages) at.set_cells(first + 2 * capacity, stride, now + 0 * x);
+        auto cells = at.template planes<planes_>(first, stride, capacity);
+        const auto x = at.values(), s = variances(cells, now);
+        cells[0] += Covariance::step(s, x, alpha);
+        cells[1] = narrowed(s, x, kappa, v);
+        if constexpr (Covariance::ages) cells[2] = now + 0 * x;
+        at.set_planes(first, stride, capacity, cells);
       });
       increase(intercept[0], Covariance::step(s, intercept_, alpha));
       intercept[capacity] = static_cast<W>(narrowed(s, intercept_, kappa, v));
@@ -272,7 +276,7 @@ class ConfidenceLoop {
   }
 
   auto narrowed(auto s, auto x, double kappa, double v) const {
-    return larger(covariance_.variance(s, x, kappa, v), smallest_variance + 0 * s);
+    return larger(covariance_.variance(s, x, kappa, v), everywhere<decltype(s)>(smallest_variance));
   }
 
   static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }

@@ -5,8 +5,11 @@
 // the same bits. (`lane_sums` does the same for several columns.)
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "row.hpp"
 
@@ -24,7 +27,10 @@ inline Pair pair_of(const float& a, const float& b) {
   return _mm_cvtps_pd(_mm_unpacklo_ps(_mm_load_ss(&a), _mm_load_ss(&b)));
 }
 inline Pair pair_at(const float* x) {
-  return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
+  typedef float Two __attribute__((vector_size(8), aligned(4), may_alias));
+  Pair both;
+  asm("cvtps2pd %1, %0" : "=x"(both) : "m"(*reinterpret_cast<const Two*>(x)));
+  return both;
 }
 inline void put_pair(Pair x, float& a, float& b) {
   const __m128 both = _mm_cvtpd_ps(x);
@@ -33,6 +39,31 @@ inline void put_pair(Pair x, float& a, float& b) {
 }
 inline void put_pair_at(Pair x, float* to) {
   _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_cvtpd_ps(x)));
+}
+/// Two neighbours at a and two at b, which are read and written at once.
+inline std::array<Pair, 2> twos_at(const float* a, const float* b) {
+  const auto load = [](const float* x) {
+    return _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)));
+  };
+  const __m128 all = _mm_unpacklo_ps(load(a), load(b));
+  return {_mm_cvtps_pd(all), _mm_cvtps_pd(_mm_movehl_ps(all, all))};
+}
+inline void put_twos(Pair x, Pair y, float* a, float* b) {
+  const __m128 all = _mm_unpacklo_ps(_mm_cvtpd_ps(x), _mm_cvtpd_ps(y));
+  _mm_storel_pi(reinterpret_cast<__m64*>(a), all);
+  _mm_storeh_pi(reinterpret_cast<__m64*>(b), all);
+}
+/// The first three of four neighbours.
+inline std::array<Pair, 3> triples_at(const float* a, const float* b) {
+  const __m128 at_a = _mm_loadu_ps(a), at_b = _mm_loadu_ps(b);
+  const __m128 low = _mm_unpacklo_ps(at_a, at_b), high = _mm_unpackhi_ps(at_a, at_b);
+  return {_mm_cvtps_pd(low), _mm_cvtps_pd(_mm_movehl_ps(low, low)), _mm_cvtps_pd(high)};
+}
+inline void put_triples(const std::array<Pair, 3>& x, float* a, float* b) {
+  const __m128 low = _mm_unpacklo_ps(_mm_cvtpd_ps(x[0]), _mm_cvtpd_ps(x[1]));
+  const __m128 high = _mm_unpacklo_ps(_mm_cvtpd_ps(x[2]), _mm_setzero_ps());
+  _mm_storeu_ps(a, _mm_movelh_ps(low, high));
+  _mm_storeu_ps(b, _mm_movehl_ps(high, low));
 }
 inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
   const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_cvttpd_epi32(x)));
@@ -61,6 +92,26 @@ inline void put_pair(Pair x, double& a, double& b) {
   a = x[0];
   b = x[1];
 }
+template <class W>
+std::array<Pair, 2> twos_at(const W* a, const W* b) {
+  return {pair_of(a[0], b[0]), pair_of(a[1], b[1])};
+}
+template <class W>
+void put_twos(Pair x, Pair y, W* a, W* b) {
+  put_pair(x, a[0], b[0]);
+  put_pair(y, a[1], b[1]);
+}
+template <class W>
+std::array<Pair, 3> triples_at(const W* a, const W* b) {
+  return {pair_of(a[0], b[0]), pair_of(a[1], b[1]), pair_of(a[2], b[2])};
+}
+template <class W>
+void put_triples(const std::array<Pair, 3>& x, W* a, W* b) {
+  for (int k = 0; k < 3; ++k) put_pair(x[k], a[k], b[k]);
+}
+
+/// How far apart the planes of one column stand. As a number that compilers know it costs nothing.
+using SideBySide = std::integral_constant<std::size_t, 1>;
 
 /// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
 template <class W, class N>
@@ -82,6 +133,28 @@ struct Places<W, double> {
   template <class Cell>
   void set_cells(Cell* first, std::size_t stride, double to) const {
     first[*index * stride] = static_cast<Cell>(to);
+  }
+  // The cells of N planes that stand `capacity` apart.
+  template <std::size_t N, class Cell>
+  std::array<double, N> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<double, N> found;
+    for (std::size_t p = 0; p < N; ++p) found[p] = cells(first + p * capacity, stride);
+    return found;
+  }
+  template <std::size_t N, class Cell>
+  void set_planes(Cell* first, std::size_t stride, auto capacity,
+                  const std::array<double, N>& to) const {
+    for (std::size_t p = 0; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
+  }
+  // Three cells side by side, behind which a fourth is not used.
+  template <class Cell>
+  std::array<double, 3> triples(const Cell* first, std::size_t stride) const {
+    const Cell* cells = first + *index * stride;
+    return {cells[0], cells[1], cells[2]};
+  }
+  template <class Cell>
+  void set_triples(Cell* first, std::size_t stride, const std::array<double, 3>& to) const {
+    for (int k = 0; k < 3; ++k) first[*index * stride + k] = static_cast<Cell>(to[k]);
   }
   // Numbers that belong to the places of the row themselves.
   double numbers(const double* list) const { return list[i]; }
@@ -105,13 +178,44 @@ struct Places<W, Pair> {
   void set_cells(Cell* first, std::size_t stride, Pair to) const {
     put_pair(to, first[index[0] * stride], first[index[1] * stride]);
   }
+  template <std::size_t N, class Cell>
+  std::array<Pair, N> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<Pair, N> found;
+    std::size_t p = 0;
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
+      for (; p + 2 <= N; p += 2) {
+        const auto two = twos_at(first + p + index[0] * stride, first + p + index[1] * stride);
+        found[p] = two[0];
+        found[p + 1] = two[1];
+      }
+    for (; p < N; ++p) found[p] = cells(first + p * capacity, stride);
+    return found;
+  }
+  template <std::size_t N, class Cell>
+  void set_planes(Cell* first, std::size_t stride, auto capacity,
+                  const std::array<Pair, N>& to) const {
+    std::size_t p = 0;
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
+      for (; p + 2 <= N; p += 2)
+        put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
+    for (; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
+  }
+  template <class Cell>
+  std::array<Pair, 3> triples(const Cell* first, std::size_t stride) const {
+    return triples_at(first + index[0] * stride, first + index[1] * stride);
+  }
+  template <class Cell>
+  void set_triples(Cell* first, std::size_t stride, const std::array<Pair, 3>& to) const {
+    put_triples(to, first + index[0] * stride, first + index[1] * stride);
+  }
   Pair numbers(const double* list) const { return pair_at(list + i); }
   void set_numbers(double* list, Pair to) const { std::memcpy(list + i, &to, sizeof to); }
 };
 
-/// Calls f with all places of a row, by twos and at last perhaps one alone.
+/// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over
+/// by its value here, so that a compiler need not read it again after each number that f writes.)
 template <class W, class F>
-[[gnu::always_inline]] inline void for_pairs(const Row<W>& row, F f) {
+[[gnu::always_inline]] inline void for_pairs(const Row<W> row, F f) {
   std::size_t i = 0;
   for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
   if (i < row.size) f(Places<W, double>(row, i));
@@ -151,7 +255,7 @@ struct Ending {
 /// up with zeros; so a term of value 0 must be 0, and what it sets may lie up to `spare_places`
 /// behind the end of the row.
 template <int N, class W, class Term>
-[[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W>& row, Term term) {
+[[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W> row, Term term) {
   if (row.size == 0) return {};
   Pair front[N] = {}, back[N] = {};
   std::size_t i = 0;
@@ -171,6 +275,12 @@ template <int N, class W, class Term>
 }
 constexpr std::size_t spare_places = 3;
 
+/// The same number at all places.
+template <class N>
+inline N everywhere(double x) {
+  return N{} + x;
+}
+
 /// The larger of two numbers, or of two pairs place by place.
 template <class N>
 inline N larger(N a, N b) {
@@ -179,6 +289,17 @@ inline N larger(N a, N b) {
 template <class N>
 inline N smaller(N a, N b) {
   return a < b ? a : b;
+}
+#if defined(__SSE2__)  // the same in one instruction, where compilers take four
+inline Pair larger(Pair a, Pair b) { return _mm_max_pd(a, b); }
+inline Pair smaller(Pair a, Pair b) { return _mm_min_pd(a, b); }
+#endif
+
+/// One, with the sign of a number.
+inline double sign_of(double x) { return std::copysign(1.0, x); }
+inline Pair sign_of(Pair x) {
+  typedef std::int64_t Bits __attribute__((vector_size(16)));
+  return (Pair)(((Bits)x & std::numeric_limits<std::int64_t>::min()) | (Bits)everywhere<Pair>(1));
 }
 
 }  // namespace yarrow

@@ -59,13 +59,17 @@ class ProximalLoop {
     double* weights = out.weights.data();
     const W* first = state.blocks.first();
     const Pull pull(state, parameters_);
-    const auto [wx, xx] = pair_sums<2>(row, [=](auto at, auto* sums) {
-      const auto x = at.values(), weight = pull.weight(cells_of(at, first, Count{}, One{}));
-      if constexpr (starts_from_weight) at.set_numbers(weights, weight);
-      sums[0] += x * weight;
-      sums[1] += x * x;
-    });
-    const double bias = pull.without_penalty().weight(cells_at(state.blocks.intercept(), One{}));
+    const auto [wx, xx] =
+        pair_sums<2>(row, [=](auto at, auto* sums) __attribute__((always_inline)) {
+          const auto x = at.values();
+          const auto weight =
+              pull.weight(at.template planes<Count::value>(first, Count{}, SideBySide{}));
+          if constexpr (starts_from_weight) at.set_numbers(weights, weight);
+          sums[0] += x * weight;
+          sums[1] += x * x;
+        });
+    const double bias =
+        pull.without_penalty().weight(cells_at(state.blocks.intercept(), SideBySide{}));
     out.score[0] = wx + intercept_ * bias;
     out.xx = xx + intercept_ * intercept_;
   }
@@ -94,8 +98,8 @@ class ProximalLoop {
     // Distances that the compiler knows cost nothing to multiply by.
     if constexpr (starts_from_weight)
       if (scores.weights.size() == row.size + spare_places)
-        return walk(state, row, pull, moves, One{}, Count{}, scores.weights.data());
-    walk(state, row, pull, moves, One{}, Count{}, Unknown{});
+        return walk(state, row, pull, moves, SideBySide{}, Count{}, scores.weights.data());
+    walk(state, row, pull, moves, SideBySide{}, Count{}, Unknown{});
   }
 
   void finish_row(State<W>& state) const { Pull::finish_row(state, parameters_); }
@@ -114,7 +118,6 @@ class ProximalLoop {
   double intercept() const { return intercept_; }
 
  private:
-  using One = std::integral_constant<std::size_t, 1>;
   using Count = std::integral_constant<std::size_t, Pull::planes.size()>;
   using Cells = std::array<double, Count::value>;
 
@@ -129,14 +132,6 @@ class ProximalLoop {
     Cells cells;
     for (std::size_t plane = 0; plane < Count::value; ++plane)
       cells[plane] = block[plane * capacity];
-    return cells;
-  }
-
-  /// The same for the blocks of one or two places of a row.
-  [[gnu::always_inline]] static auto cells_of(auto at, const W* first, auto stride, auto capacity) {
-    std::array<decltype(at.values()), Count::value> cells;
-    for (std::size_t plane = 0; plane < Count::value; ++plane)
-      cells[plane] = at.cells(first + plane * capacity, stride);
     return cells;
   }
 
@@ -162,7 +157,7 @@ class ProximalLoop {
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
       for_pairs(row, [=](auto at) {
-        const auto cells = cells_of(at, first, stride, capacity);
+        const auto cells = at.template planes<Count::value>(first, stride, capacity);
         const auto step = m.add * at.values();
         const auto moved = [&] {
           if constexpr (std::is_same_v<decltype(weights), const double*>)
@@ -170,8 +165,7 @@ class ProximalLoop {
           else
             return settled_and_moved(pull, cells, step);
         }();
-        for (std::size_t plane = 0; plane < Count::value; ++plane)
-          at.set_cells(first + plane * capacity, stride, moved[plane]);
+        at.set_planes(first, stride, capacity, moved);
       });
       W* intercept = state.blocks.intercept() + m.column;
       const auto moved = settled_and_moved(free, cells_at(intercept, capacity), m.add * intercept_);

@@ -13,12 +13,6 @@
 
 namespace yarrow {
 
-/// The same number at all places.
-template <class N>
-inline N everywhere(double x) {
-  return N{} + x;
-}
-
 template <class N>
 inline N magnitude(N x) {
   return larger(x, -x);
