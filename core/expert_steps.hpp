@@ -41,6 +41,24 @@ template <std::size_t N, class W>
   std::memcpy(to, &numbers, N * sizeof(W));
 }
 
+/// Each of some values, times `scale` and rounded, at all places of a register.
+template <class W, std::size_t N>
+[[gnu::always_inline]] inline void spread(const double (&values)[N], double scale,
+                                          Lanes<W> (&out)[N]) {
+#if defined(__SSE2__)
+  if constexpr (sizeof(W) == 4 && N == 4) {  // by twos
+    const Pair front = {values[0], values[1]}, back = {values[2], values[3]};
+    const __m128 all = _mm_movelh_ps(_mm_cvtpd_ps(front * scale), _mm_cvtpd_ps(back * scale));
+    out[0] = _mm_shuffle_ps(all, all, 0x00);
+    out[1] = _mm_shuffle_ps(all, all, 0x55);
+    out[2] = _mm_shuffle_ps(all, all, 0xaa);
+    out[3] = _mm_shuffle_ps(all, all, 0xff);
+    return;
+  }
+#endif
+  for (std::size_t k = 0; k < N; ++k) out[k] = Lanes<W>{} + static_cast<W>(values[k] * scale);
+}
+
 /// Adds them to sums in double.
 [[gnu::always_inline]] inline void add_lanes(Lanes<double> numbers, Pair* sums) {
   *sums += numbers;
@@ -63,6 +81,11 @@ inline Lanes<float> square_root(Lanes<float> x) {
   return x;
 #endif
 }
+
+#if defined(__SSE2__)
+inline Lanes<float> larger(Lanes<float> a, Lanes<float> b) { return _mm_max_ps(a, b); }
+inline Lanes<float> smaller(Lanes<float> a, Lanes<float> b) { return _mm_min_ps(a, b); }
+#endif
 
 /// Where confidence, and the sum of squared gradients, end.
 constexpr double most_precision = 1e30;

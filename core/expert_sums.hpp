@@ -40,18 +40,26 @@ template <class W, class Cells, class F>
   }
 }
 
-/// Sums of cells times values, `n` of them, which is even. Those of one column, `One`, stay in
-/// registers.
-template <std::size_t One, class W>
+/// Sums of cells times values, N of them, which is even: those of one column, where they stay in
+/// registers while another walk brings the values.
+template <std::size_t N, class W>
+struct ProductSums {
+  const W* first;
+  std::size_t stride;
+  Pair sums[N / 2] = {};
+
+  [[gnu::always_inline]] void operator()(const Places<W, Pair>& places, Pair values) {
+    for (int k = 0; k < 2; ++k) {
+      const W* cells = first + places.index[k] * stride;
+      for (std::size_t j = 0; j < N; j += 2) sums[j / 2] += values[k] * pair_at(cells + j);
+    }
+  }
+};
+
+/// The same for any number `n` of them.
+template <class W>
 void sum_products(const Row<W>& row, const double* x, const W* first, std::size_t stride,
                   std::size_t n, double* sums) {
-  if (n == One) {
-    Pair all[One / 2] = {};
-    for_cells(row, x, first, stride, [&](const W* cells, double value) {
-      for (std::size_t j = 0; j < One; j += 2) all[j / 2] += value * pair_at(cells + j);
-    });
-    return static_cast<void>(std::memcpy(sums, all, sizeof all));
-  }
   for_fours(row, x, first, stride, [=](const auto& cells, const auto& values) {
     for (std::size_t j = 0; j < n; j += 2) {
       Pair sum = pair_at(sums + j);

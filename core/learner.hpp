@@ -115,8 +115,10 @@ class Learner {
   void prefetch(const Row<W>& row) const {
     const auto* first = reinterpret_cast<const char*>(state.blocks.first());
     const std::size_t bytes = state.blocks.stride() * sizeof(W);
+    for (std::size_t i = 0; i < row.size; ++i) __builtin_prefetch(first + row.index[i] * bytes, 1);
+    if (bytes <= 64) return;
     for (std::size_t i = 0; i < row.size; ++i)
-      for (std::size_t line = 0; line < bytes; line += 64)
+      for (std::size_t line = 64; line < bytes; line += 64)
         __builtin_prefetch(first + row.index[i] * bytes + line, 1);
   }
   virtual void grow_features(std::size_t features) = 0;

@@ -39,27 +39,45 @@ struct Mixture {
 
   static double cut(double score) { return score > most ? most : score < -most ? -most : score; }
 
-  /// The mixture after one example. `is_in`: which experts take part.
-  Mixture after(const Numbers& z, double r, double drift, const double* is_in) const {
-    Mixture next = *this;
-    const double loss = 1 - score(z);
-    Numbers h{};  // S z
+  /// What one example does to the mixture: nothing, where there is no loss.
+  struct Step {
+    Numbers h{};               ///< S z
+    double loss = 0, sum = 0;  ///< 1 - u.z, and z'S z + r
+  };
+
+  /// Refused, where the numbers after it would not be finite.
+  Step step(const Numbers& z, double r) const {
+    Step step;
     double v = 0;
     for (int e = 0; e < experts; ++e) {
-      for (int o = 0; o < experts; ++o) h[e] += covariance[e][o] * z[o];
-      v += h[e] * z[e];
+      for (int o = 0; o < experts; ++o) step.h[e] += covariance[e][o] * z[o];
+      v += step.h[e] * z[e];
     }
-    if (loss > 0 && v > 0)
-      for (int e = 0; e < experts; ++e) {
-        next.mean[e] += loss / (v + r) * h[e];
-        for (int o = 0; o < experts; ++o) next.covariance[e][o] -= h[e] * h[o] / (v + r);
-      }
-    for (int e = 0; e < experts; ++e) {
-      if (is_in[e] != 0) next.covariance[e][e] += drift;
-      if (!std::isfinite(next.mean[e] + next.covariance[e][e]))
+    step.sum = v + r;
+    step.loss = v > 0 ? std::max(0.0, 1 - score(z)) : 0;
+    for (int e = 0; e < experts; ++e)
+      if (step.loss > 0 && !std::isfinite(mean_after(step, e) + covariance_after(step, e, e)))
         throw Error("this row's update is not finite; scale its weight down");
+    return step;
+  }
+
+  /// `is_in`: which experts take part.
+  void take(const Step& step, double drift, const double* is_in) {
+    for (int e = 0; e < experts; ++e) {
+      if (step.loss > 0) {
+        mean[e] = mean_after(step, e);
+        for (int o = 0; o < experts; ++o) covariance[e][o] = covariance_after(step, e, o);
+      }
+      if (is_in[e] != 0) covariance[e][e] += drift;
     }
-    return next;
+  }
+
+ private:
+  double mean_after(const Step& step, int e) const {
+    return mean[e] + step.loss / step.sum * step.h[e];
+  }
+  double covariance_after(const Step& step, int e, int o) const {
+    return covariance[e][o] - step.h[e] * step.h[o] / step.sum;
   }
 };
 

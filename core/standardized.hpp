@@ -32,29 +32,34 @@ struct ColumnStatistics {
   static constexpr int planes = 4;  ///< n, a, s; one more makes one column's block a cache line
   std::size_t at;                   ///< where they stand in a block
 
-  template <class W>
-  void standardize(const State<W>& state, const Row<W>& row, StandardizedRow& out) const {
+  /// Calls `also(places, values)` with the places of the row and their values while these are at
+  /// hand, and returns it; places that fill up the row have the value 0.
+  template <class W, class Also>
+  Also standardize(const State<W>& state, const Row<W>& row, StandardizedRow& out,
+                   Also also) const {
     const W* first = state.blocks.first() + at;
     const std::size_t stride = state.blocks.stride();
     const double share = state.counted > 0 ? 1 / state.counted : 0;
     out.values.resize(row.size + spare_places);
     double* values = out.values.data();
-    const auto [known] =
-        pair_sums<1>(row, [=](auto place, auto* sums) __attribute__((always_inline)) {
-          const auto x = place.values(), n = place.cells(first, stride);
-          const auto a = place.cells(first + 1, stride), s = place.cells(first + 2, stride);
-          const auto p = n * share, pp = p * p, aa = a * a;
-          const auto squared = s * s + aa * (1 - pp * pp);
-          const auto none = 0 * x, one = none + 1, limit = none + most;
-          auto z = (x - a * pp) / square_root(larger(squared, none + 1e-300));
-          z = larger(smaller(z, limit), -limit);
-          z = squared > 1e-12 * aa ? z : none;
-          z = n > none ? z : (x > none ? one : -one);
-          place.set_numbers(values, z);
-          sums[0] += (n > none) & (x != none) ? one : none;  // where the row has a value
-        });
+    const auto term = [=, &also](auto place, Pair* sums) __attribute__((always_inline)) {
+      const Pair x = place.values(), none{}, limit = everywhere<Pair>(most);
+      const auto [n, a, s] = place.triples(first, stride);
+      const Pair p = n * share, pp = p * p, aa = a * a;
+      const Pair squared = s * s + aa * (1 - pp * pp);
+      Pair z = (x - a * pp) / square_root(larger(squared, everywhere<Pair>(1e-300)));
+      z = larger(smaller(z, limit), -limit);
+      z = squared > 1e-12 * aa ? z : none;  // where n is 0, too
+      z += n > none ? none : sign_of(x);
+      z = x != none ? z : none;
+      place.set_numbers(values, z);
+      also(place, z);
+      sums[0] += (n > none) & (x != none) ? everywhere<Pair>(1) : none;
+    };
+    const auto [known] = pair_sums<1>(row, term);
     out.to_predict = known > 0 ? 1 / std::sqrt(known) : 0;
     out.to_learn = row.size > 0 ? 1 / std::sqrt(static_cast<double>(row.size)) : 0;
+    return also;
   }
 
   /// Refuses, before anything is written, values whose squares overflow.
@@ -78,14 +83,14 @@ struct ColumnStatistics {
     const std::size_t stride = state.blocks.stride();
     constexpr double largest = std::numeric_limits<W>::max();
     for_pairs(row, [=](auto place) {
-      const auto x = place.values(), visits = place.cells(first, stride) + 1;
-      const auto a = place.cells(first + 1, stride), s = place.cells(first + 2, stride);
+      const auto x = place.values();
+      const auto [n, a, s] = place.triples(first, stride);
+      const auto visits = n + 1;
       const auto part = 1 / visits, before = x - a, mean = a + before * part;
       const auto squared = s * s + (before * (x - mean) - s * s) * part;
-      const auto deviation = square_root(larger(squared, 0 * x));
-      place.set_cells(first, stride, visits);
-      place.set_cells(first + 1, stride, mean);
-      place.set_cells(first + 2, stride, smaller(deviation, largest + 0 * x));
+      using N = std::remove_const_t<decltype(x)>;
+      const auto deviation = square_root(larger(squared, N{}));
+      place.set_triples(first, stride, {visits, mean, smaller(deviation, everywhere<N>(largest))});
     });
   }
 

@@ -70,7 +70,6 @@ class YarrowLearner final : public Learner<W> {
 
   void score(const Row<W>& row, Scores& out) const override {
     thread_local Walk walk;
-    column_statistics().standardize(state, row, walk.row);
     listen(row, walk);
     out.resize(state.blocks.columns());
     out.score = walk.scores;
@@ -131,16 +130,31 @@ class YarrowLearner final : public Learner<W> {
     return planes;
   }
 
+  /// What assign does, without a call for a handful of numbers.
+  template <class Number>
+  static void fill(std::vector<Number>& numbers, std::size_t n, int value) {
+    if (numbers.size() != n) numbers.resize(n);
+    for (Number& number : numbers) number = static_cast<Number>(value);
+  }
+
   ColumnStatistics column_statistics() const { return {statistics * state.blocks.capacity()}; }
 
   static double heard(std::size_t expert) { return expert < arows ? 1 : 0.5; }
 
-  /// What the experts say of a standardised row, and what the mixture makes of it.
+  /// What the experts say of a row, standardised, and what the mixture makes of it.
   void listen(const Row<W>& row, Walk& walk) const {
-    const std::size_t n = experts * state.blocks.capacity();
-    walk.products.assign(n, 0);
-    sum_products<experts>(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(),
-                          n, walk.products.data());
+    const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
+    const W* first = state.blocks.first();
+    fill(walk.products, experts * capacity, 0);
+    if (capacity == 1) {  // nothing beside the column, so that its sums fit into the same walk
+      const auto products = column_statistics().standardize(state, row, walk.row,
+                                                            ProductSums<experts, W>{first, stride});
+      std::memcpy(walk.products.data(), products.sums, sizeof products.sums);
+    } else {
+      column_statistics().standardize(state, row, walk.row, [](auto, Pair) {});
+      sum_products(row, walk.row.values.data(), first, stride, experts * capacity,
+                   walk.products.data());
+    }
     walk.scores.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k)
       walk.scores[k] = state.mixture.score(said(walk, k));
@@ -162,20 +176,18 @@ class YarrowLearner final : public Learner<W> {
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
     const ColumnStatistics statistics = column_statistics();
     statistics.check(state, row);
-    statistics.standardize(state, row, walk_.row);
     listen(row, walk_);
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
-    const Mixture next =
-        state.mixture.after(example_of(c), mixture_r_ / weight, drift_, first_weights_);
+    const Mixture::Step mixture_step = state.mixture.step(example_of(c), mixture_r_ / weight);
     const double growth = decide(row, c, weight);
     state.weights.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     move(row);
     statistics.count(state, row);
-    state.mixture = next;
+    state.mixture.take(mixture_step, drift_, first_weights_);
     statistics.finish_row(state);
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
@@ -190,13 +202,13 @@ class YarrowLearner final : public Learner<W> {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
     find_margins(c);
-    walk_.variances.assign(arows * capacity, 0);
+    fill(walk_.variances, arows * capacity, 0);
     sum_variances<arows>(row, walk_.row.values.data(), state.blocks.first() + experts * capacity,
                          state.blocks.stride(), arows * capacity, walk_.moving,
                          walk_.variances.data());
-    walk_.step.assign(experts * capacity, 0);
-    walk_.gain.assign(experts * capacity, 0);
-    walk_.fade.assign(experts * capacity, 1);
+    fill(walk_.step, experts * capacity, 0);
+    fill(walk_.gain, experts * capacity, 0);
+    fill(walk_.fade, experts * capacity, 1);
     double growth = 0;
     for (int k = 0; k < state.blocks.columns(); ++k) {
       const double sign = this->columns().sign(k, c);
@@ -233,7 +245,7 @@ class YarrowLearner final : public Learner<W> {
   void find_margins(int c) {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
-    walk_.margins.assign(experts * capacity, 1);
+    fill(walk_.margins, experts * capacity, 1);
     walk_.moving.clear();
     for (int k = 0; k < state.blocks.columns(); ++k) {
       const double sign = this->columns().sign(k, c);
@@ -251,7 +263,8 @@ class YarrowLearner final : public Learner<W> {
 
   void move(const Row<W>& row) {
     const std::size_t capacity = state.blocks.capacity(), n = experts * capacity;
-    if (capacity == 1) return move_column(row);
+    if (capacity == 1)
+      return walk_.moving.empty() ? move_column<false>(row) : move_column<true>(row);
     const std::size_t* const moving = walk_.moving.data();
     const std::size_t many = walk_.moving.size();
     const ExpertSteps<W> steps = this->steps();
@@ -275,16 +288,16 @@ class YarrowLearner final : public Learner<W> {
     });
   }
 
-  /// One column and nothing beside it: all steps stay in registers.
+  /// One column and nothing beside it: all steps stay in registers. `Arows`: whether these move.
+  template <bool Arows>
   void move_column(const Row<W>& row) {
     constexpr std::size_t last = arows - width;  // the second half of the AROWs, or all of them
     const ExpertStep<W> first = steps().template at<width>(0),
                         second = steps().template at<width>(last);
     const ExpertStep<W> third = steps().template at<2>(arows);
-    const bool is_moving = !walk_.moving.empty();
     move_blocks(row, [=](const auto& cells, const auto& x) {
       for (std::size_t k = 0; k < std::size(x); ++k) {
-        if (is_moving) {
+        if constexpr (Arows) {
           first.arow(cells[k], cells[k] + experts, x[k]);
           if constexpr (last > 0) second.arow(cells[k] + last, cells[k] + experts + last, x[k]);
         }
@@ -300,8 +313,7 @@ class YarrowLearner final : public Learner<W> {
     for_fours(row, walk_.row.values.data(), state.blocks.first(), state.blocks.stride(),
               [=](const auto& cells, const auto& values) {
                 Lanes<W> x[std::extent_v<std::remove_reference_t<decltype(values)>>];
-                for (std::size_t k = 0; k < std::size(x); ++k)
-                  x[k] = Lanes<W>{} + static_cast<W>(values[k] * to_learn);
+                spread<W>(values, to_learn, x);
                 f(cells, x);
               });
     W* const cells[] = {state.blocks.intercept()};
