@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "../pairs.hpp"
 #include "../rule.hpp"
 
 // The Bayesian Perceptron (Solla & Winther 1998; Opper 1998; Minka 2001 as assumed-density
@@ -16,21 +17,47 @@
 
 namespace yarrow {
 
+/// phi(x)/Phi(-x) - x for 0 <= x <= 8, by a ratio of polynomials in x that meets it at 16 places.
+/// All terms are positive, so that none cancel; relative errors stay below 2e-14.
+inline double above_asymptote(double x) {
+  constexpr Pair terms[] = {
+      {0.79788456080286529, 1},
+      {0.73851398384154343, 1.3810195930664246},
+      {0.36098720682019081, 0.94476776575636123},
+      {0.11182494863161015, 0.40572634310353989},
+      {0.023270746376929635, 0.11821161627150038},
+      {0.0032199650961409572, 0.023817903089190476},
+      {0.00027401846512773093, 0.0032422717421855029},
+      {1.1132853521314641e-05, 0.00027401725344423943},
+      {0, 1.1132870631502562e-05},
+  };
+  const double xx = x * x;  // even and odd powers apart do not wait for each other
+  Pair even = terms[8], odd = terms[7];
+  for (int k = 6; k >= 0; k -= 2) even = even * xx + terms[k];
+  for (int k = 5; k >= 1; k -= 2) odd = odd * xx + terms[k];
+  const Pair sums = even + odd * x;
+  return sums[0] / sums[1];
+}
+
 /// h and h + u, each without a difference of nearly equal numbers.
 struct ProbitSlope {
   double h, h_plus_u;
 };
 
 inline ProbitSlope probit_slope(double u) {
-  if (u > -5) {
+  const double x = std::abs(u), far = 8;
+  if (u > 0) {  // Phi(u) = 1 - phi(u)/(phi(u)/Phi(-u)), which far from 0 is 1 to the last digit
     const double density = std::exp(-0.5 * u * u) / std::sqrt(2 * std::numbers::pi);
-    const double h = density / (0.5 * std::erfc(-u / std::numbers::sqrt2));
+    const double h = x < far ? density / (1 - density / (x + above_asymptote(x))) : density;
     return {h, h + u};
   }
-  // Mills' ratio as a continued fraction: h = x + 1/(x + 2/(x + 3/(x + ...))), x = -u.
-  const double x = -u;
+  if (x < far) {
+    const double above = above_asymptote(x);
+    return {x + above, above};
+  }
+  // Mills' ratio as a continued fraction: h = x + 1/(x + 2/(x + 3/(x + ...))).
   double tail = x;
-  for (int i = 60; i >= 2; --i) tail = x + i / tail;
+  for (int i = 20; i >= 2; --i) tail = x + i / tail;
   return {x + 1 / tail, 1 / tail};
 }
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_model.oracles import EXACT, binary_stream, placed, planes, with_constant
 from scipy.integrate import quad
-from scipy.special import log_ndtr, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from yarrow.linear_model import BayesianPerceptron
 
@@ -64,6 +64,21 @@ def test_a_row_of_several_features_has_the_posterior_s_variances():
     model.partial_fit([x], [-1])
     np.testing.assert_allclose(planes(model)[1:, 0, 0], expected, rtol=1e-6)
     np.testing.assert_allclose(planes(model)[1:, 1, 0], spread, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "u", [*np.linspace(-12, 12, 97), -8 - 1e-12, -8 + 1e-12, 1e-300, -1e6, -1e3, -25, 20, 37]
+)
+def test_the_slope_of_log_phi_to_twelve_digits(u):
+    """Seen in a weight that begins at 0, where nothing hides it, and in what its variance loses."""
+    model = BayesianPerceptron(noise=1, fit_intercept=False, **EXACT)
+    model = placed(model, np.array([0.0, 2 * u, 0.0]), np.array([1.0, 1.0, 2.0]))  # tau = 2
+    model.partial_fit([[1.0, 1.0]], [1])
+    mean, variance = planes(model)[2, :, 0]
+    h = np.sqrt(2 / np.pi) / erfcx(-u / np.sqrt(2))
+    assert mean == pytest.approx(h, rel=1e-12, abs=0)
+    bend = h * (h + u) if u > -100 else 1 - u**-2.0 + 6 * u**-4.0  # no digits left by the first
+    assert variance == pytest.approx(2 - bend, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("margin", [-1e6, -1e3, -40.0, 40.0, 1e3, 1e6])
