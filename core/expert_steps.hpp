@@ -41,6 +41,31 @@ template <std::size_t N, class W>
   std::memcpy(to, &numbers, N * sizeof(W));
 }
 
+/// Two numbers at a and two at b, in one register.
+[[gnu::always_inline]] inline Lanes<float> first_halves(Lanes<float> a, Lanes<float> b) {
+#if defined(__SSE2__)
+  return _mm_movelh_ps(a, b);
+#else
+  return Lanes<float>{a[0], a[1], b[0], b[1]};
+#endif
+}
+[[gnu::always_inline]] inline Lanes<float> halves_at(const float* a, const float* b) {
+#if defined(__SSE2__)
+  return _mm_loadh_pi(lanes_at<2>(a), reinterpret_cast<const __m64*>(b));
+#else
+  return Lanes<float>{a[0], a[1], b[0], b[1]};
+#endif
+}
+[[gnu::always_inline]] inline void put_halves(Lanes<float> numbers, float* a, float* b) {
+  put_lanes<2>(numbers, a);
+#if defined(__SSE2__)
+  _mm_storeh_pi(reinterpret_cast<__m64*>(b), numbers);
+#else
+  b[0] = numbers[2];
+  b[1] = numbers[3];
+#endif
+}
+
 /// Each of some values, times `scale` and rounded, at all places of a register.
 template <class W, std::size_t N>
 [[gnu::always_inline]] inline void spread(const double (&values)[N], double scale,
@@ -103,13 +128,33 @@ struct ExpertStep {
   }
   template <std::size_t N>
   [[gnu::always_inline]] void adagrad(W* weights, W* squares, Lanes<W> x) const {
-    const Lanes<W> g = step * x, sum = fade * lanes_at<N>(squares) + g * g;
-    const Lanes<W> least = Lanes<W>{} + std::numeric_limits<W>::min();
-    put_lanes<N>(lanes_at<N>(weights) + gain * g / square_root(larger(sum, least)), weights);
-    put_lanes<N>(smaller(sum, limit()), squares);
+    const auto [w, s] = after_adagrad(lanes_at<N>(weights), lanes_at<N>(squares), x);
+    put_lanes<N>(w, weights);
+    put_lanes<N>(s, squares);
+  }
+  /// The first two neighbours, for two values: half a register each. The squares stand `squares`
+  /// behind the weights.
+  [[gnu::always_inline]] void adagrad_twice(W* one, W* other, std::size_t squares, Lanes<W> x_one,
+                                            Lanes<W> x_other) const {
+    const ExpertStep twice = {first_halves(step, step), first_halves(gain, gain),
+                              first_halves(fade, fade)};
+    const auto [w, s] =
+        twice.after_adagrad(halves_at(one, other), halves_at(one + squares, other + squares),
+                            first_halves(x_one, x_other));
+    put_halves(w, one, other);
+    put_halves(s, one + squares, other + squares);
   }
 
  private:
+  struct WeightsAndSquares {
+    Lanes<W> weights, squares;
+  };
+  [[gnu::always_inline]] WeightsAndSquares after_adagrad(Lanes<W> weights, Lanes<W> squares,
+                                                         Lanes<W> x) const {
+    const Lanes<W> g = step * x, sum = fade * squares + g * g;
+    const Lanes<W> least = Lanes<W>{} + std::numeric_limits<W>::min();
+    return {weights + gain * g / square_root(larger(sum, least)), smaller(sum, limit())};
+  }
   static Lanes<W> limit() { return Lanes<W>{} + static_cast<W>(most_precision); }
 };
 

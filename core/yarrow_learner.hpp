@@ -296,12 +296,17 @@ class YarrowLearner final : public Learner<W> {
                         second = steps().template at<width>(last);
     const ExpertStep<W> third = steps().template at<2>(arows);
     move_blocks(row, [=](const auto& cells, const auto& x) {
-      for (std::size_t k = 0; k < std::size(x); ++k) {
-        if constexpr (Arows) {
+      if constexpr (Arows)
+        for (std::size_t k = 0; k < std::size(x); ++k) {
           first.arow(cells[k], cells[k] + experts, x[k]);
           if constexpr (last > 0) second.arow(cells[k] + last, cells[k] + experts + last, x[k]);
         }
-        third.template adagrad<2>(cells[k] + arows, cells[k] + experts + arows, x[k]);
+      if constexpr (width == 4 && std::extent_v<std::remove_reference_t<decltype(x)>> == 4) {
+        third.adagrad_twice(cells[0] + arows, cells[1] + arows, experts, x[0], x[1]);
+        third.adagrad_twice(cells[2] + arows, cells[3] + arows, experts, x[2], x[3]);
+      } else {
+        for (std::size_t k = 0; k < std::size(x); ++k)
+          third.template adagrad<2>(cells[k] + arows, cells[k] + experts + arows, x[k]);
       }
     });
   }
