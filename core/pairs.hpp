@@ -27,10 +27,7 @@ inline Pair pair_of(const float& a, const float& b) {
   return _mm_cvtps_pd(_mm_unpacklo_ps(_mm_load_ss(&a), _mm_load_ss(&b)));
 }
 inline Pair pair_at(const float* x) {
-  typedef float Two __attribute__((vector_size(8), aligned(4), may_alias));
-  Pair both;
-  asm("cvtps2pd %1, %0" : "=x"(both) : "m"(*reinterpret_cast<const Two*>(x)));
-  return both;
+  return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
 }
 inline void put_pair(Pair x, float& a, float& b) {
   const __m128 both = _mm_cvtpd_ps(x);
