@@ -60,6 +60,21 @@ def test_a_page_says_what_holds_and_how_it_was_done(run: Run, small) -> None:
     assert "3 cells" in page
 
 
+def test_what_follows_from_the_first_cells_is_measured_and_shown(
+    run: Run, small, monkeypatch
+) -> None:
+    def further(results):
+        """PA with another C for two seeds, and when that is done, for one more."""
+        other = dataclasses.replace(PA, parameters={"C": 0.1})
+        seeds = 2 if len(results) == 3 else 3
+        return (dataclasses.replace(SMALL.full[0], learners=(other,), seeds=seeds),)
+
+    two_steps = dataclasses.replace(SMALL, further=further)
+    monkeypatch.setattr(reproductions, "named", lambda name: two_steps)
+    run("reproduce", "small", "--output", "pages", "--workers", "1")
+    assert "6 cells" in (small / "pages" / "small.md").read_text()
+
+
 def test_a_reduced_page_says_that_it_is_no_result(run: Run, small) -> None:
     run("reproduce", "small", "--reduced", "--workers", "1")
     page = (small / "reproduction" / "small.md").read_text()
@@ -68,7 +83,8 @@ def test_a_reduced_page_says_that_it_is_no_result(run: Run, small) -> None:
 
 
 def test_all_writes_an_index(run: Run, small) -> None:
-    run("reproduce", "--all", "--output", "pages", "--workers", "1")
+    said = run("reproduce", "--all", "--output", "pages", "--workers", "1").stdout
+    assert said.splitlines()[-1].endswith(" by the clock")
     index = (small / "pages" / "README.md").read_text()
     assert "[small](small.md)" in index
     assert "1 of 2" in index
@@ -77,7 +93,7 @@ def test_all_writes_an_index(run: Run, small) -> None:
 def test_failed_cells_are_told_and_no_page_is_written(run: Run, small, monkeypatch) -> None:
     bad = Learner("bad", "AROWClassifier", {"r": -1.0})
     study = dataclasses.replace(SMALL.full[0], learners=(bad,))
-    broken = dataclasses.replace(SMALL, full=(study,))
+    broken = dataclasses.replace(SMALL, full=(study,), further=lambda _: pytest.fail("went on"))
     monkeypatch.setattr(reproductions, "named", lambda name: broken)
     result = run("reproduce", "--all", "--output", "pages", "--workers", "1", code=1)
     assert "small: 3 of 3 cells failed; no page is written" in result.stderr

@@ -15,7 +15,13 @@ from yarrow.experiments.comparison import packed
 from yarrow.experiments.grids import entrants_of
 from yarrow.experiments.reproductions import evidence
 from yarrow.experiments.reproductions import evidence_spec as spec
-from yarrow.experiments.reproductions.evidence_reading import Field, change, compared, verdict
+from yarrow.experiments.reproductions.evidence_reading import (
+    Field,
+    Stream,
+    change,
+    compared,
+    verdict,
+)
 from yarrow.experiments.results import Measured
 from yarrow.experiments.spec import Cell, Data, Learner
 from yarrow.report import reproduction as pages
@@ -80,6 +86,41 @@ def test_hindsight_takes_the_best_of_all_rows_and_the_honest_column_that_of_the_
     assert chosen.wrong.tolist() == [True, True, True]
 
 
+def test_a_setting_is_chosen_on_the_first_rows_and_judged_on_all_others():
+    """Whole streams are longer than the rows on which settings are tried."""
+    tried = Field.of([measured("VW", {"early": [0, 0, 0, 1], "late": [1, 1, 1, 0]})])
+    whole = Field.of([measured("VW", {"early": [0, 0, 0, 1, 1, 1, 0, 1, 1]})])
+    stream = Stream(tried, whole)
+    assert stream.chosen_on == 4
+    assert stream.choice(evidence.named("VW")).setting == "early"
+    assert stream.foreseen(evidence.named("VW")).wrong.tolist() == [1, 1, 0, 1, 1]
+    assert stream.in_hindsight(evidence.named("VW")).setting == "early"
+
+
+def test_where_a_chosen_setting_overflows_later_the_next_best_takes_its_place():
+    tried = Field.of([measured("VW", {"best": [0, 0, 0], "next": [0, 0, 1]})])
+    overflowed = measured("VW", {"best": [0] * 9})
+    overflowed.outcome["settings"][0] |= {"failure": "row 7: too large", "wrong": None}
+    baseline = measured("VW", {"majority class so far": [1] * 9})
+    stream = Stream(tried, Field.of([overflowed, baseline]))
+    assert stream.choice(evidence.named("VW")).setting == "next"
+
+
+def test_of_a_short_set_half_is_left_to_judge_by():
+    wrong = {"early": [0, 0, 1, 1, 1], "late": [1, 1, 0, 0, 0]}
+    stream = Stream(Field.of([measured("VW", wrong)]), Field.of([measured("VW", wrong)]))
+    assert stream.chosen_on == 2
+    assert stream.foreseen(evidence.named("VW")).wrong.tolist() == [1, 1, 1]
+    assert stream.in_hindsight(evidence.named("VW")).setting == "late"
+
+
+def test_what_was_chosen_goes_over_the_whole_stream_with_that_setting_alone():
+    (only,) = spec.chosen(spec.BY_NAME["kddcup99"], {("AROWClassifier", "r=10.0")}).learners
+    assert only.settings() == [{"r": 10.0}]
+    (data,) = spec.chosen(spec.BY_NAME["kddcup99"], set()).data
+    assert data.rows is None
+
+
 def test_a_difference_is_sure_only_beyond_chance():
     random = np.random.default_rng(0)
     one = random.random(2000) < 0.2
@@ -103,7 +144,7 @@ def test_the_reduced_run_writes_a_page(tmp_path):
     if "YARROW_DATA" not in os.environ:
         pytest.skip("YARROW_DATA is not set")
     one = reproductions.named("evidence")
-    results = engine.run(one.cells(reduced=True), cache=tmp_path / "cache", workers=1)
+    results = engine.reproduce(one, reduced=True, cache=tmp_path / "cache", workers=1)
     assert [failure.failure for failure in results.failures] == []
     page = pages.write(one, results, tmp_path, reduced=True).page.read_text()
     for word in (
@@ -124,7 +165,8 @@ def test_the_published_page_belongs_to_the_specification():
     one = reproductions.named("evidence")
     page = (DOCS / "evidence.md").read_text()
     assert page.startswith(f"# {one.title}\n")
-    assert f"{len(one.cells()):,} cells" in page
+    (cells,) = re.findall(r"([\d,]+) cells", page)
+    assert int(cells.replace(",", "")) > len(one.cells()), "the chosen settings come on top"
     for name in spec.BY_NAME:
         assert f"| {name} |" in page
     assert set(evidence.CONTESTANTS) >= set(spec.LIBRARIES)

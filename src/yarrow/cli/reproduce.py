@@ -72,6 +72,7 @@ def command(
     """
     from yarrow.experiments import engine, reproductions
     from yarrow.report import reproduction as pages
+    from yarrow.report.numbers import duration
 
     if listed:
         for name in reproductions.NAMES + reproductions.OTHERS:
@@ -82,13 +83,14 @@ def command(
     if everything == bool(names):
         raise click.UsageError("say which by NAME, or --all, or --list")
     chosen = [reproductions.named(name) for name in names or reproductions.NAMES]
+    started = time.monotonic()
     written: list[tuple[Reproduction, Results | None, pages.Written | None]] = []
     failed = False
     for one in chosen:
         display = _Display(one.name, quiet)
         try:
-            results = engine.run(
-                one.cells(reduced=reduced), cache=cache, workers=workers, on_progress=display.show
+            results = engine.reproduce(
+                one, reduced=reduced, cache=cache, workers=workers, on_progress=display.show
             )
         finally:
             display.close()
@@ -102,6 +104,7 @@ def command(
         _tell(one, page)
     if everything and any(results for _, results, _ in written):
         (output / "README.md").write_text(pages.index(written) + "\n", encoding="utf-8")
+        click.echo(f"all: {duration(time.monotonic() - started)} by the clock")
     return int(failed)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from yarrow import __version__
 from yarrow.errors import YarrowError
 from yarrow.experiments.results import Measured, Results
-from yarrow.experiments.spec import Cell
+from yarrow.experiments.spec import Cell, Reproduction
 
 OnProgress = Callable[[int, int, Measured], None]
 """Told after each cell: how many are done, how many there are, and the cell."""
@@ -64,6 +64,14 @@ def run(
         found[place] = measured
         _tell(on_progress, len(found), len(cells), measured)
     return Results(tuple(found[place] for place in range(len(cells))))
+
+
+def reproduce(reproduction: Reproduction, *, reduced: bool = False, **how: Any) -> Results:
+    """Measure all cells of a reproduction, then what follows from them; `how` as in `run`."""
+    results = run(reproduction.cells(reduced=reduced), **how)
+    while not results.failures and (cells := reproduction.further_cells(results)):
+        results = Results((*results, *run(cells, **how)))
+    return results
 
 
 def _tell(on_progress: OnProgress | None, done: int, total: int, measured: Measured) -> None:

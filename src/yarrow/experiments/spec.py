@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import ParameterError
@@ -140,11 +140,23 @@ class Reproduction:
     """The work at full size, written down before it was run."""
     findings: Callable[[Results], list[Finding]]
     """What the page shows: tables and figures as plain data, and claims that hold or do not."""
+    further: Callable[[Results], tuple[Study, ...]] | None = None
+    """Studies that can be named only when the others are done, as one of the settings chosen."""
     differences: str = ""
     """Where paper and measurement differ, and why; written by a person who saw the full run."""
 
     def cells(self, *, reduced: bool = False) -> list[Cell]:
         """Return all cells of one size, each once."""
-        studies = self.reduced if reduced else self.full
-        found = {cell.key(""): cell for study in studies for cell in study.cells()}
-        return list(found.values())
+        return _each_once(self.reduced if reduced else self.full)
+
+    def further_cells(self, results: Results) -> list[Cell]:
+        """Return the cells that follow from what was measured and were not measured yet."""
+        if self.further is None:
+            return []
+        measured = {one.cell.key("") for one in results}
+        return [one for one in _each_once(self.further(results)) if one.key("") not in measured]
+
+
+def _each_once(studies: Iterable[Study]) -> list[Cell]:
+    found = {cell.key(""): cell for study in studies for cell in study.cells()}
+    return list(found.values())

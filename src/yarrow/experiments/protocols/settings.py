@@ -30,7 +30,8 @@ def run(cell: Cell) -> dict[str, Any]:
     first, unit = cell.options.get("first"), bool(cell.options.get("unit"))
     rows = _rows(recipe, cell.seed, first, unit)
     entrants = [
-        Entrant(_name(setting), cell.learner.make(setting)) for setting in cell.learner.settings()
+        Entrant(in_words(setting), cell.learner.make(setting))
+        for setting in cell.learner.settings()
     ]
     outcomes = race(rows.blocks(_BLOCK), entrants, classes=rows.classes, threads=1)
     return {
@@ -51,7 +52,8 @@ def run(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _name(setting: dict[str, Any]) -> str:
+def in_words(setting: dict[str, Any]) -> str:
+    """A setting as the results name it."""
     return ", ".join(f"{name}={value}" for name, value in setting.items()) or "default"
 
 

@@ -43,26 +43,27 @@ class Field:
     values_per_row: float
     tried: dict[str, list[Tried]]
     """By the label of the learner; the two baselines among them."""
-    failed: int
+    failed: frozenset[tuple[str, str]]
+    """Learners and settings whose weights overflowed."""
 
     @classmethod
     def of(cls, measured: Iterable[Measured]) -> Field:
         """Read the cells of one set."""
         tried: dict[str, list[Tried]] = {}
-        failed = 0
+        failed = set()
         for one in measured:
             for found in one.outcome["settings"]:
                 name = found["name"]
                 learner = name if name in BASELINES else one.learner
                 if found["failure"]:
-                    failed += 1
+                    failed.add((learner, name))
                 elif name not in BASELINES or name not in tried:
                     made = Tried(learner, name, unpacked(found["wrong"]), found["seconds"])
                     tried.setdefault(learner, []).append(made)
         about = one.outcome
         return cls(
             one.data, about["rows"], about["columns"], about["classes"], about["values_per_row"],
-            tried, failed,
+            tried, frozenset(failed),
         )  # fmt: skip
 
     def of_learners(self, belongs: Callable[[str], bool]) -> list[Tried]:
@@ -77,6 +78,45 @@ class Field:
         """The setting with the fewest mistakes in the first half, judged on the second."""
         chosen = min(self.of_learners(belongs), key=lambda one: error_of(first_half(one.wrong)))
         return dataclasses.replace(chosen, wrong=second_half(chosen.wrong))
+
+
+@dataclasses.dataclass(frozen=True)
+class Stream:
+    """One set: all settings on its first rows, the best of each library over all of them."""
+
+    tried: Field
+    whole: Field
+
+    @property
+    def name(self) -> str:
+        """The set."""
+        return self.tried.name
+
+    @property
+    def chosen_on(self) -> int:
+        """How many rows a setting is chosen by: those it was tried on, at most half of the set."""
+        return min(self.tried.rows, self.whole.rows // 2)
+
+    def choice(self, belongs: Callable[[str], bool]) -> Tried:
+        """The setting with the fewest mistakes on the first rows, of those that go on to the end.
+
+        Where the weights of the best overflow later on, the next best takes its place.
+        """
+        tried = self.tried.of_learners(belongs) or self.whole.of_learners(belongs)
+        lasting = [one for one in tried if (one.learner, one.setting) not in self.whole.failed]
+        return min(lasting, key=lambda one: error_of(one.wrong[: self.chosen_on]))
+
+    def in_hindsight(self, belongs: Callable[[str], bool]) -> Tried:
+        """The setting with the fewest mistakes on the rows on which it was tried."""
+        return self.tried.in_hindsight(belongs)
+
+    def foreseen(self, belongs: Callable[[str], bool]) -> Tried:
+        """The chosen setting on all rows that had no part in its choice."""
+        chosen = self.choice(belongs)
+        for one in self.whole.tried[chosen.learner]:
+            if one.setting == chosen.setting:
+                return dataclasses.replace(one, wrong=one.wrong[self.chosen_on :])
+        raise LookupError(f"{chosen.learner}, {chosen.setting}, did not go over all of {self.name}")
 
 
 def with_interval(found: PairedComparison) -> str:

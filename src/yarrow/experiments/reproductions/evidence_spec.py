@@ -1,7 +1,8 @@
 """Does it earn its place? Which rows, which learners, which settings: written before the first run.
 
-Every real set of classes in `yarrow.datasets`, in its stated order. Long ones are cut, since river
-takes a millisecond a row where there are many classes.
+Every real set of classes in `yarrow.datasets`, in its stated order. All settings of all learners
+are tried on the first rows only, since river takes a millisecond a row where there are many
+classes; then each library's best setting goes over the whole stream.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import Any
 
 from yarrow import linear_model
 from yarrow.experiments.grids import GRIDS
+from yarrow.experiments.protocols.settings import in_words
 from yarrow.experiments.spec import Data, Learner, Study
 
-TWO_CLASSES, MANY_CLASSES = 5_000, 1_000  # the most rows of a set
+TWO_CLASSES, MANY_CLASSES = 5_000, 1_000  # the most rows on which all settings are tried
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,12 +29,17 @@ class Set:
     source: str = ""
     many: bool = False
     rows: int | None = None
-    """Take so many rows, drawn at random and in their order, instead of the first ones."""
+    """Settings are tried on so many rows, drawn at random and in order, not on the first ones."""
 
     @property
-    def data(self) -> Data:
-        """Its rows."""
+    def tried(self) -> Data:
+        """The rows on which settings are tried; long sets are cut after the first."""
         return Data(self.name, self.name, rows=self.rows)
+
+    @property
+    def whole(self) -> Data:
+        """All of its rows."""
+        return Data(self.name, self.name)
 
 
 # Three kinds, split once, before the first run: each kind in both halves, sources kept together.
@@ -200,24 +207,52 @@ VOWPAL = (
 LIBRARIES = ("Vowpal Wabbit", "scikit-learn", "river")
 
 
+Cut = tuple[int, int] | None
+"""How many rows of a set of two classes, how many of one of many classes; None: all rows."""
+
+
 def studies(
-    sets: tuple[Set, ...], learners: tuple[Learner, ...], first: tuple[int, int], **options: Any
+    sets: tuple[Set, ...], learners: tuple[Learner, ...], cut: Cut, **options: Any
 ) -> tuple[Study, ...]:
     """One study for the sets of two classes, one for those of many: they are cut differently."""
+    if cut is None:
+        return (Study("settings", tuple(one.whole for one in sets), learners, options),)
     made = []
     for many in (False, True):
-        data = tuple(one.data for one in sets if one.many is many)
+        data = tuple(one.tried for one in sets if one.many is many)
         if data:
-            made.append(Study("settings", data, learners, {**options, "first": first[many]}))
+            made.append(Study("settings", data, learners, {**options, "first": cut[many]}))
     return tuple(made)
 
 
-def rivals(sets: tuple[Set, ...], first: tuple[int, int], ours: tuple[Learner, ...]) -> Any:
-    """All libraries on the same rows."""
-    return studies(sets, (*ours, *VOWPAL, *SCIKIT, *RIVER), first)
+RIVALS = (*ALL_OURS, *VOWPAL, *SCIKIT, *RIVER)
 
 
-#: sets that are cut above; a fair choice of kinds, and those a prototype had been tried on
+def rivals(sets: tuple[Set, ...], cut: Cut, ours: tuple[Learner, ...] = ALL_OURS) -> Any:
+    """All settings of all libraries on the same rows."""
+    return studies(sets, (*ours, *VOWPAL, *SCIKIT, *RIVER), cut)
+
+
+NO_SETTINGS = Learner("YarrowClassifier", "YarrowClassifier")
+
+
+def without_settings(sets: tuple[Set, ...]) -> tuple[Study, ...]:
+    """The learner that has nothing to be chosen, over whole streams."""
+    return studies(sets, (NO_SETTINGS,), None, chosen=True)
+
+
+def chosen(one: Set, settings: set[tuple[str, str]]) -> Study:
+    """Learners with the settings (label and words) that were best on the first rows of a set."""
+    learners = tuple(
+        dataclasses.replace(learner, grid={name: (value,) for name, value in setting.items()})
+        for learner in RIVALS
+        for setting in learner.settings()
+        if (learner.label, in_words(setting)) in settings
+    )
+    return Study("settings", (one.whole,), learners, {"chosen": True})
+
+
+#: longer sets, of all kinds, and those a prototype had been tried on
 WHOLE = tuple(
     BY_NAME[name]
     for name in (
@@ -244,9 +279,8 @@ WHOLE_VOWPAL = Learner(
 
 
 def whole(sets: tuple[Set, ...] = WHOLE) -> tuple[Study, ...]:
-    """Sets that were cut, at full length, for the two that are fast enough."""
-    data = tuple(one.data for one in sets)
-    return (Study("settings", data, (*TEAM_LEARNERS, WHOLE_VOWPAL), {"whole": True}),)
+    """All settings over whole streams, for the two that are fast enough."""
+    return studies(sets, (*TEAM_LEARNERS, WHOLE_VOWPAL), None, whole=True)
 
 
 # Defaults: each factor alone, every other parameter at its default, the default first.
@@ -274,15 +308,15 @@ UNIT = (
 )
 
 
-def defaults(sets: tuple[Set, ...], first: tuple[int, int]) -> tuple[Study, ...]:
+def defaults(sets: tuple[Set, ...], cut: Cut) -> tuple[Study, ...]:
     """One factor at a time."""
     many = tuple(one for one in sets if one.many)
     return (
-        *studies(sets, FACTORS, first),
-        *studies(many, STRATEGIES, first),
-        *studies(sets, UNIT, first, unit=True),
+        *studies(sets, FACTORS, cut),
+        *studies(many, STRATEGIES, cut),
+        *studies(sets, UNIT, cut, unit=True),
     )
 
 
 CUT = (TWO_CLASSES, MANY_CLASSES)
-FULL = (*rivals(SETS, CUT, ALL_OURS), *defaults(SETS, CUT), *whole())
+FULL = (*rivals(SETS, CUT), *without_settings(SETS), *defaults(SETS, None), *whole())

@@ -169,7 +169,7 @@ def _settings(part: Results) -> str:
         ", ".join(f"{name} = {value:g}" for name, value in setting.items())
         for setting in part.values("setting")
     ]
-    chosen = sorted(set(words), key=lambda word: -words.count(word))
+    chosen = sorted(set(words), key=lambda word: (-words.count(word), word))
     return "; ".join(f"{word} ({words.count(word)})" for word in chosen if word)
 
 

@@ -40,15 +40,14 @@ LEARNERS = (
 PEERS = (*evidence.VOWPAL, *evidence.SCIKIT, *evidence.RIVER)
 
 
-def studies(sets: tuple[evidence.Set, ...], first: tuple[int, int]) -> tuple[Study, ...]:
-    """All of it beside all peers, on the rows of the evidence."""
-    return evidence.studies(sets, (*LEARNERS, *PEERS), first)
+def studies(sets: tuple[evidence.Set, ...], cut: evidence.Cut) -> tuple[Study, ...]:
+    """All of it beside all peers, on the rows on which the evidence tries settings."""
+    return evidence.studies(sets, (*LEARNERS, *PEERS), cut)
 
 
 def whole(sets: tuple[evidence.Set, ...] = evidence.WHOLE) -> tuple[Study, ...]:
     """Sets that were cut, at full length."""
-    data = tuple(one.data for one in sets)
-    return (Study("settings", data, (LEARNERS[0], evidence.WHOLE_VOWPAL), {"whole": True}),)
+    return evidence.studies(sets, (LEARNERS[0], evidence.WHOLE_VOWPAL), None, whole=True)
 
 
 FULL = (*studies(evidence.SETS, evidence.CUT), *whole())
