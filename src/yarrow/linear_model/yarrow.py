@@ -34,9 +34,9 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     fails.
 
     Use it first: over whole streams it makes the fewest mistakes of all in docs/evidence.md, on
-    text, on dense tables with unequal columns, with and without drift. Instead: `AROWClassifier` for an eighth of the
-    memory and a fifth of the time, and for weights that can be exported; `RDAClassifier` for few
-    weights; the method of a paper where that paper is the point.
+    text, on dense tables with unequal columns, with and without drift. Instead: `AROWClassifier`
+    for an eighth of the memory and a fifth of the time, and for weights that can be exported;
+    `RDAClassifier` for few weights; the method of a paper where that paper is the point.
     A sample weight divides the r of AROW and multiplies the gradients of AdaGrad. `coef_` holds
     weights of the standardised features.
 

@@ -198,7 +198,8 @@ def wins(streams: Sequence[Stream]) -> Table:
     note = (
         "On how many sets it errs less than the peer; surely: the 95 % interval leaves out 0. "
         "Chosen on the first rows it is judged on all others of the stream; in hindsight, on the "
-        f"first rows. {NO_SETTINGS} was made by looking at the sets that choose, but for one change."
+        f"first rows. {NO_SETTINGS} was made by looking at the sets that choose, but for one "
+        "change."
     )
     return Table("Wins, ties, losses", columns, tuple(rows), note)
 
