@@ -175,7 +175,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("a.json", '{"b": {"type": "currentwindow", "events": [{}]}}', "needs a timestamp"),
         ("a.csv", "time,title\n1,2,3\n", r"a\.csv, line 2: has 3 cells, not 2"),
         ("a.csv", "time,title\nsoon,b\n", r"a\.csv, line 2: no time"),
-        ("a.csv", "time,title,duration\n5,b,-1\n", r"a\.csv, line 2: no time \(-1.0 is no number"),
+        ("a.csv", "time,title,duration\n5,b,-1\n", r"a\.csv, line 2: .* number of seconds"),
         ("a.csv", '"time,title\n', "unexpected end of data"),
         ("a.csv", "", "needs a column of times"),
     ],

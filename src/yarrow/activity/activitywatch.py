@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import http.client
 import json
 import socket
 import urllib.parse
@@ -16,8 +17,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from yarrow.activity.clock import Clock
+from yarrow.activity.outside import AHEAD, read_json
 from yarrow.activity.spans import Change, Span, changes, read_spans
-from yarrow.errors import DataError, ParameterError, YarrowError
+from yarrow.errors import ParameterError, YarrowError
 
 __all__ = ["ADDRESS", "ActivityWatch", "Collector", "Unreachable"]
 
@@ -46,17 +48,17 @@ class ActivityWatch:
     def buckets(self) -> dict[str, Mapping[str, Any]]:
         """All buckets by name."""
         found = self._ask("buckets/")
-        if not isinstance(found, dict):
+        if not isinstance(found, dict) or not all(isinstance(b, dict) for b in found.values()):
             raise Unreachable(f"{self.address}: what answers there is no ActivityWatch.")
         return found
 
-    def events(self, bucket: str, start: float, end: float) -> list[Mapping[str, Any]]:
+    def events(self, bucket: str, start: float, end: float) -> list[Any]:
         """What a bucket has between two times."""
         span = {"start": _iso(start), "end": _iso(end), "limit": "-1"}
-        name = urllib.parse.quote(bucket, safe="")
-        found: list[Mapping[str, Any]] = self._ask(
-            f"buckets/{name}/events?{urllib.parse.urlencode(span)}"
-        )
+        name = urllib.parse.quote(bucket, safe="", errors="replace")
+        found = self._ask(f"buckets/{name}/events?{urllib.parse.urlencode(span)}")
+        if not isinstance(found, list):
+            raise Unreachable(f"{self.address}: what answers there is no ActivityWatch.")
         return found
 
     def write(self, bucket: str, kind: str, events: Iterable[Mapping[str, Any]]) -> None:
@@ -78,8 +80,9 @@ class ActivityWatch:
         try:
             with self._open(request, timeout=_TIMEOUT) as answer:
                 text = answer.read()
-                return json.loads(text) if text.strip() else None
-        except (OSError, ValueError) as error:  # no connection, an error page, no JSON
+                return read_json(text) if text.strip() else None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            # no connection, an error page, no JSON, no server of pages at all
             reason = getattr(error, "reason", None) or error
             raise Unreachable(
                 f"{self.address}: ActivityWatch does not answer ({reason})."
@@ -99,6 +102,7 @@ class Collector:
     def __init__(self, server: ActivityWatch, clock: Clock, newest: float | None = None) -> None:
         self.server, self._clock = server, clock
         self.newest = newest  # the end of the newest window seen, by ActivityWatch's clock
+        self.refused: list[str] = []  # sentences about what the last look left out
         self._told: dict[str, float] = {}
         self._reached_at: float | None = None
 
@@ -128,8 +132,10 @@ class Collector:
                 f"{self.server.address}: ActivityWatch runs, but no watcher of windows does."
             )
         name = kinds[_WINDOW][0]
+        self.refused = []
         window = self._spans(name, start, now)
-        web = [event for bucket in kinds[_WEB] for event in self.server.events(bucket, start, now)]
+        pages = [page for bucket in kinds[_WEB] for page in self.server.events(bucket, start, now)]
+        web = read_spans(pages, "pages", now, self.refused)
         afk = self._spans(kinds[_AFK][0], start, now) if kinds[_AFK] else []
         if window:
             self.newest = max(span.end for span in window)
@@ -139,7 +145,7 @@ class Collector:
         seen_until = now if now - self._reached_at > _LOOK_BACK / 4 else self.newest or now
         return changes(
             window,
-            read_spans(web, "pages"),
+            web,
             afk,
             bucket=name,
             now=seen_until,
@@ -148,10 +154,8 @@ class Collector:
         )
 
     def _spans(self, bucket: str, start: float, now: float) -> list[Span]:
-        try:
-            return read_spans(self.server.events(bucket, start, now + _LOOK_BACK), bucket)
-        except DataError as error:
-            raise Unreachable(f"{self.server.address}: {error}") from None
+        told = self.server.events(bucket, start, now + AHEAD)
+        return read_spans(told, bucket, now + 1.0, self.refused)  # the server rounds
 
 
 def _chosen(buckets: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from yarrow.activity.outside import whole
 from yarrow.errors import DataError
 
 Name = tuple[str, ...]
@@ -46,9 +47,14 @@ class Categories:
             name = setting.get("name")
             if isinstance(name, str):
                 name = [name]
-            if not name or not all(isinstance(part, str) for part in name):
+            if (
+                not isinstance(name, list | tuple)
+                or not name
+                or not all(isinstance(part, str) for part in name)
+            ):
                 raise DataError("a category needs a name, a list of words", row=place, field="name")
-            found.append(Category(tuple(name), _rule(setting.get("rule") or {}, place)))
+            rule = _rule(setting.get("rule") or {}, place)
+            found.append(Category(tuple(map(whole, name)), rule))
         return cls(found)
 
     def write(self) -> list[dict[str, Any]]:
@@ -80,7 +86,9 @@ class Categories:
         return best
 
 
-def _rule(rule: Mapping[str, Any], place: int) -> re.Pattern[str] | None:
+def _rule(rule: Any, place: int) -> re.Pattern[str] | None:
+    if not isinstance(rule, Mapping):
+        raise DataError("a rule is an object with a type", row=place, field="rule")
     kind = rule.get("type", "regex" if rule.get("regex") else "none")
     if kind in (None, "none"):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from yarrow.activity import said
-from yarrow.activity.events import check_time
+from yarrow.activity.outside import check_time, typed
 from yarrow.activity.records import Activity
 from yarrow.errors import DataError
 
@@ -29,6 +29,8 @@ def check_said(entry: said.Said, now: float, activities: Mapping[int, Activity],
     """Raise an error if what a person says cannot be; `new` is the next number of an activity."""
     check_time(entry.time, "time")
     check_late(entry.time, now)
+    for field in ("name", "resource"):
+        typed(getattr(entry, field, ""), repr(field))
     if isinstance(entry, said.Create):
         if not (new <= entry.activity <= new + FARTHEST and entry.name.strip()):
             raise DataError(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
+from yarrow.activity.outside import check_time, whole
 from yarrow.errors import DataError, did_you_mean
 
 KINDS = (
@@ -28,6 +28,8 @@ KINDS = (
 @dataclasses.dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened on the desktop.
+
+    Half a character in its texts becomes U+FFFD, since it could not be stored; see `outside.whole`.
 
     >>> Event(1_700_000_000.0, "focus", "/home/ada/budget.ods", "budget.ods - Calc").kind
     'focus'
@@ -52,16 +54,17 @@ class Event:
         if self.kind not in _KNOWN:
             hint = did_you_mean(str(self.kind), KINDS)
             raise DataError(f"there is no kind of event {self.kind!r}{hint}", field="kind")
-        if not 0 <= self.duration < math.inf:
+        for name in _TEXTS:
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise DataError(f"must be text, not {text!r}", field=name)
+            if text != (stored := whole(text)):
+                object.__setattr__(self, name, stored)
+        if not isinstance(self.duration, int | float) or not 0 <= self.duration < math.inf:
             raise DataError(
                 f"must be a number of seconds >= 0, not {self.duration!r}", field="duration"
             )
 
 
 _KNOWN = frozenset(KINDS)
-
-
-def check_time(time: Any, field: str) -> None:
-    """Raise an error unless this is a number of seconds."""
-    if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time):
-        raise DataError(f"must be a number of seconds since 1970, not {time!r}", field=field)
+_TEXTS = ("resource", "title", "application")

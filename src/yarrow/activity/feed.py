@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 import queue
 import sys
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from yarrow.activity.events import Event
+from yarrow.activity.outside import check_duration, check_moment, read_json
 from yarrow.activity.spans import Change, read_time
 from yarrow.errors import DataError, YarrowError, did_you_mean
 
@@ -39,10 +39,12 @@ def read_line(line: bytes | str, source: str, number: int | None, now: float) ->
     (did you mean save?)
     """
     try:
-        record = json.loads(line)
+        # What a program has cut in the middle of a character is an event all the same.
+        text = line if isinstance(line, str) else line.decode("utf-8-sig", "replace")
+        record = read_json(text)
         if not isinstance(record, dict) or "kind" not in record:
             raise DataError('a line is an object with a "kind", such as {"kind": "focus"}')
-        return _event({"time": now, **record})
+        return _event({"time": now, **record}, now)
     except YarrowError as error:
         raise DataError(str(error), source=source, line=number) from None
     except ValueError as error:
@@ -51,17 +53,18 @@ def read_line(line: bytes | str, source: str, number: int | None, now: float) ->
         ) from None
 
 
-def _event(record: dict[str, Any]) -> Event:
+def _event(record: dict[str, Any], now: float) -> Event:
     if isinstance(record["time"], str):
         record["time"] = read_time(record["time"])
+    record["time"] = check_moment(record["time"], now)
     known = {field.name for field in dataclasses.fields(Event)}
     for name, value in record.items():
         if name not in known:
             raise DataError(f"an event has no such field{did_you_mean(name, known)}", field=name)
         if name in ("kind", "resource", "title", "application") and not isinstance(value, str):
             raise DataError(f"must be text, not {value!r}", field=name)
-        if name == "duration" and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise DataError(f"must be a number of seconds, not {value!r}", field=name)
+    if "duration" in record:
+        record["duration"] = check_duration(record["duration"])
     return Event(**record)
 
 
@@ -130,8 +133,11 @@ class PipeFeed:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
-        for number, line in enumerate(self._stream, 1):
-            self._lines.put((number, line, self._now()))
+        try:
+            for number, line in enumerate(self._stream, 1):
+                self._lines.put((number, line, self._now()))
+        except (OSError, ValueError) as error:
+            self.refused.append(f"cannot be read any more ({error})")
 
     def collect(self) -> list[Change]:
         """The lines that came since the last look."""

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from yarrow.activity.events import Event
+from yarrow.activity.outside import check_duration, check_moment
 from yarrow.activity.titles import is_browser, is_web_address, resource_of
 from yarrow.errors import DataError
 
@@ -40,13 +42,17 @@ class Change(NamedTuple):
     origin: str
 
 
-def read_spans(events: Iterable[Mapping[str, Any]], source: str) -> list[Span]:
+def read_spans(
+    events: Iterable[Any], source: str, now: float = math.inf, refused: list[str] | None = None
+) -> list[Span]:
     """Spans in order of time that do not overlap: a later one ends the one before it.
 
     Parameters
     ----------
     events : ActivityWatch's events: timestamp (ISO 8601), duration (seconds), data
     source : the bucket's name, for errors
+    now : what begins later is no event, but for clocks that differ a little; nothing ends later
+    refused : takes a sentence about each that is no event; without it, the first one is an error
 
     Examples
     --------
@@ -57,9 +63,16 @@ def read_spans(events: Iterable[Mapping[str, Any]], source: str) -> list[Span]:
     >>> [(span.end - span.start, span.data["title"]) for span in read_spans(seen, "w")]
     [(10.0, 'a'), (30.0, 'b')]
     """
-    found = sorted((_span(event, source) for event in events), key=lambda span: span[:2])
+    found: list[Span] = []
+    for event in events:
+        try:
+            found.append(_span(event, source, now))
+        except DataError as error:
+            if refused is None:
+                raise
+            refused.append(str(error))
     spans: list[Span] = []
-    for span in found:
+    for span in sorted(found, key=lambda span: span[:2]):
         if spans:
             last = spans[-1]
             if last.data == span.data and span.start - last.end <= _TOUCHING:
@@ -73,23 +86,28 @@ def read_spans(events: Iterable[Mapping[str, Any]], source: str) -> list[Span]:
     return spans
 
 
-def _span(event: Mapping[str, Any], source: str) -> Span:
+def _span(event: Any, source: str, now: float) -> Span:
     try:
-        start = read_time(event["timestamp"])
-        duration = max(0.0, float(event.get("duration", 0.0)))
+        start = check_moment(read_time(event["timestamp"]), now, None)
+        duration = check_duration(max(0.0, float(event.get("duration", 0.0))), None)
         data = event["data"]
         if not isinstance(data, Mapping):
             raise TypeError
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except DataError as error:
+        raise DataError(f"{error}, in the event {str(event)[:80]}", source=source) from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise DataError(
             f"an event needs a timestamp, a duration and data, not {str(event)[:80]}", source=source
         ) from None
-    return Span(start, start + duration, data)
+    return Span(start, min(start + duration, max(start, now)), data)
 
 
 def read_time(text: str) -> float:
     """Unix time of an ISO 8601 date; without a zone it is local time."""
-    return datetime.datetime.fromisoformat(text).timestamp()
+    try:
+        return datetime.datetime.fromisoformat(text).timestamp()
+    except OverflowError as error:  # as local time, the first and the last day can be none
+        raise ValueError(str(error)) from None
 
 
 def changes(

@@ -7,9 +7,10 @@ import datetime
 import gzip
 import io
 import json
-import math
 import re
 import socket
+import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from yarrow.activity import said
 from yarrow.activity.categories import Categories, Category
 from yarrow.activity.events import Event
+from yarrow.activity.outside import check_duration, check_moment, read_json, whole
 from yarrow.activity.session import Session
 from yarrow.activity.spans import GAP, Span, changes, read_spans, read_time
 from yarrow.activity.store import Store
@@ -96,6 +98,8 @@ def read_history(
 
 
 def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[History]:
+    now = time.time()
+
     def spans(kind: str, host: str | None) -> list[Span]:
         found = [
             event
@@ -103,17 +107,17 @@ def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[Histo
             if about.get("type") == kind and host in (None, about.get("hostname"))
             for event in about["events"]
         ]
-        return read_spans(found, path)
+        return read_spans(found, path, now)
 
     windows = [key for key, about in buckets.items() if about.get("type") == "currentwindow"]
     if not windows:
         raise DataError("has no bucket of windows (type currentwindow)", source=path)
-    hosts = {buckets[key].get("hostname") for key in windows}
+    hosts = {str(buckets[key].get("hostname")) for key in windows}
     for key in windows:
         host = buckets[key].get("hostname")
         # A browser's watcher does not know its machine; with several machines it cannot be told.
         web = spans("web.tab.current", None if len(hosts) == 1 else host)
-        window = read_spans(buckets[key]["events"], path)
+        window = read_spans(buckets[key]["events"], path, now)
         yield History(key, window, web, spans("afkstatus", host), name, _SETTLED)
 
 
@@ -122,30 +126,34 @@ def _text_of(path: str) -> str:
     try:
         with opened(path, "rb") as file:
             return str(file.read().decode("utf-8-sig"))
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError):
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error):
         raise DataError("is no text in UTF-8", source=path) from None
 
 
 def _json(path: str) -> Any:
     try:
-        return json.loads(_text_of(path))
+        return read_json(_text_of(path))
     except json.JSONDecodeError as error:
         raise DataError(f"is no JSON ({error.msg})", source=path, line=error.lineno) from None
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"is no JSON ({error})", source=path) from None
 
 
 def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
-    rows = csv.reader(io.StringIO(_text_of(path)), strict=True)
+    rows, now = csv.reader(io.StringIO(_text_of(path)), strict=True), time.time()
     try:
         header = next(rows, [])
         places = _places(path, header, columns)
         events: list[tuple[float, float | None, dict[str, str]]] = []
         for row in rows:
             if row:
-                events.append(_event(path, rows.line_num, row, len(header), places))
+                events.append(_event(path, rows.line_num, row, len(header), places, now))
     except csv.Error as error:
         raise DataError(str(error), source=path, line=rows.line_num) from None
     events.sort(key=lambda event: event[0])
-    window = list(_as_spans(events))
+    window = list(_as_spans(events, now))
     web = [span for span in window if span.data["url"]]
     has_labels = "activity" in places
     return History(
@@ -160,8 +168,7 @@ def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
 
 def _labelled(span: Span) -> str | None:
     """What the file itself says."""
-    activity: str = span.data["activity"].strip()
-    return activity or None
+    return whole(span.data["activity"].strip()) or None
 
 
 def _places(path: str, header: Sequence[str], columns: Mapping[str, str]) -> dict[str, int]:
@@ -192,7 +199,7 @@ def _places(path: str, header: Sequence[str], columns: Mapping[str, str]) -> dic
 
 
 def _event(
-    path: str, line: int, row: list[str], width: int, places: dict[str, int]
+    path: str, line: int, row: list[str], width: int, places: dict[str, int], now: float
 ) -> tuple[float, float | None, dict[str, str]]:
     if len(row) != width:
         raise DataError(f"has {len(row)} cells, not {width}", source=path, line=line)
@@ -200,19 +207,21 @@ def _event(
     try:
         stamp = cells["time"].strip()
         number = re.fullmatch(r"\d+(\.\d*)?", stamp)
-        time = float(stamp) if number else read_time(stamp)
+        at = check_moment(float(stamp) if number else read_time(stamp), now, None)
         duration = float(cells["duration"]) if cells.get("duration", "").strip() else None
-        if duration is not None and not 0 <= duration < math.inf:
-            raise ValueError(f"{duration} is no number of seconds")
+        if duration is not None:
+            check_duration(duration, None)
     except ValueError as error:
         raise DataError(f"no time ({error})", source=path, line=line) from None
     names = {"application": "app", "title": "title", "url": "url", "activity": "activity"}
-    return time, duration, {key: cells.get(role, "") for role, key in names.items()}
+    return at, duration, {key: cells.get(role, "") for role, key in names.items()}
 
 
-def _as_spans(events: list[tuple[float, float | None, dict[str, str]]]) -> Iterator[Span]:
+def _as_spans(
+    events: list[tuple[float, float | None, dict[str, str]]], now: float
+) -> Iterator[Span]:
     for place, (start, duration, data) in enumerate(events):
-        following = events[place + 1][0] if place + 1 < len(events) else math.inf
+        following = events[place + 1][0] if place + 1 < len(events) else max(start, now)
         length = _ASSUMED if duration is None else duration
         yield Span(start, min(start + length, following), data)
 
@@ -260,13 +269,13 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
         end = max((span.end for span in history.window), default=0.0) + 2 * GAP
         switched = list(_switches(history))
         switches += len(switched)
-        for time, name in switched:
+        for at, name in switched:
             key = name.casefold()
             if key not in numbers:
                 numbers[key] = max(store.next_activity(), max(numbers.values(), default=-1) + 1)
                 created.append(name)
-            origin = f"{history.bucket}@switch:{time:.3f}"
-            entries.append((said.Declare(time, numbers[key]), origin))
+            origin = f"{history.bucket}@switch:{at:.3f}"
+            entries.append((said.Declare(at, numbers[key]), origin))
         entries += changes(history.window, history.web, history.afk, bucket=history.bucket, now=end)
     entries.sort(key=lambda one: one[0].time)  # at one moment, switches are first
     first = entries[0][0].time if switches else None
@@ -357,7 +366,7 @@ def _words_seen(session: Session) -> dict[str, Counter[int]]:
     stretches = session.recogniser.stretches(0.0, session.now())
     seen: dict[str, Counter[int]] = {}
     place = 0
-    for _, entry in session.store.entries():
+    for _, entry in session.store.entries(refused=lambda _: None):  # the session has told of it
         if not isinstance(entry, Event) or not entry.title:
             continue
         while place < len(stretches) and stretches[place].end <= entry.time:
