@@ -32,9 +32,13 @@ class Clock:
         self._wall, self._last, self.shift = wall, last, 0.0
         self.shifted_at = float("inf")  # what the wall showed just after it went back
 
+    def wall(self) -> float:
+        """What the machine's clock shows."""
+        return float(self._wall())
+
     def now(self) -> float:
         """Seconds since 1970, never less than what was said before."""
-        wall = float(self._wall())
+        wall = self.wall()
         behind = self._last - (wall + self.shift)
         if behind > self._BACKWARDS:
             self.shift += behind
@@ -45,9 +49,13 @@ class Clock:
     def settle(self, newest: float) -> None:
         """Nobody is there, and nothing in the log is newer than `newest`: shrink the shift."""
         if self.shift:
-            wall = float(self._wall())
-            self.shift = max(0.0, min(self.shift, newest - wall))
-            self._last = max(newest, wall + self.shift)
+            self.go_back(newest)
+
+    def go_back(self, newest: float) -> None:
+        """What was newer than `newest` is no longer in the log: be ahead no farther than that."""
+        wall = self.wall()
+        self.shift = max(0.0, min(self.shift, newest - wall))
+        self._last = max(newest, wall + self.shift)
 
     def of_source(self, stamp: float) -> float:
         """The time here of an event that a source on the same machine stamped."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import marshal
+import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Mapping
@@ -86,9 +87,12 @@ class Session:
             self.recogniser.load_state_dict(marshal.loads(state))
         elif (kept := self.store.snapshot(self._made_by)) is not None:
             try:
-                self.recogniser.load_state_dict(json.loads(zlib.decompress(kept[1])))
-                self._place, self._saved = kept[0], max(self._saved, kept[0][0])
-            except (YarrowError, ValueError, KeyError, TypeError, zlib.error):  # of another version
+                (at, number), state = json.loads(zlib.decompress(kept[1]))
+                self.recogniser.load_state_dict(state)
+                if kept[0] != (at, number):
+                    raise ValueError("it stands at another place")
+                self._place, self._saved = (at, number), max(self._saved, at)
+            except Exception:  # of another version, or damaged; the log itself has it all
                 self.recogniser = Recogniser(**self._settings)
         self._seen = self._place[0]
         if self._place == BEGINNING:
@@ -97,17 +101,21 @@ class Session:
 
     def _take(self) -> None:
         """Feed what the log has behind the last entry taken."""
-        for number, (place, entry) in enumerate(self.store.entries(after=self._place), 1):
+        entries = self.store.entries(self._place, self._leave_out)
+        for number, (place, entry) in enumerate(entries, 1):
             try:
                 self.recogniser.feed(entry)
-            except YarrowError as error:  # a later entry may not depend on it
-                self.refused = f"an entry of the log is left out: {error}"
+            except Exception as error:  # a later entry may not depend on it
+                self._leave_out(error)
             self._place, self._newest = place, entry
             if isinstance(entry, Event):
                 self._seen = entry.time
             if number % _KEEP_AFTER == 0:  # years of history need not be learned again
                 self._keep_checkpoint()
         self._keep_checkpoint()
+
+    def _leave_out(self, error: Exception) -> None:
+        self.refused = f"an entry of the log is left out: {in_words(error)}"
 
     def _keep_checkpoint(self) -> None:
         newest = self._place[0]
@@ -123,7 +131,7 @@ class Session:
             self._save(self._place, state)
 
     def _save(self, place: Place, state: dict[str, Any]) -> None:
-        packed = zlib.compress(json.dumps(state).encode(), level=1)
+        packed = zlib.compress(json.dumps([place, state]).encode(), level=1)
         self.store.add_snapshot(place, self._made_by, packed)
         self._saved = place[0]
 
@@ -136,7 +144,10 @@ class Session:
             self.store.close()
 
     def record(self, changes: Iterable[Change], settings: Mapping[str, str] | None = None) -> int:
-        """Take what sources told; return how much of it is new."""
+        """Take what sources told; return how much of it is new.
+
+        If this returns, all is on the disk but for what cannot be stored; `refused` names that.
+        """
         with self.changed:
             last, just_now = self._place[0], max(_JUST_NOW, self.lag)
             events, origins = [], []
@@ -155,23 +166,46 @@ class Session:
         origins: list[str | None],
         settings: Mapping[str, str] | None = None,
     ) -> int:
-        new = self.store.append(entries, origins, settings)
+        new = self._store(entries, origins, settings)
         if new:
             earliest = min(new)
-            if earliest < self._place or earliest[0] < self._ticked:
-                self._replay(earliest[0])
-            else:
-                self._take()
+            try:
+                if earliest < self._place or earliest[0] < self._ticked:
+                    self._replay(earliest[0])
+                else:
+                    self._take()
+            except (YarrowError, sqlite3.Error) as error:  # the entries are safe; they stay there
+                self.refused = f"the log cannot be read: {in_words(error)}"
             self._notify()
         return len(new)
+
+    def _store(
+        self,
+        entries: list[Any],
+        origins: list[str | None],
+        settings: Mapping[str, str] | None,
+    ) -> list[Place]:
+        """Append all; or, where one of many cannot be stored, the others."""
+        try:
+            return self.store.append(entries, origins, settings)
+        except Exception as error:
+            if _of_disk(error) or not all(isinstance(entry, Event) for entry in entries):
+                raise
+        new = self.store.append([], [], settings)
+        for entry, origin in zip(entries, origins, strict=True):
+            try:
+                new += self.store.append([entry], [origin])
+            except Exception as error:
+                if _of_disk(error):
+                    raise
+                self.refused = f"an event is left out: {in_words(error)}"
+        return new
 
     def tick(self) -> None:
         """Let time pass, and notice what another process wrote to the log."""
         with self.changed:
             if self.store.changed_elsewhere():
-                self._checkpoints = []
-                self._replay(BEGINNING[0])
-                self._notify()
+                self._start_over()
             if isinstance(self._newest, Event) and self._newest.kind == "away":
                 self.clock.settle(self._place[0])
             self._ticked = max(self._ticked, self.clock.now() - self.lag)
@@ -248,13 +282,17 @@ class Session:
     def forget(self, **what: Any) -> int:
         """Remove from the log, and by replay from the model; see `Store.forget`."""
         with self.changed:
-            removed = self.store.forget(**what)
-            if removed:
-                self._checkpoints = []
-                self._saved = BEGINNING[0]
-                self._replay(BEGINNING[0])
-                self._notify()
+            removed = self.store.forget(**what, now=self.clock.wall())
+            self._start_over()
             return removed
+
+    def _start_over(self) -> None:
+        """Learn the log anew; if what it had of the future is gone, the clock goes back."""
+        self._checkpoints = []
+        self._saved = self._told = BEGINNING[0]
+        self._replay(BEGINNING[0])
+        self.clock.go_back(self._place[0])
+        self._notify()
 
     # -- what can be asked ----------------------------------------------------------------------
 
@@ -270,3 +308,14 @@ class Session:
         """All activities that were not merged into others."""
         with self.changed:
             return [one for one in self.recogniser.activities() if one.merged_into is None]
+
+
+def _of_disk(error: Exception) -> bool:
+    """Whether it is no fault of what was to be written, and may be over later."""
+    return type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError)
+
+
+def in_words(error: Exception) -> str:
+    """An error as a sentence; of one that nobody expected, its kind too."""
+    known = isinstance(error, YarrowError | sqlite3.Error)
+    return str(error) if known else f"{type(error).__name__}: {error}"

@@ -9,46 +9,25 @@ together with what it was made of.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import json
-import os
+import datetime
 import re
 import sqlite3
-import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from yarrow.activity import said
+from yarrow.activity.database import default_path, open_database, transaction
 from yarrow.activity.events import Event
+from yarrow.activity.outside import END, whole
+from yarrow.activity.rows import as_pattern, from_row, to_row
 from yarrow.errors import DataError, ParameterError
 
 __all__ = ["Logged", "Place", "Store", "default_path"]
 
-_APPLICATION = 0x79617277  # "yarw", in the header of the file
-_VERSION = 1
-_PATIENCE = 10.0  # seconds to wait for another process that writes
 _SNAPSHOTS_KEPT = 4
-_SCHEMA = """
-CREATE TABLE log (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    kind TEXT NOT NULL,           -- the kind of an event, or the name of what was said
-    resource TEXT NOT NULL,
-    title TEXT NOT NULL,
-    application TEXT NOT NULL,
-    duration REAL NOT NULL,
-    said TEXT,                    -- JSON, the fields of what was said, or NULL
-    origin TEXT UNIQUE            -- what a source calls it, so that nothing enters twice
-);
-CREATE INDEX log_in_time ON log (time, number);
-CREATE INDEX log_of_resource ON log (resource);
-CREATE TABLE snapshot (
-    time REAL NOT NULL, number INTEGER NOT NULL, made_by TEXT NOT NULL, state BLOB NOT NULL
-);
-CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE never (pattern TEXT PRIMARY KEY);
-"""
+_DAY = 86400.0
+_STAYS = "kind IN ('create', 'rename', 'merge', 'archive')"  # though the time is forgotten
 
 Place: TypeAlias = tuple[float, int]  # time and number: where an entry stands in the log
 BEGINNING: Place = (float("-inf"), 0)
@@ -59,12 +38,6 @@ class Logged(NamedTuple):
 
     place: Place
     entry: said.Entry
-
-
-def default_path() -> Path:
-    """Where the log of this user is, by the rules of the XDG base directories."""
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "yarrow" / "activity.sqlite"
 
 
 class Store:
@@ -86,48 +59,24 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = str(path)
-        if self.path != ":memory:":
-            self._make_file(Path(self.path))
         try:
-            self._db = sqlite3.connect(
-                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            self._prepare()
+            self._db = open_database(self.path)
+            self._seen = self._data_version()
+            self._never = self._compiled()
         except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"is not a log of activities, or is damaged ({error})", source=self.path
-            ) from None
-        self._seen = self._data_version()
-        self._never = self._compiled()
+            raise self._damaged(error) from None
 
-    @staticmethod
-    def _make_file(path: Path) -> None:
-        """Titles of windows are private: nobody else may read them."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    def _damaged(self, error: Exception) -> DataError:
+        return DataError(f"is not a log of activities, or is damaged ({error})", source=self.path)
 
-    def _prepare(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")  # committed is on the disk
-        self._db.execute("PRAGMA secure_delete = ON")  # forgotten is overwritten
-        with self._transaction():
-            application = self._number("PRAGMA application_id")
-            version = self._number("PRAGMA user_version")
-            if (application, version) == (0, 0) and not self._number(
-                "SELECT count(*) FROM sqlite_master"
-            ):
-                for statement in _SCHEMA.split(";"):
-                    self._db.execute(statement)
-                self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                self._db.execute(f"PRAGMA user_version = {_VERSION}")
-            elif application != _APPLICATION:
-                raise DataError("is a database of another program", source=self.path)
-            elif version != _VERSION:
-                raise DataError(
-                    f"has version {version}; this Yarrow reads version {_VERSION}",
-                    source=self.path,
-                )
+    def check(self) -> None:
+        """Raise an error if the file is damaged, before more is written to it."""
+        try:
+            (found,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            found = str(error)
+        if found != "ok":
+            raise DataError(f"is damaged ({found})", source=self.path)
 
     def close(self) -> None:
         """Close the file; what was appended is there already."""
@@ -142,13 +91,8 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         """All or nothing, and on the disk when it is over."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._db):
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def _number(self, query: str, *values: Any) -> int:
         return int(self._db.execute(query, values).fetchone()[0])
@@ -180,11 +124,11 @@ class Store:
         have been created, because older history may tell of them.
         """
         pending = list(entries)
-        names = list(origins) or [None] * len(pending)
+        names = [None if name is None else whole(name) for name in origins] or [None] * len(pending)
         new: list[Place] = []
         with self._transaction():
             for entry, origin in zip(pending, names, strict=True):
-                row = _row(self._without_secrets(entry))
+                row = to_row(self._without_secrets(entry))
                 done = self._db.execute(
                     "INSERT OR IGNORE INTO log (time, kind, resource, title, application, duration,"
                     " said, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -203,22 +147,72 @@ class Store:
                 self.keep(name, value)
         return new
 
-    def entries(self, after: Place = BEGINNING) -> Iterator[Logged]:
-        """The log in its order, from behind a place."""
-        rows = self._db.execute(
-            "SELECT time, number, kind, resource, title, application, duration, said FROM log"
-            " WHERE (time, number) > (?, ?) ORDER BY time, number",
-            after,
-        )
-        for row in rows:
-            yield Logged((row[0], row[1]), _entry(self.path, row[0], *row[2:]))
+    def entries(
+        self, after: Place = BEGINNING, refused: Callable[[DataError], None] | None = None
+    ) -> Iterator[Logged]:
+        """The log in its order, from behind a place.
+
+        What has no date (before 1970 or after the year 9999) stands nowhere and is left out.
+        `refused` takes errors about damaged entries; without it, the first is raised.
+        """
+        for at, number, *columns in self._rows(after):
+            try:
+                entry = from_row(self.path, number, at, *columns)
+            except DataError as error:
+                if refused is None:
+                    raise
+                refused(error)
+                continue
+            yield Logged((at, number), entry)
+
+    def _rows(self, after: Place) -> Iterator[tuple[Any, ...]]:
+        while True:
+            try:
+                for row in self._db.execute(
+                    "SELECT time, number, kind, resource, title, application, duration, said FROM"
+                    " log WHERE (time, number) > (?, ?) AND time >= 0 AND time < ?"
+                    " ORDER BY time, number",
+                    (*after, END),
+                ):
+                    yield row
+                    after = row[:2]
+                return
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+                if self._db.text_factory is not str or "decode" not in str(error):
+                    raise self._damaged(error) from None
+                self._db.text_factory = _text  # read on, as far as it is text
+
+    def first(self) -> Place:
+        """Where the oldest entry stands."""
+        return self._outermost("ASC")
 
     def last(self) -> Place:
         """Where the newest entry stands."""
+        return self._outermost("DESC")
+
+    def _outermost(self, order: str) -> Place:
         row = self._db.execute(
-            "SELECT time, number FROM log ORDER BY time DESC, number DESC LIMIT 1"
+            "SELECT time, number FROM log WHERE time >= 0 AND time < ?"
+            f" ORDER BY time {order}, number {order} LIMIT 1",
+            (END,),
         ).fetchone()
         return BEGINNING if row is None else (row[0], row[1])
+
+    def out_of_time(self, now: float) -> str:
+        """A sentence if entries are of a time that cannot be, as older versions let in; or nothing.
+
+        What is ahead by less than a day comes from a clock that was set back, and settles.
+        """
+        early = self._number("SELECT count(*) FROM log WHERE time < 0")
+        ahead = self._number("SELECT count(*) FROM log WHERE time > ?", now + _DAY)
+        if not early and not ahead:
+            return ""
+        since = datetime.datetime.fromtimestamp(now + _DAY).isoformat(timespec="minutes")
+        cures = ["--until 1970-01-02"] * bool(early) + [f"--since {since}"] * bool(ahead)
+        return (
+            f"the log has entries from before 1970 ({early}) or from the future ({ahead}), which"
+            f" {' and '.join(repr(f'yarrow activity forget {cure}') for cure in cures)} takes out"
+        )
 
     def __len__(self) -> int:
         return self._number("SELECT count(*) FROM log")
@@ -243,11 +237,14 @@ class Store:
         start: float | None = None,
         end: float | None = None,
         matching: str | None = None,
+        now: float = float("inf"),
     ) -> int:
         """Remove a resource, a span of time, or what a pattern matches; return how many entries.
 
         The bytes are overwritten, in the file and in the journal beside it.
-        Of a span, events and switches go; activities that were created in it stay.
+        Of a span, events and switches go; activities that were created in it stay. Where these are
+        of a time that cannot be, they move to 1970 or to `now`. A span without a start or an end
+        has all before or after.
         """
         where, values = self._forgotten(resource, start, end, matching)
         with self._transaction():
@@ -257,25 +254,40 @@ class Store:
             if row[1]:
                 self._db.execute(f"DELETE FROM log WHERE {where}", values)
                 self._db.execute("DELETE FROM snapshot WHERE time >= ?", (row[0],))
+            if resource is None and matching is None:
+                self._bring_back(start, end, now)
         if row[1]:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return int(row[1])
+
+    def _bring_back(self, start: float | None, end: float | None, now: float) -> None:
+        """Give what stays of a forgotten span a time that can be."""
+        span, values = _span(start, end)
+        where = f"{span} AND {_STAYS} AND NOT (time >= 0 AND time <= ?)"
+        if self._number(f"SELECT count(*) FROM log WHERE {where}", *values, now):
+            self._db.execute(
+                f"UPDATE log SET time = min(max(time, 0.0), ?) WHERE {where}", (now, *values, now)
+            )
+            self._db.execute("DELETE FROM snapshot")
 
     def _forgotten(
         self, resource: str | None, start: float | None, end: float | None, matching: str | None
     ) -> tuple[str, tuple[Any, ...]]:
         if matching is not None:
-            pattern = _pattern(matching)
-            self._db.create_function("spoken_of", 3, lambda *texts: any(map(pattern.search, texts)))
-            return "spoken_of(resource, title, application)", ()
+            pattern = as_pattern(matching)
+
+            def spoken_of(*texts: Any) -> bool:
+                return any(pattern.search(_text(text)) for text in texts if text is not None)
+
+            self._db.create_function("spoken_of", 3, spoken_of)
+            columns = (f"CAST({name} AS BLOB)" for name in ("resource", "title", "application"))
+            return f"spoken_of({', '.join(columns)})", ()
         if resource is not None:
-            return "resource = ?", (resource,)
-        if start is None or end is None or not start < end:
+            return "resource = ?", (whole(resource),)
+        if (start is None and end is None) or not (start is None or end is None or start < end):
             raise ParameterError("say which resource to forget, or a span whose end is later.")
-        return "time >= ? AND time < ? AND kind NOT IN ('create', 'rename', 'merge', 'archive')", (
-            start,
-            end,
-        )
+        span, values = _span(start, end)
+        return f"{span} AND NOT {_STAYS}", values
 
     def never(self) -> list[str]:
         """Patterns (regular expressions, any case) of what is never stored."""
@@ -283,18 +295,22 @@ class Store:
 
     def add_never(self, pattern: str) -> None:
         """Never store what the pattern matches in a title, resource or application, from now on."""
-        _pattern(pattern)
+        as_pattern(pattern)
         self._db.execute("INSERT OR IGNORE INTO never VALUES (?)", (pattern,))
         self._never = self._compiled()
 
     def remove_never(self, pattern: str) -> None:
         """Take a pattern back."""
-        if not self._db.execute("DELETE FROM never WHERE pattern = ?", (pattern,)).rowcount:
+        known = (whole(pattern),)
+        if not self._db.execute("DELETE FROM never WHERE pattern = ?", known).rowcount:
             raise ParameterError(f"there is no pattern {pattern!r} to take back.")
         self._never = self._compiled()
 
     def _compiled(self) -> list[re.Pattern[str]]:
-        return [_pattern(text) for text in self.never()]
+        try:
+            return [as_pattern(text) for text in self.never()]
+        except ParameterError as error:
+            raise DataError(f"is damaged: {error}", source=self.path) from None
 
     def _without_secrets(self, entry: said.Entry) -> said.Entry:
         """What may be stored of an entry: of what is private, that nothing is seen from then on."""
@@ -340,34 +356,12 @@ class Store:
         )
 
 
-def _row(entry: said.Entry) -> tuple[Any, ...]:
-    if isinstance(entry, Event):
-        return (entry.time, entry.kind, entry.resource, entry.title, entry.application,
-                entry.duration, None)  # fmt: skip
-    record = dataclasses.asdict(entry)
-    at, resource = record.pop("time"), record.pop("resource", "")
-    return at, type(entry).__name__.lower(), resource, "", "", 0.0, json.dumps(record)
+def _span(start: float | None, end: float | None) -> tuple[str, tuple[float, ...]]:
+    """The condition of a span; one side may be open."""
+    parts = {"time >= ?": start, "time < ?": end}
+    given = {part: value for part, value in parts.items() if value is not None}
+    return " AND ".join(given), tuple(given.values())
 
 
-def _entry(
-    source: str, at: float, kind: str, resource: str, title: str, application: str,
-    duration: float, told: str | None,
-) -> said.Entry:  # fmt: skip
-    if told is None:
-        return Event(at, kind, resource, title, application, duration)
-    fields = json.loads(told) | ({"resource": resource} if kind == "associate" else {})
-    try:
-        entry: said.Entry = _SAID[kind](time=at, **fields)
-    except (KeyError, TypeError):
-        raise DataError(f"was written by a later Yarrow: {kind!r}", source=source) from None
-    return entry
-
-
-_SAID: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in typing.get_args(said.Said)}
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text, re.IGNORECASE)
-    except re.error as error:
-        raise ParameterError(f"{text!r} is no regular expression: {error}.") from None
+def _text(stored: bytes) -> str:
+    return stored.decode("utf-8", "replace")
