@@ -58,11 +58,13 @@ def test_what_could_not_be_written_is_written_later(monkeypatch: pytest.MonkeyPa
             raise sqlite3.OperationalError("database or disk is full")
 
         patch.setattr(session.store, "append", full)
-        with pytest.raises(sqlite3.OperationalError):
-            runner.step()
+        runner.step()
+        sentence = "the log cannot be written (database or disk is full)"
+        assert {"ok": False, "sentence": sentence} in runner.sources()
     assert len(session.store) == 0
     runner._ask_at = 0.0
     runner.step()
+    assert [one["ok"] for one in runner.sources()] == [True]
     assert [entry.kind for _, entry in session.store.entries()] == ["back", "focus"]  # type: ignore[union-attr]
 
 

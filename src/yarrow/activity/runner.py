@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import secrets
 import shutil
@@ -12,12 +13,13 @@ import sqlite3
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from yarrow.activity.activitywatch import Collector, Unreachable
-from yarrow.activity.session import Session
+from yarrow.activity.session import Session, in_words
 from yarrow.activity.spans import Change
 from yarrow.activity.store import Store
 from yarrow.errors import ParameterError, YarrowError
@@ -54,18 +56,38 @@ class Runner:
         self._stopped = threading.Event()
         self._pending: list[Change] = []  # told by sources and not yet in the log
         self._asked: int | None = None  # the alarm that was last shown on the desktop
-        self._failed = ""  # a sentence, if the last round could not be finished
+        self._failed = ""  # a sentence, if not all of the last round could be done
         self.notify = False
 
     def step(self) -> None:
-        """One round."""
+        """One round. What fails in it is told, and keeps nothing else from being done."""
+        failed: list[str] = []
         if self._collector is not None and time.monotonic() >= self._ask_at:
-            self._ask(self._collector)
+            self._try(failed, self._ask, self._collector)
         for feed in self._feeds.values():
-            self._record(feed.collect())
-        self.session.tick()
+            self._try(failed, self._read, feed)
+        self._try(failed, self.session.tick)
         if self.notify:
-            self._show_alarm()
+            self._try(failed, self._show_alarm)
+        before, self._failed = self._failed, "; ".join(dict.fromkeys(failed))
+        if self._failed != before:
+            self.session.touch()
+
+    def _try(self, failed: list[str], do: Callable[..., None], *what: Any) -> None:
+        try:
+            do(*what)
+        except sqlite3.Error as error:  # a full disk may be emptied
+            failed.append(f"the log cannot be written ({error})")
+        except YarrowError as error:
+            failed.append(str(error))
+        except Exception as error:
+            sentence = f"an unexpected error ({in_words(error)}); it is tried again"
+            failed.append(sentence)
+            if sentence not in self._failed:
+                traceback.print_exc()
+
+    def _read(self, feed: Feed) -> None:
+        self._record(feed.collect())
 
     def _record(self, found: list[Change], settings: dict[str, str] | None = None) -> None:
         """Record what sources told; if that fails, it is tried again with what comes next."""
@@ -79,22 +101,21 @@ class Runner:
             found = collector.collect()
             newest = {} if collector.newest is None else {_NEWEST: repr(collector.newest)}
             self._record(found, newest if found else None)
-            self._trouble, self._wait = None, _ASK_EVERY
+            refused = collector.refused[-1:]
+            self._trouble = f"ActivityWatch is read, but not all: {refused[0]}" if refused else None
+            self._wait = _ASK_EVERY
         except Unreachable as error:
             self._trouble = str(error)
             self._wait = min(2 * self._wait, _PATIENCE)
-        self._ask_at = time.monotonic() + self._wait
+        finally:
+            self._ask_at = time.monotonic() + self._wait
         if self._trouble != before:
             self.session.touch()
 
     def run(self) -> None:
         """Round after round."""
         while not self._stopped.wait(_EVERY):
-            try:
-                self.step()
-                self._failed = ""
-            except sqlite3.Error as error:  # a full disk may be emptied
-                self._failed = f"the log cannot be written ({error})"
+            self.step()
 
     def start(self) -> None:
         """Run in a thread of its own."""
@@ -114,7 +135,9 @@ class Runner:
             refused = feed.refused[-1:]
             sentence = f"{name}: {refused[0]}" if refused else f"{name} is read"
             told.append({"ok": not refused, "sentence": sentence})
-        for sentence in filter(None, (self.session.refused, self._failed)):
+        with self.session.changed:
+            strange = self.session.store.out_of_time(self.session.clock.wall())
+        for sentence in filter(None, (self.session.refused, strange, self._failed)):
             told.append({"ok": False, "sentence": sentence})
         return told
 
@@ -140,8 +163,10 @@ def show_on_desktop(sentence: str) -> None:
 
 def newest_seen(store: Store) -> float | None:
     """How far ActivityWatch was read before this start."""
-    kept = store.setting(_NEWEST)
-    return float(kept) if kept else None
+    with contextlib.suppress(ValueError):
+        kept = float(store.setting(_NEWEST))
+        return kept if math.isfinite(kept) else None
+    return None
 
 
 def token_of(store: Store) -> str:
