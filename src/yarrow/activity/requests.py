@@ -13,6 +13,7 @@ from typing import Any
 
 from yarrow.activity import said
 from yarrow.activity.diary import Stretch
+from yarrow.activity.outside import check_moment, typed
 from yarrow.activity.session import Session
 from yarrow.activity.thoughts import Reason, certainty
 from yarrow.activity.titles import is_web_address
@@ -27,6 +28,7 @@ _MOST_RESOURCES = 200
 _UNSURE = 0.5  # stretches that are less certain are marked for review
 _WORTH_A_REVIEW = 120.0  # seconds
 _TOUCHING = 90.0  # seconds between stretches that look like one
+_LONGEST_NUMBER = 20  # digits
 _SPOKEN = {"word": "word", "resource": "in front", "open": "open beside it"}
 
 
@@ -60,7 +62,7 @@ class Requests:
         self._says: dict[str, Callable[[dict[str, Any]], Any]] = {
             "declare": lambda asked: session.declare(_which(asked)),
             "correct": lambda asked: session.correct(
-                _which(asked), _time(asked, "since"), _time(asked, "until", optional=True)
+                _which(asked), self._moment(asked, "since"), self._moment(asked, "until")
             ),
             "accept": lambda asked: session.answer(_number(asked, "alarm"), right=True),
             "refuse": lambda asked: session.answer(_number(asked, "alarm"), right=False),
@@ -170,6 +172,11 @@ class Requests:
         span = {"start": _time(asked, "start"), "end": _time(asked, "end")}
         return {"forgotten": self.session.forget(**span)}
 
+    def _moment(self, asked: dict[str, Any], name: str) -> Any:
+        """A time that can have been; only the end of a span may be left out."""
+        time = _time(asked, name, optional=name == "until")
+        return None if time is None else check_moment(time, self.session.now(), name)
+
     def _check_known(self, resource: str) -> None:
         with self.session.changed:
             if not self.session.store.knows(resource):
@@ -192,12 +199,19 @@ class Requests:
 def openable(resource: str) -> str | None:
     """What to hand to the desktop: a web page, or a file that exists; None for anything else."""
     if is_web_address(resource):
-        return resource if urllib.parse.urlsplit(resource).hostname else None
+        return resource if _parts(resource).hostname else None
     path = resource
     if resource.startswith("file://"):
-        path = urllib.parse.unquote(urllib.parse.urlsplit(resource).path)
+        path = urllib.parse.unquote(_parts(resource).path)
     path = os.path.expanduser(path) if path.startswith("~/") else path
     return path if path.startswith("/") and os.path.exists(path) else None
+
+
+def _parts(address: str) -> urllib.parse.SplitResult:
+    try:
+        return urllib.parse.urlsplit(address)
+    except ValueError:  # such as http://[
+        return urllib.parse.SplitResult("", "", "", "", "")
 
 
 def open_resource(place: str) -> None:
@@ -267,12 +281,12 @@ def _text(asked: dict[str, Any], name: str) -> str:
     value = asked.get(name)
     if not isinstance(value, str) or not value.strip():
         raise ParameterError(f"{name!r} must be a text.")
-    return value
+    return typed(value, repr(name))
 
 
 def _number(asked: dict[str, Any], name: str) -> int:
     value = asked.get(name)
-    if isinstance(value, str) and value.lstrip("-").isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) < _LONGEST_NUMBER:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise ParameterError(f"{name!r} must be a whole number.")
@@ -285,7 +299,7 @@ def _time(asked: dict[str, Any], name: str, *, optional: bool = False) -> Any:
         return None
     try:
         time = math.nan if value is None or isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         time = math.nan
     if not math.isfinite(time):
         raise ParameterError(f"{name!r} must be a number of seconds since 1970.")

@@ -20,6 +20,7 @@ import threading
 import urllib.parse
 from typing import Any
 
+from yarrow.activity.outside import read_json
 from yarrow.activity.requests import Requests
 from yarrow.errors import ParameterError, YarrowError
 
@@ -118,6 +119,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server: PageServer
     protocol_version = "HTTP/1.1"
     timeout = 60
+    _begun = False  # to answer
     server_version = "yarrow"
     sys_version = ""
 
@@ -131,10 +133,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing: titles of windows do not belong on a terminal."""
 
     def _answer(self, method: str) -> None:
-        parts = urllib.parse.urlsplit(self.path)
-        asked = dict(urllib.parse.parse_qsl(parts.query))
+        self._begun = False
         try:
             self._check_host()
+            try:
+                parts = urllib.parse.urlsplit(self.path)
+                asked = dict(urllib.parse.parse_qsl(parts.query))
+            except ValueError:
+                raise _Refused(404, "there is no such page.") from None
             if method == "GET" and parts.path in _FILES:
                 return self._send_file(*_FILES[parts.path])
             if not parts.path.startswith("/api/"):
@@ -156,6 +162,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send_json(400, {"error": str(error)})
         except sqlite3.Error as error:
             self._send_json(500, {"error": f"the log cannot be written ({error})."})
+        except OSError:  # the page went away
+            raise
+        except Exception as error:
+            self.close_connection = True
+            if not self._begun:
+                told = f"this could not be done, for an unexpected reason ({type(error).__name__})."
+                self._send_json(500, {"error": told})
+            raise
 
     def _check_host(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
@@ -180,9 +194,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not length.isdecimal() or int(length) > _LARGEST:
             raise _Refused(413, "what is said must have a length, and not too great a one.")
         try:
-            body = json.loads(self.rfile.read(int(length)))
-        except ValueError:
-            raise _Refused(400, "what is said must be JSON.") from None
+            body = read_json(self.rfile.read(int(length)))
+        except ValueError as error:
+            raise _Refused(400, f"what is said must be JSON ({error}).") from None
         if not isinstance(body, dict):
             raise _Refused(400, "what is said must be an object.")
         return body
@@ -201,6 +215,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _start(self, status: int, kind: str) -> None:
+        self._begun = True
         self.send_response(status)
         self.send_header("Content-Type", kind)
         for name, value in _ALWAYS.items():
