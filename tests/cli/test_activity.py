@@ -13,6 +13,7 @@ import pytest
 from activity.support import MORNING, Client, HandClock, program, session_at, work
 from cli.support import Run
 
+from yarrow.activity.events import Event
 from yarrow.activity.runner import way_to
 from yarrow.activity.store import Store, default_path
 
@@ -91,6 +92,20 @@ def test_forget_needs_to_know_what(run: Run, database: Path) -> None:
     assert "Say one of" in run(*arguments, "--since", "9:00", "--resource", "x", code=2).stderr
     assert "'noon' is no time, such as 14:30" in run(*arguments, "--since", "noon", code=2).stderr
     assert "is no regular expression" in run(*arguments, "--matching", "(", code=2).stderr
+
+
+def test_one_side_of_a_span_may_be_open(run: Run, database: Path) -> None:
+    arguments = ("activity", "forget", "--database", database, "--yes")
+    store = Store(database)
+    store.append([Event(1794834939055.0, "focus", "/f"), Event(-1e300, "focus", "/g")])
+    store.close()
+    told = run("activity", "status", "--database", database)
+    assert "since 2026-03-02" in told.stdout
+    assert "before 1970 (1) or from the future (1)" in told.stderr
+    assert run(*arguments, "--since", "2100-01-01").stdout == "1 entry removed\n"
+    assert run(*arguments, "--until", "1970-01-02").stdout == "1 entry removed\n"
+    assert run("activity", "status", "--database", database).stderr == ""
+    assert "Say one of" in run(*arguments, "--until", "9:00", "--resource", "x", code=2).stderr
 
 
 def test_never_lists_adds_and_removes(run: Run, database: Path) -> None:

@@ -13,6 +13,7 @@ import click
 
 from yarrow.cli.activity_log import (
     DATABASE,
+    LogCommand,
     export,
     forget,
     import_,
@@ -21,7 +22,7 @@ from yarrow.cli.activity_log import (
     path_of,
     shown,
 )
-from yarrow.cli.options import Command, Page, option
+from yarrow.cli.options import Page, option
 from yarrow.errors import did_you_mean
 
 SOURCES, PAGE = "Sources", "Page"
@@ -61,7 +62,7 @@ def command() -> None:
     """
 
 
-@command.command(cls=Command, short_help="Collect, recognise, and serve the page.")
+@command.command(cls=LogCommand, short_help="Collect, recognise, and serve the page.")
 @DATABASE
 @option(
     SOURCES,
@@ -116,6 +117,7 @@ def run(
         except Unreachable as error:
             click.echo(f"{error} It is looked for again and again.", err=True)
     store = Store(path_of(database))
+    store.check()
     clock = Clock(last=store.last()[0])
     session = Session(store, clock, lag=0.0 if source is None else 20.0)
     collector = None if source is None else Collector(source, clock, newest_seen(store))
@@ -129,7 +131,7 @@ def run(
     _serve(requests, runner, path_of(database), token_of(store), port, browser)
 
 
-@command.command(cls=Command, short_help="A simulated working day, to see how it works.")
+@command.command(cls=LogCommand, short_help="A simulated working day, to see how it works.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one",
               metavar="N", help="Of the page, on 127.0.0.1.")  # fmt: skip
 @click.option("--speed", type=click.FloatRange(1, 2000), default=200.0, show_default=True,
@@ -191,7 +193,7 @@ def _serve(
         ended.wait()
 
 
-@command.command(cls=Command, short_help="What is in the log, and what runs on it.")
+@command.command(cls=LogCommand, short_help="What is in the log, and what runs on it.")
 @DATABASE
 def status(database: str | None) -> None:
     """Tell what is in the log, what you are working on, and where the page is.
@@ -203,12 +205,13 @@ def status(database: str | None) -> None:
     path = path_of(database)
     with opened(path) as session:
         entries = len(session.store)
-        first = next(iter(session.store.entries()), None)
+        first = session.store.first()[0]
         thought = session.recogniser.thought()
         names = {one.id: one.name for one in session.activities() if not one.archived}
         spent = {n: sum(r.seconds for r in session.recogniser.resources(n)) for n in names}
+        wrong = [session.refused, session.store.out_of_time(session.clock.wall())]
     click.echo(f"Log: {path}, {entries:,} entries" + (
-        f" since {shown(first.place[0])}" if first else ""))  # fmt: skip
+        f" since {shown(first)}" if first >= 0 else ""))  # fmt: skip
     running = running_at(path)
     click.echo(f"Page: {running['link']}" if running else "Page: no program runs on this log")
     click.echo(f"Declared: {names.get(thought.declared, 'nothing')}")
@@ -220,9 +223,11 @@ def status(database: str | None) -> None:
         click.echo(f"  {spent[number] / 3600:7.1f} h  {names[number]}")
     if longest[_MOST_SHOWN:]:
         click.echo(f"  and {len(longest) - _MOST_SHOWN:,} more")
+    for sentence in filter(None, wrong):
+        click.echo(f"yarrow: {sentence}.", err=True)
 
 
-@command.command(cls=Command, short_help="Print the folders you are likely to need next.")
+@command.command(cls=LogCommand, short_help="Print the folders you are likely to need next.")
 @DATABASE
 @click.option("--first", is_flag=True, help="Only the likeliest.")
 @click.option("--existing", is_flag=True, help="Only folders that exist.")

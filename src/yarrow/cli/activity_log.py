@@ -10,7 +10,7 @@ import click
 
 from yarrow.cli.options import Command
 from yarrow.cli.progress import counted
-from yarrow.errors import ParameterError
+from yarrow.errors import DataError, ParameterError
 
 DATABASE = click.option(
     "--database",
@@ -19,6 +19,21 @@ DATABASE = click.option(
     show_default="activity.sqlite in $XDG_DATA_HOME/yarrow or ~/.local/share/yarrow",
     help="The log of what happened and what you said.",
 )
+
+
+class LogCommand(Command):
+    """A command on the log: what SQLite cannot do is one sentence, as all that goes wrong is."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            import sqlite3
+
+            if isinstance(error, sqlite3.Error | UnicodeDecodeError):  # also of its own words
+                path = path_of(ctx.params.get("database"))
+                raise DataError(f"cannot be read or written ({error})", source=path) from None
+            raise
 
 
 def path_of(database: str | None) -> str:
@@ -47,7 +62,7 @@ def opened(path: str) -> Any:
         session.close()
 
 
-@click.command("import", cls=Command, short_help="Start with years of history.")
+@click.command("import", cls=LogCommand, short_help="Start with years of history.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @DATABASE
 @click.option("--categories", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
@@ -91,7 +106,7 @@ def import_(
             pass
 
 
-@click.command(cls=Command, short_help="Give to ActivityWatch what was learned.")
+@click.command(cls=LogCommand, short_help="Give to ActivityWatch what was learned.")
 @click.argument("what", type=click.Choice(["categories", "bucket"]))
 @DATABASE
 @click.option("--output", type=click.Path(), default="-", metavar="FILE",
@@ -140,11 +155,11 @@ def export(
         file.write(json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-@click.command(cls=Command, short_help="Remove something from the log and the model.")
+@click.command(cls=LogCommand, short_help="Remove something from the log and the model.")
 @DATABASE
 @click.option("--resource", metavar="NAME", help="A document or page, as the page shows it.")
-@click.option("--since", metavar="TIME", help="All that happened from this time ...")
-@click.option("--until", metavar="TIME", help="... to this time; by default to now.")
+@click.option("--since", metavar="TIME", help="All that happened from this time on ...")
+@click.option("--until", metavar="TIME", help="... or before this time, or between the two.")
 @click.option("--matching", metavar="PATTERN",
               help="Whatever has this pattern in its title, name or application.")  # fmt: skip
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -170,8 +185,8 @@ def forget(
 
     from yarrow.activity.store import Store
 
-    if sum(one is not None for one in (resource, since, matching)) != 1:
-        raise click.UsageError("Say one of --resource, --since and --matching")
+    if sum(one is not None for one in (resource, since or until, matching)) != 1:
+        raise click.UsageError("Say one of --resource, --since or --until, and --matching")
     path = path_of(database)
     if not os.path.exists(path):
         raise ParameterError(f"{path}: there is no log.")
@@ -181,8 +196,13 @@ def forget(
     elif matching is not None:
         what, told = {"matching": matching}, f"all that {matching!r} matches"
     else:
-        start, end = _moment(str(since)), _moment(until) if until else time.time() + 1.0
-        what, told = {"start": start, "end": end}, f"all from {shown(start)} to {shown(end)}"
+        start, end = (_moment(text) if text else None for text in (since, until))
+        what = {"start": start, "end": end, "now": time.time()}
+        told = " ".join([
+            "all",
+            *([] if start is None else [f"from {shown(start)} on"]),
+            *([] if end is None else [f"before {shown(end)}"]),
+        ])  # fmt: skip
     if not yes:
         click.confirm(f"Forget {told} for ever?", abort=True, err=True)
     with Store(path) as store:
@@ -190,7 +210,7 @@ def forget(
     click.echo(f"{removed:,} {'entry' if removed == 1 else 'entries'} removed")
 
 
-@click.command(cls=Command, short_help="Say what is never to be stored.")
+@click.command(cls=LogCommand, short_help="Say what is never to be stored.")
 @click.argument("pattern", required=False)
 @DATABASE
 @click.option("--remove", is_flag=True, help="Take the pattern back.")
@@ -219,7 +239,7 @@ def never(pattern: str | None, database: str | None, remove: bool) -> None:
 
 def _moment(text: str) -> float:
     """A date, a date and time, or a time of today, as seconds since 1970."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, OverflowError):
         return datetime.datetime.fromisoformat(text).timestamp()
     with contextlib.suppress(ValueError):
         time = datetime.time.fromisoformat(text)
