@@ -67,9 +67,11 @@ def test_the_linear_kernel_without_a_budget_is_the_linear_learner(cls, twin, set
 
 
 def gram(model):
-    """Return the kernel of the kept rows with each other, by the textbook."""
-    rows = np.zeros((model.n_support_, X.shape[1]))
-    for place, row in enumerate(model.support_vectors_):
+    """Return the kernel of all kept rows with each other, by the textbook."""
+    supports = model._fitted.supports
+    rows = np.zeros((len(supports), X.shape[1]))
+    for place in range(len(supports)):
+        row = supports.dict_at(place)
         rows[place, list(row)] = list(row.values())
     distances = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
     return np.exp(-model.gamma * distances) + 1
@@ -273,7 +275,7 @@ def test_kernels_learn_what_no_plane_separates():
         (KernelNormConstrainedPAClassifier, rings, {}, 0.1),
         (KernelPassiveAggressiveClassifier, noisy, {"C": 0.1}, 0.15),
         (KernelNORMAClassifier, noisy, {"power": 0.0, "l2": 0.01}, 0.15),
-        (DUOLClassifier, noisy, {}, 0.2),
+        (DUOLClassifier, noisy, {"C": 0.3}, 0.2),
         (KernelAROWClassifier, noisy, {}, 0.06),
     ):
         model = cls(gamma=1.0, budget=150, **settings).partial_fit(rows[:1500], labels[:1500])

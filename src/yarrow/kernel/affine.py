@@ -35,9 +35,12 @@ class AffineKernelClassifier(KernelClassifier):
         told[:, 7], told[:, 8] = state.column_updates, state.memory
         rule = self._rule()
         settings = [float(getattr(self, name)) for name in rule.parameters]
-        steps = np.asarray(rule.steps(told, settings))
+        steps = np.array(rule.steps(told, settings))
         if not np.isfinite(steps).all():
             raise DataError("The step for this row is too large a number.")
+        is_kept = self._is_kept(state, steps[:, 1] != 0)
+        if not is_kept and steps[-1, 1]:
+            steps[-1] = 1, 0, state.memory[-1]  # for "none of the classes seen" it has not come
         a, b, state.memory = steps[:, 0], steps[:, 1], steps[:, 2].copy()
         moved = (b != 0) | (a != 1)
         if not moved.any():
@@ -47,9 +50,9 @@ class AffineKernelClassifier(KernelClassifier):
             a, b = self._restrained(state, x, a, b)
         if (a != 1).any():
             state.coefficients[:] *= a
-        if b.any():
+        if is_kept:
             state.keep(x.row, self._place(state), coefficients=b * x.signs)
-        return True
+        return bool(moved[:-1].any())
 
     def _place(self, state: Expansion) -> int:
         """Where the new row goes."""

@@ -140,7 +140,9 @@ class KernelAROWClassifier(KernelClassifier):
         alpha, kappa, _ = np.asarray(rule.steps(told, [self.r])).T
         if not (np.isfinite(alpha).all() and np.isfinite(kappa).all()):
             raise DataError("The step for this row is too large a number.")
-        if not alpha.any():
+        wants = np.zeros(len(x.signs), dtype=bool)
+        wants[short] = alpha != 0
+        if not self._is_kept(state, wants):
             return False
         place = state.next_place
         lines = np.zeros((len(x.signs), state.make_room()))  # Sigma phi(x), but for x itself
@@ -152,6 +154,6 @@ class KernelAROWClassifier(KernelClassifier):
             state.learn(c, place, lines[c], float(steps[c]), float(shares[c]))
             for c in range(len(x.signs))
         ]
-        state.column_updates[short] += alpha != 0
+        state.column_updates += wants
         state.keep(x.row, place, coefficients=np.array(own))
-        return True
+        return bool(wants[:-1].any())

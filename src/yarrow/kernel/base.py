@@ -101,8 +101,19 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
     # -- what a subclass says --------------------------------------------------------------------
 
     def _update(self, state: Any, x: Example) -> bool:
-        """Change the functions for a row, and tell whether anything changed."""
+        """Change the functions for a row, and tell whether that of a class seen has changed."""
         raise NotImplementedError
+
+    def _is_kept(self, state: Any, wants: Array) -> bool:
+        """Whether a row is kept, given the columns that want it.
+
+        If only "none of the classes seen" does, it is kept for a class that may come, and only
+        without a budget: there it takes no other row's place.
+        """
+        if wants[:-1].any():
+            return True
+        may_come = self.classes is None or len(state.classes) < len({*self.classes})
+        return bool(wants[-1]) and may_come and self.budget is None
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -294,20 +305,24 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
 
     @property
     def n_support_(self) -> int:
-        """Rows kept."""
-        return len(self._fitted.supports)
+        """Rows that the functions of the classes seen are made of."""
+        return len(self._support_places())
 
     @property
     def support_vectors_(self) -> list[dict[Any, float]]:
-        """The rows kept, as dicts of their features."""
+        """These rows, as dicts of their features."""
         supports = self._fitted.supports
-        return [dict(supports.dict_at(place)) for place in range(len(supports))]
+        return [dict(supports.dict_at(place)) for place in self._support_places().tolist()]
 
     @property
     def dual_coef_(self) -> Array:
-        """Coefficients of the rows kept: a row of them for each class of `classes_`."""
-        table: Array = self._fitted.coefficients[:, :-1].T[self._class_order()]
-        return table.copy()
+        """Coefficients of these rows: a line of them for each class of `classes_`."""
+        table: Array = self._fitted.coefficients[self._support_places(), :-1]
+        return table.T[self._class_order()]
+
+    def _support_places(self) -> Array:
+        """Places with a coefficient of a class seen; others wait for a class that may come."""
+        return np.flatnonzero(self._fitted.coefficients[:, :-1].any(axis=1))
 
     @property
     def t_(self) -> int:
@@ -316,7 +331,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
 
     @property
     def n_updates_(self) -> int:
-        """Rows that changed the functions."""
+        """Rows that changed the function of a class seen."""
         return int(self._fitted.updates)
 
     @property

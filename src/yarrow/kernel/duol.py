@@ -17,7 +17,10 @@ _ROUNDING = 1e-9
 
 
 class _WithMargins(Expansion):
-    """Also the label of every kept row and its margin, in every column."""
+    """Also the label of every kept row and its margin, in every column that has learned it.
+
+    In the other columns both are 0: there the row is nobody's rival.
+    """
 
     per_place: ClassVar[tuple[str, ...]] = ("coefficients", "signs", "margins")
 
@@ -34,9 +37,10 @@ class _WithMargins(Expansion):
 class DUOLClassifier(KernelClassifier):
     """Double updating online learning (Zhao, Hoi & Jin 2011).
 
-    A row whose margin is below 1 is kept. Among the rows kept whose margin is not above 1, the one
-    that contradicts it most, y*y'*K(x, x') <= -rho, has its coefficient changed at the same time:
-    both by the exact solution of the dual problem in these two, each coefficient between 0 and C.
+    A row whose margin is below 1 is kept. Among the rows that its class has kept and whose margin
+    is not above 1, the one that contradicts it most, y*y'*K(x, x') <= -rho, has its coefficient
+    changed at the same time: both by the exact solution of the dual problem in these two, each
+    coefficient between 0 and C.
     Use it where a few rows must say much. A sample weight multiplies C.
     Instead: `KernelPassiveAggressiveClassifier`, which is cheaper; its margins are not corrected.
 
@@ -52,9 +56,10 @@ class DUOLClassifier(KernelClassifier):
     _expansion: ClassVar[type[Expansion]] = _WithMargins
 
     def _update(self, state: _WithMargins, x: Example) -> bool:
-        short = np.flatnonzero(x.margins < 1)
-        if not len(short) or x.square <= 0:
+        wants = x.margins < 1
+        if x.square <= 0 or not self._is_kept(state, wants):
             return False
+        short = np.flatnonzero(wants)
         price = self.C * x.weight
         new = np.zeros(len(x.signs))  # the row's own coefficients, without their signs
         changes: list[tuple[int, int, float]] = []  # (place, column, change of the coefficient)
@@ -88,9 +93,9 @@ class DUOLClassifier(KernelClassifier):
             gone = state.coefficients[oldest]
             state.margins[:] -= state.signs * np.outer(rows[oldest], gone)
             own -= x.signs * gone * x.values[oldest]
-        state.keep(x.row, oldest, coefficients=step, signs=x.signs, margins=own)
-        state.column_updates[short] += 1
-        return True
+        state.keep(x.row, oldest, coefficients=step, signs=wants * x.signs, margins=wants * own)
+        state.column_updates += wants
+        return bool(wants[:-1].any())
 
     def _conflict(self, state: _WithMargins, values: Array, sign: float, c: int) -> int | None:
         """The kept row that contradicts the new one most, if one does."""

@@ -18,9 +18,10 @@ from yarrow.stream.arrays import Array
 class Expansion:
     """f_c(x) = sum over places i of coefficients[i, c] * K(row i, x), for every class c.
 
-    The last column is that of "none of the classes seen", which a new class copies: then classes
-    that appear late are learned as if they had been known from the beginning. Within its budget a
-    new row has a new place; beyond it, the place of the row that goes.
+    The last column is that of "none of the classes seen", which a new class copies: without a
+    budget, classes that appear late are then learned as if they had been known from the beginning.
+    With one, this column learns only from rows that a class seen keeps too, and never takes a
+    place. Within its budget a new row has a new place; beyond it, that of the row that goes.
     """
 
     #: numbers a column, and a place and column, that a file keeps
