@@ -358,6 +358,21 @@ def test_many_classes_are_a_textbook_column_each(form, budget):
 
 
 @needs_data
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("random", "forgetron")])
+def test_without_a_budget_each_class_is_a_textbook_function_of_its_own(form):
+    """Whenever the class has come."""
+    data = load("usps")
+    X, y = data.X[:150].toarray().astype(float), data.y[:150]
+    name, settings, textbook = FORMS[form]
+    model = getattr(kernel, name)(gamma=0.01, **settings).partial_fit(X, y)
+    numbers, order = kept_by(model, X)
+    K = gram(X, 0.01) + 1
+    own = np.array([textbook(K, np.where(y == label, 1, -1), None).a for label in model.classes_])
+    assert numbers == np.flatnonzero(own.any(axis=0)).tolist()
+    np.testing.assert_allclose(model.dual_coef_[:, order], own[:, numbers], rtol=1e-6, atol=1e-9)
+
+
+@needs_data
 @pytest.mark.parametrize("budget", [10, 60])
 @pytest.mark.parametrize("form", FORMS)
 def test_no_row_is_kept_that_no_class_wants(form, budget):
