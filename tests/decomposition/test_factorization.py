@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from yarrow.datasets import load_ratings
 from yarrow.decomposition import OnlineMatrixFactorization, OnlineRankMF
@@ -170,3 +171,16 @@ def test_movielens_in_one_pass():
     model = OnlineMatrixFactorization().fit(X[train], data.ratings[train])
     error = model.predict(X[rest]) - data.ratings[rest]
     assert np.sqrt(np.mean(error**2)) <= 0.95
+
+
+def test_what_is_no_name_leaves_no_trace():
+    model = OnlineMatrixFactorization(n_factors=2).partial_fit([["a", "x"], ["b", "y"]], [1, 2])
+    before = model.predict([["a", "x"], ["b", "y"]]).tolist(), model.n_rows_
+    for bad in ([["a", "y"], [["a"], "x"]], [["a", "y"], ["a", None]]):
+        with pytest.raises(DataError, match="row 1"):
+            model.partial_fit(bad, [1, 2])
+    with pytest.raises(DataError, match="field 'user'"):
+        model.learn_one({"user": ["a"], "item": "x"}, 1)
+    with pytest.raises(DataError, match="sparse matrix"):
+        model.partial_fit(csr_matrix([[1.0, 2.0]]), [1])
+    assert (model.predict([["a", "x"], ["b", "y"]]).tolist(), model.n_rows_) == before

@@ -245,18 +245,24 @@ class OnlineMatrixFactorization(Factorization):
         return min(self._high, max(self._low, score))
 
 
+def _is_name(value: Any) -> bool:
+    return value is not None and isinstance(value, Hashable) and bool(value == value)
+
+
 def _pair(x: Mapping[str, Hashable]) -> tuple[Hashable, Hashable]:
     for field in ("user", "item"):
         if field not in x:
             raise DataError("it is missing: a rating names a user and an item", field=field)
         value = x[field]
-        if value is None or value != value:
+        if not _is_name(value):
             raise DataError(f"{value!r} is no name", field=field)
     return x["user"], x["item"]
 
 
 def _pairs(X: Any) -> list[tuple[Hashable, Hashable]]:
     """Return the pairs of a table with two columns; numbers as Python's, so that names agree."""
+    if hasattr(X, "tocsr"):
+        raise DataError("X names users and items, two a row: a sparse matrix cannot.")
     columns = getattr(X, "columns", None)
     if columns is not None and {"user", "item"} <= set(columns):
         table = [np.asarray(X["user"]).tolist(), np.asarray(X["item"]).tolist()]
@@ -269,6 +275,6 @@ def _pairs(X: Any) -> list[tuple[Hashable, Hashable]]:
     for place, pair in enumerate(pairs):
         if len(pair) != 2:
             raise DataError(f"a pair of a user and an item is expected, got {pair!r}", row=place)
-        if any(name is None or name != name for name in pair):
+        if not all(map(_is_name, pair)):
             raise DataError(f"a user or an item has no name: {pair!r}", row=place)
     return pairs

@@ -12,6 +12,7 @@ from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import Scores
 from yarrow.stream.arrays import Array
+from yarrow.stream.sparse import to_csr
 
 Wanted = Literal["predictions", "scores", "probabilities"]
 
@@ -87,7 +88,7 @@ class ArrayLearner:
 
     def __init__(self, model: Any, X: Any, y: Array, weights: Array | None, classes: Any) -> None:
         self.model, self.y, self.weights = model, y, weights
-        self.X = X.tocsr() if hasattr(X, "tocsr") else rows_of(X)
+        self.X = rows_of(X)
         self.regression = is_regression(model)
         self._ready = False
         self._first: dict[str, Any] = {}
@@ -182,7 +183,9 @@ def length(X: Any) -> int:
 
 
 def rows_of(X: Any) -> Any:
-    """Rows as they are, but lists of numbers as an array."""
+    """Rows as they are, but lists of numbers as an array, and sparse ones as sound CSR."""
+    if hasattr(X, "tocsr"):
+        return to_csr(X)
     return X if hasattr(X, "shape") or _is_dicts(X) else np.asarray(X)
 
 
@@ -191,7 +194,7 @@ def take(X: Any, places: Any) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[places]
     if hasattr(X, "tocsr"):
-        return X.tocsr()[places]
+        return X[places]
     if hasattr(X, "columns"):  # polars
         return X[places]
     if _is_dicts(X):
@@ -206,7 +209,7 @@ def _is_dicts(X: Any) -> bool:
 def dicts(X: Any) -> list[dict[Any, float]]:
     """Rows as river wants them: by name or number of their column, without a matrix's zeros."""
     if hasattr(X, "tocsr"):
-        csr = X.tocsr()
+        csr = to_csr(X)
         bounds = zip(csr.indptr, csr.indptr[1:], strict=False)
         return [
             dict(zip(csr.indices[a:b].tolist(), csr.data[a:b].tolist(), strict=True))

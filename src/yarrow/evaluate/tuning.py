@@ -10,7 +10,7 @@ from typing import Any, Literal
 from yarrow import metrics as known_metrics
 from yarrow.composite.members import fresh, is_regression
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.models import Told, learner, length, take
+from yarrow.evaluate.models import Told, learner, length, rows_of, take
 from yarrow.evaluate.progressive import progressive
 from yarrow.lazy import np
 from yarrow.metrics import Metric
@@ -83,7 +83,7 @@ def cross_validate(
     >>> print(cross_validate(AROWClassifier(), X, y, folds=5))
     error 0 ± 0
     """
-    labels = _checked(X, y)
+    X, labels = _checked(X, y)
     asked = known_metrics.chosen(metrics, is_regression(model))
     values: dict[str, list[float]] = {metric.name: [] for metric in asked}
     for k, (train, test) in enumerate(folds_of(labels, folds, seed=seed, stratified=stratified)):
@@ -95,11 +95,11 @@ def cross_validate(
     return CrossValidation(values)
 
 
-def _checked(X: Any, y: Any) -> Array:
-    labels = np.asarray(y)
+def _checked(X: Any, y: Any) -> tuple[Any, Array]:
+    X, labels = rows_of(X), np.asarray(y)
     if labels.shape != (length(X),):
         raise DataError(f"X has {length(X)} rows, but y has the shape {labels.shape}.")
-    return labels
+    return X, labels
 
 
 def _passes(
@@ -202,7 +202,7 @@ def tune(
             "The 'by' parameter must be progressive, first_half, validation or folds. "
             f"Got {by!r} instead."
         )
-    labels = _checked(X, y)
+    X, labels = _checked(X, y)
     asked = known_metrics.chosen(metric, is_regression(candidates[0]))[0]
     n = len(labels)
     best_passes = [passes] * len(candidates)

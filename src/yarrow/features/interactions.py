@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from yarrow.errors import DataError
@@ -59,6 +59,8 @@ class Interactions(Transformer):
     def transform_one(self, x: Row) -> dict[Hashable, float]:
         """Return the row with its products."""
         self._check_parameters()
+        if not isinstance(x, Mapping):
+            raise DataError(f"A row must be a dict of features, not {x!r}.")
         row = dict(zip(x, values_of(x).tolist(), strict=True))
         spaces: dict[str, list[Feature]] = {}
         for name in sorted(row, key=str):  # a product has one name, whatever the row's order
@@ -74,6 +76,8 @@ class Interactions(Transformer):
 
     def transform(self, X: Iterable[Row]) -> list[dict[Hashable, float]]:
         """Return all rows, which are dicts, with their products."""
+        if hasattr(X, "shape"):
+            raise DataError(f"X must be a list of dicts, not {type(X).__name__}.")
         return [self.transform_one(row) for row in X]
 
     def _terms_of(self, spaces: list[str]) -> Iterable[tuple[str, ...]]:

@@ -175,4 +175,6 @@ class TextFeatures(Transformer):
 def _texts(X: Any) -> Iterable[Any]:
     if isinstance(X, str):
         raise DataError("Expected many texts, got one: pass a list of texts.")
+    if hasattr(X, "tocsr"):
+        raise DataError("X must be a list of texts: a sparse matrix has none.")
     return X  # type: ignore[no-any-return]

@@ -14,9 +14,7 @@ from yarrow.stream.arrays import Array, Rows, read_labels
 
 
 def check_values(rows: Rows) -> None:
-    """Refuse what is not finite, and sparse rows that are damaged, naming the place."""
-    if rows.begins is not None:
-        _check_sparse(rows)
+    """Refuse what is not finite, naming the place."""
     bad = ~np.isfinite(rows.values)
     if not bad.any():
         return
@@ -29,23 +27,6 @@ def check_values(rows: Rows) -> None:
     value = rows.values.flat[place] if rows.begins is None else rows.values[place]
     what = "NaN" if math.isnan(value) else "infinity"
     raise DataError(f"Input X contains {what} at row {row}, column {column}.")
-
-
-def _check_sparse(rows: Rows) -> None:
-    begins, indices = rows.begins, rows.indices
-    assert begins is not None
-    assert indices is not None
-    if indices.dtype.kind not in "iu":
-        raise DataError("Input X is damaged: its indices must be int32 or int64.")
-    if begins[0] != 0 or (np.diff(begins) < 0).any() or begins[-1] > len(indices):
-        raise DataError("Input X is damaged: it does not say where each row begins and ends.")
-    if len(rows.values) < begins[-1]:
-        raise DataError("Input X is damaged: values are missing.")
-    used = indices[: begins[-1]]
-    if used.size and (used.min() < 0 or used.max() >= rows.n_columns):
-        place = int(np.flatnonzero((used < 0) | (used >= rows.n_columns))[0])
-        row = int(np.searchsorted(begins, place, side="right")) - 1
-        raise DataError(f"Input X has the index {used[place]} at row {row}: no such column.")
 
 
 def squared_norm(values: Array) -> float:

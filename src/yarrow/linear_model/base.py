@@ -180,9 +180,9 @@ class LinearModel(ModelOwner):
 
     # -- arrays ----------------------------------------------------------------------------------
 
-    def _read(self, X: Any, reset: bool) -> tuple[Rows, list[Any]]:
+    def _read(self, X: Any, reset: bool, by_core: bool = True) -> tuple[Rows, list[Any]]:
         """The rows of `X` and the names of its columns, checked against those seen before."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core)
         known = None if reset else self.__dict__.get("_n_features_in")
         if known is None:
             return rows, rows.names or []

@@ -132,7 +132,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         labels = read_labels(y, rows.n_rows)
         balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
         numbers, names = labels
@@ -259,7 +259,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         labels = read_labels(y, rows.n_rows)
         with self._learning(self._declared()) as model:
             self._learn(model, rows, feature_names(X, rows), labels, w)
@@ -271,7 +271,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         model = self.__dict__.get("_model")
         if model is None:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(self._best_names(scores), index=X.index)
 
@@ -343,7 +343,7 @@ class CalibratedProbabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return pd.DataFrame(index=X.index)
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         names: list[Any] = feature_names(X, rows)
         table = self._probabilities(*self._score_rows(model, rows, names))
         return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)

@@ -80,7 +80,7 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows, without `y`."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         self._fit_passes(self._new_model([]), rows, (np.zeros(rows.n_rows), []), sample_weight)
         return self
 
@@ -155,6 +155,6 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
 
     def learn_many(self, X: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (np.zeros(rows.n_rows), []), w)

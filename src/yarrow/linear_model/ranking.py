@@ -111,7 +111,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     def partial_fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Learn all pairs of the rows of `X`, once: each row against those after it, in order."""
-        rows, names = self._read(X, reset=False)
+        rows, names = self._read(X, reset=False, by_core=False)  # SciPy takes differences first
         table, pairs = _table(rows), _pairs(read_values(y, rows.n_rows), group)
         with self._learning([]) as model:
             self._learn_pairs(model, table, pairs, names)

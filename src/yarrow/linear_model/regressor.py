@@ -38,7 +38,7 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         values = read_values(y, rows.n_rows)
         self._fit_passes(self._new_model([]), rows, (values, []), sample_weight)
         return self
@@ -97,7 +97,7 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         values = read_values(y, rows.n_rows)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (values, []), w)
@@ -109,7 +109,7 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
         model = self.__dict__.get("_model")
         if model is None:
             return pd.Series(0.0, index=X.index)
-        rows = read_rows(X)
+        rows = read_rows(X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(scores[:, 0], index=X.index)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from yarrow.errors import DataError, DataTypeError, ParameterError
 from yarrow.lazy import np
+from yarrow.stream.sparse import to_csr
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -56,11 +57,14 @@ class Rows:
         return cls(values, indices, begins, len(lengths), width, None)
 
 
-def read_rows(X: Any) -> Rows:
-    """Look at `X`, whatever it is, without copying it if it is an array already."""
+def read_rows(X: Any, by_core: bool = False) -> Rows:
+    """Look at `X`, whatever it is, without copying it if it is an array already.
+
+    With `by_core` the core will see the rows next, and looks at the column indices itself.
+    """
     names = column_names(X)
     if hasattr(X, "tocsr"):
-        return _read_sparse(X)
+        return _read_sparse(X, by_core)
     values = X if isinstance(X, np.ndarray) else _to_numpy(X)
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{X}\n")
@@ -80,10 +84,8 @@ def read_rows(X: Any) -> Rows:
     return Rows(values, None, None, values.shape[0], values.shape[1], names)
 
 
-def _read_sparse(X: Any) -> Rows:
-    if getattr(X, "ndim", 2) != 2:
-        raise DataError(f"Expected a 2D sparse array, got {X.ndim}D instead.")
-    csr = X.tocsr()
+def _read_sparse(X: Any, by_core: bool) -> Rows:
+    csr = to_csr(X, by_core)
     if csr.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{X}\n")
     if csr.dtype.kind not in "fiub" or csr.dtype.itemsize > 8 or csr.dtype == np.float16:
@@ -91,8 +93,6 @@ def _read_sparse(X: Any) -> Rows:
     if not csr.dtype.isnative:
         csr = csr.astype(csr.dtype.newbyteorder("="))
     _check_shape(csr.shape)
-    if csr.indptr.shape != (csr.shape[0] + 1,):
-        raise DataError("Input X is damaged: it does not say where each row begins and ends.")
     values, indices = np.ascontiguousarray(csr.data), np.ascontiguousarray(csr.indices)
     return Rows(values, indices, csr.indptr, csr.shape[0], csr.shape[1], None)
 
