@@ -39,7 +39,7 @@ struct ClassName {
   }
 
   std::string quoted() const {
-    if (kind == Kind::text) return "'" + text + "'";
+    if (kind == Kind::text) return "'" + utf8::shown(text) + "'";
     if (kind == Kind::real) return std::to_string(real);
     if (kind == Kind::boolean) return integer ? "True" : "False";
     return std::to_string(integer);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "utf8.hpp"
+
 namespace yarrow {
 
 // Everything the core throws: one sentence that a user can act on.
@@ -17,26 +19,29 @@ struct Error : std::runtime_error {
 struct ParseError : Error {
   std::size_t line;     // 1-based
   std::size_t column;   // 1-based, in bytes; 0 when the whole line is meant
-  std::string field;    // as written, shortened when it is very long
+  std::string field;    // as a sentence shows it: shortened, without bytes that are no text
   std::string problem;  // what is wrong with it
 
   ParseError(std::size_t at_line, std::size_t at_column, std::string_view text,
              std::string_view what_is_wrong)
-      : Error(sentence(at_line, at_column, shorten(text), what_is_wrong)),
-        line(at_line),
-        column(at_column),
-        field(shorten(text)),
-        problem(what_is_wrong) {}
+      : ParseError(at_line, at_column, utf8::shown(utf8::shortened(text)), what_is_wrong, Shown{}) {
+  }
 
   // The same mistake, seen from a stream in which `lines` lines came before.
-  ParseError after(std::size_t lines) const { return {line + lines, column, field, problem}; }
+  ParseError after(std::size_t lines) const {
+    return {line + lines, column, field, problem, Shown{}};
+  }
 
  private:
-  static std::string shorten(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    if (text.size() <= longest) return std::string(text);
-    return std::string(text.substr(0, longest)) + "...";
-  }
+  struct Shown {};  // says that the field has been made fit to be shown
+
+  ParseError(std::size_t at_line, std::size_t at_column, const std::string& text,
+             std::string_view what_is_wrong, Shown)
+      : Error(sentence(at_line, at_column, text, what_is_wrong)),
+        line(at_line),
+        column(at_column),
+        field(text),
+        problem(what_is_wrong) {}
 
   static std::string sentence(std::size_t line, std::size_t column, const std::string& field,
                               std::string_view problem) {

@@ -98,6 +98,17 @@ inline double number_in(std::string_view text, std::string_view what, std::strin
   return value;
 }
 
+// Refuses text with bytes that are no UTF-8; the word around the first of them is the field.
+inline void check_utf8(std::string_view text) {
+  const std::size_t at = utf8::find_invalid(text);
+  if (at == std::string_view::npos) return;
+  const auto ends = [](char c) { return c == '|' || c == '\n' || is_blank(c); };
+  std::size_t begin = at, end = at;
+  while (begin > 0 && !ends(text[begin - 1])) --begin;
+  while (end < text.size() && !ends(text[end])) ++end;
+  throw Mistake{text.substr(begin, end - begin), "it is not valid UTF-8"};
+}
+
 // The number that a label is, or NaN for any other text but the words for NaN and infinity.
 inline double label_in(std::string_view text) {
   double value = 0;
@@ -105,6 +116,7 @@ inline double label_in(std::string_view text) {
   if (numeric && std::isfinite(value)) return value;
   if (numeric || is_word(text, "nan") || is_word(text, "inf") || is_word(text, "infinity"))
     throw Mistake{text, number_problem("label", text)};
+  check_utf8(text);
   return std::numeric_limits<double>::quiet_NaN();
 }
 

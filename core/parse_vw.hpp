@@ -45,6 +45,9 @@ class VwParser : public TextParser<W> {
   void parse(RowBlock<W>& block) const override {
     text::clear_rows(block);
     Scratch scratch;
+    // A look at all of the text at once costs next to nothing; lines are looked at if one is bad.
+    const std::string_view whole(block.text.data(), block.text.size);
+    scratch.is_utf8 = utf8::is_ascii(whole) || utf8::find_invalid(whole) == std::string_view::npos;
     text::for_each_line(block, options_.skip_errors,
                         [&](const char* line) { return parse_line(line, block, scratch); });
     drop_unfinished_row(block);
@@ -63,6 +66,7 @@ class VwParser : public TextParser<W> {
     std::vector<Feature> features;
     std::vector<const Feature*> left, right;
     DuplicateMerger merger;
+    bool is_utf8 = false;  // all of the block
   };
 
   struct Head {
@@ -92,6 +96,7 @@ class VwParser : public TextParser<W> {
   const char* parse_line(const char* p, RowBlock<W>& block, Scratch& scratch) const {
     p = text::skip_blanks(p);
     if (*p == '\n') return p;
+    if (!scratch.is_utf8) text::check_utf8(text::between(p, text::find_line_end(p)));
     drop_unfinished_row(block);
     scratch.features.clear();
     if (hashed()) block.arena.clear();

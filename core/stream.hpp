@@ -137,7 +137,8 @@ class StreamLearner {
     if (weight == 0) return;
     const bool is_text = learns_labels() && block.has_text_label(i);
     if (is_text && model_.is_regression())
-      throw Error("the label '" + std::string(block.label_text[i]) + "' is not a number");
+      throw Error("the label '" + utf8::shown(utf8::shortened(block.label_text[i])) +
+                  "' is not a number");
     const Index names_before = model_.vocabulary.size();
     const Row<W> row = rows.learn(i);
     double prediction = 0;

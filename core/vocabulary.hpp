@@ -43,10 +43,7 @@ struct Name {
   // As an error message shows it: 5, 'word', 'a very long te...'.
   std::string quoted() const {
     if (!is_text()) return std::to_string(number);
-    std::size_t shown = std::min<std::size_t>(view().size(), 60);
-    const bool whole = shown == view().size();
-    while (!whole && (text[shown] & 0xc0) == 0x80) --shown;  // never half a character
-    return "'" + std::string(view().substr(0, shown)) + (whole ? "'" : "...'");
+    return "'" + utf8::shown(utf8::shortened(view())) + "'";
   }
 };
 

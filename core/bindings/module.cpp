@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "common.hpp"
 
 namespace yarrow {
@@ -64,7 +66,11 @@ static void translate(const std::exception_ptr& error, void*) {
     std::rethrow_exception(error);
   } catch (const yarrow::Error& e) {
     const nanobind::object type = nanobind::module_::import_("yarrow.errors").attr("DataError");
-    PyErr_SetString(type.ptr(), e.what());
+    // Whatever a sentence quotes, reporting it must not fail.
+    const auto size = static_cast<Py_ssize_t>(std::strlen(e.what()));
+    const nanobind::object sentence =
+        nanobind::steal(PyUnicode_DecodeUTF8(e.what(), size, "backslashreplace"));
+    if (sentence.is_valid()) PyErr_SetObject(type.ptr(), sentence.ptr());
   }
 }
 

@@ -135,6 +135,7 @@ void svmlight_names_the_broken_field() {
            Broken{"1 2:1 3:1e39", "3:1e39", "the value is too large"},
            Broken{"1 2:1 3:-1e999", "3:-1e999", "the value is too large"},
            Broken{"1 2:1 -3:1", "-3:1", "the index is negative"},
+  const char* raw = "";  // how the field begins in the line, where a sentence shows it differently
            Broken{"1 2:1 3.5:1", "3.5:1", "the index is not a whole number"},
            Broken{"1 2:1 :1", ":1", "the index is not a whole number"},
            Broken{"1 2:1 x:1", "x:1", "the index is not a whole number"},
@@ -152,7 +153,9 @@ void svmlight_names_the_broken_field() {
            Broken{"nan 2:1", "nan", "the label is NaN"},
            Broken{"-inf 2:1", "-inf", "the label is infinite"},
            Broken{"1e999 2:1", "1e999", "the label is too large"},
-           Broken{"1 2:1 \x01", "\x01", "expected index:value"},
+           Broken{"1 2:1 \x01", "\\x01", "expected index:value", "\x01"},
+           Broken{"1 2:1 \xe9", "\\xe9", "expected index:value", "\xe9"},
+           Broken{"caf\xe9 2:1", "caf\\xe9", "it is not valid UTF-8", "caf"},
            Broken{"1 5:3e38 2:1 5:3e38", "", "the values of a feature that comes twice have"},
        }) {
     const std::string line = broken.line, before = "1 1:1 2:2\n\n", after = "\n1 3:4";
@@ -162,7 +165,7 @@ void svmlight_names_the_broken_field() {
     CHECK(stopped.failure->problem.find(broken.problem) == 0);
     if (*broken.field) {
       CHECK(stopped.failure->field == broken.field);
-      CHECK(stopped.failure->column == line.rfind(broken.field) + 1);
+      CHECK(stopped.failure->column == line.rfind(*broken.raw ? broken.raw : broken.field) + 1);
     }
     CHECK(show(stopped) == "1|0=1 1=2\n");
 
@@ -197,6 +200,7 @@ void svmlight_indices_may_be_hashed() {
   for (auto [name, value] : {std::pair{0LL, 1.f}, {7LL, 2.f}, {9223372036854775807LL, 4.f}})
     expected[static_cast<Index>(hash_integer(name) & 15)] += value;
   const Row<float> row = block.row(0);
+  CHECK(show(parse("caf\xc3\xa9 2:1 # \xe9")) == "caf\xc3\xa9|1=1\n");  // comments may be anything
   CHECK(row.size == expected.size());
   for (std::size_t k = 0; k < row.size; ++k) CHECK(expected.at(row.index[k]) == row.value[k]);
 

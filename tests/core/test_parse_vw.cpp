@@ -81,6 +81,25 @@ void rows_are_canonical() {
   CHECK(show(parse("1 |a^b c |a b^c")) == "1|a^b^c=2\n");
 }
 
+void names_are_utf8() {
+  const std::string good = "a | caf\xc3\xa9 b\n";
+  for (const char* line : {"a | x caf\xe9", "a |x caf\xe9:2", "a |caf\xe9 b", "caf\xe9 | b",
+                           "a 'caf\xe9| b", "a | \xed\xa0\x80"})
+    for (const int hash_bits : {0, 4}) {
+      VwOptions options;
+      options.hash_bits = hash_bits;
+      const auto stopped = parse(good + line + "\n" + good, options);
+      CHECK(stopped.failure && stopped.failure->line == 2 && stopped.rows() == 1);
+      CHECK(stopped.failure->problem == "it is not valid UTF-8");
+      options.skip_errors = true;
+      const auto skipped = parse(good + line + "\n" + good, options);
+      CHECK(skipped.skipped == 1 && skipped.rows() == 2 && skipped.value.size() == 4);
+    }
+  const auto named = parse("a |x y caf\xe9:2 z");
+  CHECK(std::string(named.failure->what()) ==
+        "line 1, column 8, 'caf\\xe9:2': it is not valid UTF-8");
+}
+
 void names_may_hold_anything_else() {
   CHECK(show(parse("1 | #x=\"1\" \xc3\xa4 a*b,c;d")) == "1|#x=\"1\"=1 \xc3\xa4=1 a*b,c;d=1\n");
 }
@@ -234,6 +253,7 @@ void any_bytes_are_survived() {
 int main() {
   rows_are_read();
   rows_are_canonical();
+  names_are_utf8();
   names_may_hold_anything_else();
   the_broken_field_is_named();
   features_may_be_hashed();

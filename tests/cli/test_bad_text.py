@@ -1,0 +1,62 @@
+"""Bytes that are no text, endless rows, labels that no float holds: right, or one sentence."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.support import Run
+
+import yarrow
+
+#: the format, a broken row, and what is said of it
+NO_TEXT = {
+    "label": ("svm", b"caf\xe9 1:1", "line 2, column 1, 'caf\\xe9': it is not valid UTF-8"),
+    "token": ("svm", b"-1 1:1 \xe9", "line 2, column 8, '\\xe9': expected index:value"),
+    "value": ("svm", b"-1 1:\xff", "line 2, column 4, '1:\\xff': the value is not a number"),
+    "NUL": ("svm", b"-1 2:1\0", "line 2, column 7, '\\x00': expected index:value"),
+    "escape": ("svm", b"-1 \x1b[2J", "line 2, column 4, '\\x1b[2J': expected index:value"),
+    "name": ("vw", b"b | tea caf\xe9", "line 2, column 9, 'caf\\xe9': it is not valid UTF-8"),
+    "namespace": ("vw", b"b |caf\xe9 tea", "line 2, column 4, 'caf\\xe9': it is not valid UTF-8"),
+    "class": ("vw", b"caf\xe9 | tea", "line 2, column 1, 'caf\\xe9': it is not valid UTF-8"),
+    "surrogate": (
+        "vw",
+        b"b | \xed\xa0\x80",
+        "line 2, column 5, '\\xed\\xa0\\x80': it is not valid",
+    ),
+}
+GOOD = {"svm": (b"a 1:1\n", b"\nb 2:1\n"), "vw": (b"a | t\xc3\xa9\n", b"\nb | tea\n")}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_bytes_that_are_no_text_make_a_broken_row(run: Run, tmp_path: Path, name: str) -> None:
+    form, line, says = NO_TEXT[name]
+    data, model = tmp_path / f"rows.{form}", tmp_path / "m"
+    before, after = GOOD[form]
+    data.write_bytes(before + line + after)
+    for command in (["train", data, "--model", model], ["evaluate", data], ["compare", data]):
+        assert f"{data}, {says}" in run(*command, code=2).stderr
+    assert not model.exists()
+    result = run("train", data, "--model", model, "--on-error", "skip")
+    assert "1 row skipped" in result.stderr
+    assert says in result.stderr
+    fitted = yarrow.load(model)
+    assert fitted.classes_.tolist() == ["a", "b"]
+    assert len(fitted.feature_names_) == 2
+    run("inspect", model)
+    assert says in run("predict", model, data, "--output", tmp_path / "out", code=2).stderr
+
+
+def test_a_binary_file_is_refused_in_a_sentence(run: Run, svm: Path, tmp_path: Path) -> None:
+    data, model = tmp_path / "noise.svm", tmp_path / "m"
+    data.write_bytes(np.random.default_rng(0).bytes(5000))
+    run("train", svm, "--model", model)
+    for command in (
+        ["train", data, "--model", model], ["evaluate", data], ["compare", data],
+        ["tune", data, "--learner", "arow"], ["predict", model, data],
+    ):  # fmt: skip
+        assert f"{data}, line 1, column 1" in run(*command, code=2).stderr
+    data.write_bytes(gzip.compress(data.read_bytes()))  # known by its first bytes
+    assert "line 1, column 1" in run("train", data, "--model", model, code=2).stderr
