@@ -150,15 +150,17 @@ class SvmlightParser : public TextParser<W> {
     return {field, "the index is beyond the limit of " + std::to_string(limit()) + remedy};
   }
 
+  // No byte is looked at more than a few times, however long a line is: one is only searched for
+  // a comment if a 0 stands there, and the rest of a comment is passed over.
   static bool contains_index_zero(std::string_view start) {
     for (std::size_t at = 0; (at = start.find(':', at)) != std::string_view::npos; ++at) {
       std::size_t digits = at;
       while (digits > 0 && start[digits - 1] == '0') --digits;
-      if (digits == at) continue;
+      const auto ends = [](char c) { return c == '\n' || text::is_blank(c); };
+      if (digits == at || (digits > 0 && !ends(start[digits - 1]))) continue;
       const std::size_t line = digits > 0 ? start.rfind('\n', digits - 1) + 1 : 0;
-      const std::string_view before = start.substr(line, digits - line);
-      const bool is_token = before.empty() || text::is_blank(before.back());
-      if (is_token && before.find('#') == std::string_view::npos) return true;
+      if (start.substr(line, digits - line).find('#') == std::string_view::npos) return true;
+      at = std::min(start.find('\n', at), start.size());
     }
     return false;
   }

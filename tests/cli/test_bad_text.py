@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 
 import numpy as np
@@ -60,3 +61,11 @@ def test_a_binary_file_is_refused_in_a_sentence(run: Run, svm: Path, tmp_path: P
         assert f"{data}, line 1, column 1" in run(*command, code=2).stderr
     data.write_bytes(gzip.compress(data.read_bytes()))  # known by its first bytes
     assert "line 1, column 1" in run("train", data, "--model", model, code=2).stderr
+
+
+def test_the_index_base_of_a_long_row_is_found_at_once(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "wide.svm"
+    data.write_text("1 " + " ".join(f"{i}:1" for i in range(1, 400_000)) + "\n-1 1:1\n")
+    start = time.process_time()
+    run("train", data, "--model", tmp_path / "m")
+    assert time.process_time() - start < 10  # it is below a second, where squares are two minutes

@@ -1,4 +1,5 @@
 // svmlight text, against a parser that is slow and obvious.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -68,12 +69,34 @@ void svmlight_reads_rows() {
   CHECK(!block.failure && block.skipped == 0);
 }
 
+SvmlightOptions labels_optional() {
+  SvmlightOptions options;
+  options.labels_optional = true;
+  return options;
+}
+
+// One long row takes as long as many short ones: its length must not count twice.
+void the_index_base_is_found_in_linear_time() {
+  for (const char* what : {" 10:1", " 100000:1", " # 0:1"}) {
+    std::string row = "1";
+    while (row.size() < (std::size_t{4} << 20)) row += what;
+    SvmlightParser<float> parser{SvmlightOptions{}};
+    const auto start = std::chrono::steady_clock::now();
+    parser.see_start(row);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    CHECK(taken.count() < 1.0);  // it is milliseconds, where squares are minutes
+    CHECK(parser.index_base() == 1);
+  }
+}
+
 void svmlight_finds_the_index_base() {
   CHECK(show(parse("1 1:1 2:2")) == "1|0=1 1=2\n");
   CHECK(show(parse("1 5:1\n1 0:1 2:2")) == "1|5=1\n1|0=1 2=2\n");
   CHECK(show(parse("1 1:1 # 0:1")) == "1|0=1\n");
   CHECK(show(parse("1 1:1\n1 10:1 20:0 qid")).substr(0, 6) == "1|0=1\n");
   CHECK(show(parse("1 00:1 1:2")) == "1|0=1 1=2\n");
+  CHECK(show(parse("1 1:1 # 0:1 0:1\n1 1:1 # 0:1\n1 2:1")) == "1|0=1\n1|0=1\n1|1=1\n");
+  CHECK(show(parse("1 1:1 # 0:1\n0:1 1:1", labels_optional())) == "1|1=1\n|0=1 1=1\n");
   SvmlightOptions options;
   options.index_base = 0;
   CHECK(show(parse("1 1:1", options)) == "1|1=1\n");
@@ -112,6 +135,7 @@ struct Broken {
   const char* line;
   const char* field;
   const char* problem;
+  const char* raw = "";  // how the field begins in the line, where a sentence shows it differently
 };
 
 void svmlight_names_the_broken_field() {
@@ -135,7 +159,6 @@ void svmlight_names_the_broken_field() {
            Broken{"1 2:1 3:1e39", "3:1e39", "the value is too large"},
            Broken{"1 2:1 3:-1e999", "3:-1e999", "the value is too large"},
            Broken{"1 2:1 -3:1", "-3:1", "the index is negative"},
-  const char* raw = "";  // how the field begins in the line, where a sentence shows it differently
            Broken{"1 2:1 3.5:1", "3.5:1", "the index is not a whole number"},
            Broken{"1 2:1 :1", ":1", "the index is not a whole number"},
            Broken{"1 2:1 x:1", "x:1", "the index is not a whole number"},
@@ -177,6 +200,7 @@ void svmlight_names_the_broken_field() {
     CHECK(show(skipped) == "1|0=1 1=2\n1|2=4\n");
     CHECK(skipped.line_number(1) == 4);
   }
+  CHECK(show(parse("caf\xc3\xa9 2:1 # \xe9")) == "caf\xc3\xa9|1=1\n");  // comments may be anything
   CHECK(parse("1 2:1\x01 3:1").failure && parse("1 2:0.5|3:1").failure);
   CHECK(std::string(parse("1 2:x").failure->what()) ==
         "line 1, column 3, '2:x': the value is not a number");
@@ -200,7 +224,6 @@ void svmlight_indices_may_be_hashed() {
   for (auto [name, value] : {std::pair{0LL, 1.f}, {7LL, 2.f}, {9223372036854775807LL, 4.f}})
     expected[static_cast<Index>(hash_integer(name) & 15)] += value;
   const Row<float> row = block.row(0);
-  CHECK(show(parse("caf\xc3\xa9 2:1 # \xe9")) == "caf\xc3\xa9|1=1\n");  // comments may be anything
   CHECK(row.size == expected.size());
   for (std::size_t k = 0; k < row.size; ++k) CHECK(expected.at(row.index[k]) == row.value[k]);
 
@@ -323,6 +346,7 @@ void svmlight_survives_any_bytes() {
 int main() {
   svmlight_reads_rows();
   svmlight_finds_the_index_base();
+  the_index_base_is_found_in_linear_time();
   svmlight_rows_are_canonical();
   svmlight_labels_may_be_optional();
   svmlight_queries_are_tags();
