@@ -1,10 +1,13 @@
 #pragma once
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +32,15 @@ struct ClassName {
     if (value == std::floor(value) && std::abs(value) <= exact)
       return of(static_cast<std::int64_t>(value));
     return {Kind::real, 0, value, {}};
+  }
+
+  /// Of an integer as it is written, which a double may not hold.
+  static ClassName of_digits(std::string_view text) {
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    if (std::from_chars(text.data() + text.starts_with('+'), end, value).ec != std::errc())
+      throw Error("the class " + std::string(text) + " does not fit into 64 bits");
+    return of(value);
   }
 
   /// The same for equal names, different for others.

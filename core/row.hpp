@@ -140,6 +140,13 @@ struct RowBlock {
   bool named() const { return !name.empty(); }
   bool has_label(std::size_t i) const { return !label_text[i].empty(); }
   bool has_text_label(std::size_t i) const { return has_label(i) && std::isnan(label[i]); }
+  // Whether the label is written as an integer that the number in `label` may not be: beyond 2^53.
+  bool has_large_label(std::size_t i) const {
+    if (!(std::abs(label[i]) >= 9007199254740992.0)) return false;
+    std::string_view digits = label_text[i];
+    if (!digits.empty() && (digits[0] == '+' || digits[0] == '-')) digits.remove_prefix(1);
+    return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  }
   std::size_t line_number(std::size_t i) const { return first_line + line[i]; }
   Row<W> row(std::size_t i) const {
     return {index.data() + begin[i], value.data() + begin[i],

@@ -145,8 +145,8 @@ class StreamLearner {
     const double updates = model_.state().updates;
     const bool is_told = model_.learner->predicts_as_it_learns();
     if (!is_told) prediction = predict(row, names_before);
-    if (is_text) {
-      const ClassName name = ClassName::of(std::string(block.label_text[i]));
+    if (is_named(block, i)) {
+      const ClassName name = class_name(block, i);
       model_.learn_row(row, &name, 0, weight, names_before);
     } else {
       model_.learn_row(row, nullptr, block.label[i], weight, names_before);
@@ -154,6 +154,17 @@ class StreamLearner {
     if (!learns_labels()) return add(account, row, 1, model_.state().updates == updates ? 1 : -1);
     if (is_told) prediction = model_.learner->last_prediction;
     count(block, i, row, prediction, account);
+  }
+
+  /// Whether the class of a row is what is written there, and not the number that was made of it.
+  bool is_named(const RowBlock<W>& block, std::size_t i) const {
+    return learns_labels() && !model_.is_regression() &&
+           (block.has_text_label(i) || block.has_large_label(i));
+  }
+
+  static ClassName class_name(const RowBlock<W>& block, std::size_t i) {
+    const std::string_view text = block.label_text[i];
+    return block.has_text_label(i) ? ClassName::of(std::string(text)) : ClassName::of_digits(text);
   }
 
   /// Without labels every row counts as 1, normal, and is predicted as -1 if it moves the model.
@@ -174,9 +185,8 @@ class StreamLearner {
              Account& account) {
     double label = block.label[i];
     if (!model_.is_regression())
-      label = block.has_text_label(i)
-                  ? model_.classes.find(ClassName::of(std::string(block.label_text[i])))
-                  : model_.classes.find_or_add(label);
+      label = is_named(block, i) ? model_.classes.find(class_name(block, i))
+                                 : model_.classes.find_or_add(label);
     add(account, row, label, prediction);
   }
 

@@ -86,10 +86,16 @@ static void make_reader(PythonReader<W>* self, nb::object file, const std::strin
   self->blocks = std::make_unique<BlockReader<W>>(std::move(source), std::move(parser), options);
 }
 
-/// The label of a row: a number, a text, or None.
+/// The label of a row: a number, an integer if a float would not keep it, a text, or None.
 template <class W>
 static nb::object label_of(const RowBlock<W>& block, std::size_t i) {
   if (!block.has_label(i)) return nb::none();
+  if (block.has_large_label(i)) {
+    const std::string digits(block.label_text[i]);
+    PyObject* const integer = PyLong_FromString(digits.c_str(), nullptr, 10);
+    if (integer) return nb::steal(integer);
+    PyErr_Clear();  // Python makes no integer of thousands of digits: it stays a float
+  }
   if (!block.has_text_label(i)) return nb::cast(block.label[i]);
   return nb::str(block.label_text[i].data(), block.label_text[i].size());
 }
@@ -139,7 +145,8 @@ struct SharedNames {
 };
 
 /// The next block with its features numbered, or None at the end: rows that any number of models
-/// can learn. `labels` are numbers, NaN where there is none; with a text among them a list.
+/// can learn. `labels` are numbers, NaN where there is none; with a text or an integer beyond 2^53
+/// among them a list.
 template <class W>
 static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
   RowBlock<W>* block;
@@ -158,14 +165,14 @@ static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
   }
   if (!block) return nb::none();
   const std::size_t rows = block->rows(), values = index.size();
-  bool has_texts = false;
+  bool needs_list = false;  // an array of floats would not hold all labels as they are
   std::vector<std::int64_t> lines;
   for (std::size_t i = 0; i < rows; ++i) {
-    has_texts |= block->has_text_label(i);
+    needs_list |= block->has_text_label(i) || block->has_large_label(i);
     lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
   }
   nb::dict out;
-  if (has_texts) {
+  if (needs_list) {
     nb::list labels;
     for (std::size_t i = 0; i < rows; ++i) labels.append(label_of(*block, i));
     out["labels"] = labels;
@@ -214,6 +221,7 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   RowBlock<W> block;
   block.begin.assign(begins.begin(), begins.end());
   std::vector<FeatureName> known;
+  std::vector<nb::str> written;  // integers, whose texts the block borrows
   for (nb::handle name : names) {
     const std::string_view text = text_of(name);
     known.push_back({text, hash_text(text.data(), text.size())});
@@ -221,9 +229,14 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const nb::handle label = labels[i];
     const bool is_text = PyUnicode_Check(label.ptr());
-    block.label_text.push_back(is_text ? text_of(label) : std::string_view("number"));
-    block.label.push_back(is_text ? std::numeric_limits<double>::quiet_NaN()
-                                  : nb::cast<double>(label));
+    const double number =
+        is_text ? std::numeric_limits<double>::quiet_NaN() : nb::cast<double>(label);
+    const bool is_large = std::abs(number) >= 9007199254740992.0 && PyLong_Check(label.ptr());
+    if (is_large) written.push_back(nb::str(label));  // see has_large_label
+    block.label.push_back(number);
+    block.label_text.push_back(is_text    ? text_of(label)
+                               : is_large ? text_of(written.back())
+                                          : std::string_view("number"));
     block.weight.push_back(weights.empty() ? 1 : weights[i]);
     block.line.push_back(static_cast<std::uint32_t>(lines[i]));
     for (std::int64_t j = begins[i]; j < begins[i + 1]; ++j) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import time
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 from cli.support import Run
 
 import yarrow
+from yarrow import AROWClassifier, PassiveAggressiveRegressor
+from yarrow.errors import DataError
+from yarrow.kernel import KernelPerceptron
 
 #: the format, a broken row, and what is said of it
 NO_TEXT = {
@@ -69,3 +73,67 @@ def test_the_index_base_of_a_long_row_is_found_at_once(run: Run, tmp_path: Path)
     start = time.process_time()
     run("train", data, "--model", tmp_path / "m")
     assert time.process_time() - start < 10  # it is below a second, where squares are two minutes
+
+
+#: neighbours that are one and the same as floats
+LARGE = [9007199254740993, 9007199254740992, -9007199254740993, 2**63 - 1, 2**63 - 2, -(2**63)]
+FORMATS = {
+    "svm": lambda label: f"{label} 1:1\n",
+    "vw": lambda label: f"{label} | a\n",
+    "csv": lambda label: f"{label},1\n",
+    "jsonl": lambda label: json.dumps({"y": label, "a": 1}) + "\n",
+    "parquet": None,
+}
+
+
+def written(path: Path, labels: list[int]) -> Path:
+    line = FORMATS[path.suffix[1:]]
+    if line is None:
+        pd = pytest.importorskip("pandas")
+        pd.DataFrame({"y": labels, "a": 1.0}).to_parquet(path)
+    else:
+        path.write_text(("y,a\n" if path.suffix == ".csv" else "") + "".join(map(line, labels)))
+    return path
+
+
+def options(path: Path) -> list[str]:
+    return [] if path.suffix in (".svm", ".vw") else ["--label", "y"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_integers_are_kept_that_no_float_holds(run: Run, tmp_path: Path, form: str) -> None:
+    data, model = written(tmp_path / f"rows.{form}", LARGE), tmp_path / "m"
+    run("train", data, *options(data), "--model", model)
+    assert yarrow.load(model).classes_.tolist() == sorted(LARGE)
+    told = run("predict", model, data, *options(data), "--quiet").stdout.split()
+    assert set(told) <= set(map(str, LARGE))
+    direct = AROWClassifier().partial_fit(np.ones((len(LARGE), 1)), LARGE)
+    assert direct.classes_.tolist() == sorted(LARGE)
+    run("evaluate", data, *options(data), "--learner", "arow")
+    run("compare", data, *options(data))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_integers_beyond_64_bits_are_refused(run: Run, tmp_path: Path, form: str) -> None:
+    data, model = written(tmp_path / f"rows.{form}", [1, 2**63]), tmp_path / "m"
+    says = "9223372036854775808 does not fit into 64 bits"
+    assert says in run("train", data, *options(data), "--model", model, code=2).stderr
+    with pytest.raises(DataError, match="64 bits"):
+        AROWClassifier().partial_fit(np.ones((2, 1)), [1, 2**63])
+    # As a target it is a number like others.
+    run("train", data, *options(data), "--learner", "pa-regressor", "--model", model)
+    assert isinstance(yarrow.load(model), PassiveAggressiveRegressor)
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, "1", 1, "1"], [2**53, 2**53 + 1, 1.0], [2**63 - 1, 1.5e300]]
+)
+@pytest.mark.parametrize("cls", [AROWClassifier, KernelPerceptron])
+def test_lists_keep_apart_what_rows_keep_apart(cls: type, labels: list[object]) -> None:
+    X = np.eye(len(labels))
+    by_list, by_row = cls().partial_fit(X, labels), cls()
+    for row, label in zip(X.tolist(), labels, strict=True):
+        by_row.learn_one(dict(enumerate(row)), label)
+    assert by_list.classes_.tolist() == by_row.classes_.tolist()
+    assert len(by_list.classes_) == len(set(labels))
+    assert {type(name) for name in by_list.predict(X).tolist()} <= set(map(type, labels))

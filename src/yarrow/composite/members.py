@@ -20,7 +20,7 @@ from yarrow.kernel.rows import RowTable
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import foretell
-from yarrow.stream.arrays import Array, Rows
+from yarrow.stream.arrays import Array, Rows, exact_array
 
 Codes = Mapping[Any, int]
 
@@ -292,8 +292,8 @@ class ArrayMember(Member):
                     f"{type(self.model).__name__} must be told all classes before its first row: "
                     "pass classes=... to partial_fit."
                 )
-            more["classes"] = np.array(block.classes)
-        y = some.values if self.regression else np.array(some.truth)
+            more["classes"] = exact_array(block.classes)
+        y = some.values if self.regression else exact_array(some.truth)
         self.model.partial_fit(some.matrix, y, **more)
         self._ready = True
 

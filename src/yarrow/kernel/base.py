@@ -33,6 +33,7 @@ from yarrow.stream.arrays import (
     Array,
     Rows,
     check_columns,
+    exact_array,
     feature_names,
     read_rows,
     read_weights,
@@ -232,7 +233,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
     @property
     def classes_(self) -> Array:
         """The classes seen, sorted."""
-        return np.array([self._fitted.classes[i] for i in self._class_order()])
+        return exact_array([self._fitted.classes[i] for i in self._class_order()])
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class."""
@@ -260,7 +261,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
         return rows.names or self.__dict__.get("_feature_names_in") or []
 
     def _best(self, scores: Array) -> Array:
-        best: Array = np.array(self._fitted.classes)[np.argmax(scores, axis=1)]
+        best: Array = exact_array(self._fitted.classes)[np.argmax(scores, axis=1)]
         return best
 
     # -- river -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from yarrow import _core
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.linear_model.streaming import COMPLAINTS_KEPT, errors_named, with_name
-from yarrow.stream.arrays import Array, Rows
+from yarrow.stream.arrays import Array, Rows, exact_array
 from yarrow.stream.compressed import source_name
 from yarrow.stream.format import (
     LAST_INDEX,
@@ -184,6 +184,4 @@ def label_array(labels: Any) -> Array:
     """Labels of one kind as an array of it, else as objects."""
     if not isinstance(labels, list):
         return np.asarray(labels)
-    kinds = {isinstance(label, str) for label in labels}
-    plain = len(kinds) == 1 and None not in labels
-    return np.array(labels) if plain else np.array(labels, dtype=object)
+    return np.array(labels, dtype=object) if None in labels else exact_array(labels)

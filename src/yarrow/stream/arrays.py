@@ -106,6 +106,25 @@ def _to_numpy(X: Any) -> Array:
         return np.asarray(X)
 
 
+def exact_array(values: Sequence[Any]) -> Array:
+    """An array that keeps apart what Python does: of objects, where one type would merge entries.
+
+    As texts 1 and '1' would be the same, and as floats 2**53 and 2**53 + 1.
+    """
+    array = np.asarray(values)
+    kinds = set(map(type, values))
+    has_text = any(issubclass(kind, str) for kind in kinds)
+    has_integers = any(issubclass(kind, (int, np.integer)) for kind in kinds)
+    if array.dtype.kind == "U" and has_text:
+        merges = not all(issubclass(kind, str) for kind in kinds)
+    else:
+        merges = array.dtype.kind == "f" and has_integers and bool((np.abs(array) >= 2**53).any())
+    if merges and array.ndim == 1:
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    return array
+
+
 def _to_float(values: Array, what: str = "Input X") -> Array:
     if values.dtype.kind in "mM":
         raise DataTypeError(
@@ -248,6 +267,8 @@ def read_target(y: Any, n_rows: int) -> Array:
             stacklevel=4,
         )
         values = values.ravel()
+    if isinstance(y, (list, tuple)) and values.ndim == 1:
+        values = exact_array(y)
     if values.ndim != 1:
         raise DataError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
     if values.dtype.kind == "c":

@@ -209,7 +209,8 @@ def as_label(path: str, value: Any) -> Label:
     number = as_number(path, value)
     if isinstance(value, int):
         return int(value)
-    return int(number) if number.is_integer() else number
+    is_exact = number.is_integer() and abs(number) <= 2**53  # beyond, a float is no integer's name
+    return int(number) if is_exact else number
 
 
 def as_weight(path: str, value: Any) -> float:

@@ -23,6 +23,8 @@ LONGEST_ROW = 1 << 26
 """How many bytes a row may have: what follows a quote that is never closed is no row."""
 
 
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
 def read_csv(
     source: Source,
     roles: Roles,
@@ -271,7 +273,12 @@ def _label_values(text: Any) -> list[Any]:
     import pyarrow.compute as pc
 
     numbers = _cast(pc.utf8_trim_whitespace(text), pa.float64(), lambda _: None).to_pylist()
-    return [
-        cell if number is None else number
-        for cell, number in zip(text.to_pylist(), numbers, strict=True)
-    ]
+    return [_label(cell, number) for cell, number in zip(text.to_pylist(), numbers, strict=True)]
+
+
+def _label(cell: Any, number: float | None) -> Any:
+    if number is None:
+        return cell
+    if abs(number) >= 2**53 and _INTEGER.fullmatch(cell.strip()):
+        return int(cell)  # a float would not keep it
+    return number
