@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from typing import Any, BinaryIO, Literal
 
@@ -22,8 +23,8 @@ BLOCK = 1 << 21
 LONGEST_ROW = 1 << 26
 """How many bytes a row may have: what follows a quote that is never closed is no row."""
 
-
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+
 
 def read_csv(
     source: Source,
@@ -46,9 +47,8 @@ def read_csv(
         missing_dependency("pyarrow", "Reading CSV")
     name = source_name(source)
     with open_bytes(source) as file:
-        header = columns or _header(file, name, delimiter, quotes)
+        header, line = (columns, 1) if columns else _header(file, name, delimiter, quotes)
         _check_header(header, roles, numeric, name)
-        line = 1 if columns else 2
         try:
             for block in _blocks(file, delimiter, quotes):
                 cells, broken = _parse(block, header, delimiter, missing, quotes)
@@ -62,20 +62,38 @@ def read_csv(
             raise DataError(problem, source=name, line=line) from None
 
 
-def _header(file: BinaryIO, name: str, delimiter: str, quotes: bool) -> list[str]:
-    line = file.readline()
-    if not line.strip():
-        raise DataError("there is no header with the names of the columns", source=name, line=1)
+def _header(file: BinaryIO, name: str, delimiter: str, quotes: bool) -> tuple[list[str], int]:
+    """Return the names of the columns, and the line of the first row: quoted names span lines."""
+    lines = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal lines
+        while line := file.readline(LONGEST_ROW):
+            lines += 1
+            yield line.decode("utf-8-sig" if lines == 1 else "utf-8")
+        if lines:  # asked for more than there is
+            raise DataError("the header never ends; is a quote left open?", source=name, line=1)
+
+    text = texts()
     try:
-        return cells_of(line.decode("utf-8-sig"), delimiter, quotes)
-    except ValueError:
+        first = next(text, "")
+        if not first.strip():
+            raise DataError("there is no header with the names of the columns", source=name, line=1)
+        if "\r" in first.rstrip("\r\n") and "\n" not in first:
+            problem = "lines end with a carriage return alone; end them with a line feed"
+            raise DataError(problem, source=name, line=1)
+        return cells_of(first, delimiter, quotes, text), lines + 1
+    except UnicodeDecodeError:
         raise DataError("the header is not UTF-8", source=name, line=1) from None
 
 
-def cells_of(line: str, delimiter: str, quotes: bool) -> list[str]:
-    """The cells of one line."""
+def cells_of(line: str, delimiter: str, quotes: bool, more: Iterable[str] = ()) -> list[str]:
+    """The cells of one line, and of as many `more` as a quoted cell spans."""
     if quotes:
-        return next(csv.reader([line], delimiter=delimiter))
+        try:
+            return next(csv.reader(itertools.chain([line], more), delimiter=delimiter))
+        except csv.Error as error:  # a carriage return, or a cell without end
+            raise DataError(f"the cells of the first line cannot be read: {error}") from None
     return line.rstrip("\r\n").split(delimiter)
 
 

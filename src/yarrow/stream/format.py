@@ -233,7 +233,13 @@ class TableReader:
         line = self._data.start = self._data.file.readline()
         if not line.strip():
             raise DataError("the first line is empty", source=self._data.name, line=1)
-        cells = cells_of(line.decode("utf-8", "replace"), delimiter, quotes)
+
+        def more() -> Iterator[str]:  # lines that a quoted cell of the first row goes on in
+            while line := self._data.file.readline():
+                self._data.start += line
+                yield line.decode("utf-8", "replace")
+
+        cells = cells_of(line.decode("utf-8", "replace"), delimiter, quotes, more())
         return [str(number) for number in range(1, len(cells) + 1)]
 
     @property
@@ -307,13 +313,15 @@ def _columns(source: Source, file: BinaryIO, format: str, how: StreamFormat) -> 
         import pyarrow.parquet as parquet
 
         return list(parquet.read_schema(source).names)
-    line = open_bytes(file).readline().decode("utf-8-sig")
+    lines = (line.decode("utf-8-sig") for line in open_bytes(file))
+    line = next(lines, "")
     if format == "jsonl":
         return list(json.loads(line))
     from yarrow.stream.csv_table import cells_of
 
     quotes = how.table.get("quotes", True)
-    cells = cells_of(line, how.table.get("delimiter") or ("\t" if format == "tsv" else ","), quotes)
+    delimiter = how.table.get("delimiter") or ("\t" if format == "tsv" else ",")
+    cells = cells_of(line, delimiter, quotes, lines)
     if not how.table.get("header", True):
         cells = [str(number) for number in range(1, len(cells) + 1)]
     return list(how.table.get("columns") or cells)
