@@ -8,6 +8,8 @@ import pytest
 from cli.conftest import run as run
 from cli.support import Run
 
+import yarrow
+from yarrow import AROWClassifier
 from yarrow.errors import DataError
 from yarrow.stream import read_table
 
@@ -53,3 +55,19 @@ def test_what_convert_writes_can_be_read(run: Run, tmp_path: Path, form: str) ->
     run("convert", source, table, "--label", "y")
     run("convert", table, back, "--label", "y")
     assert back.read_text() == text
+
+
+def test_predictions_are_a_line_a_row(run: Run, tmp_path: Path) -> None:
+    labels = ["two\nlines", "a\ttab", "back\\nslash", "plain"]
+    model = AROWClassifier().fit([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], labels)
+    model.save(tmp_path / "m")
+    data = tmp_path / "rows.svm"
+    data.write_text("".join(f"x {i}:1\n" for i in range(4)))
+    told = run("predict", tmp_path / "m", data, "--quiet", "--index-base", 0).stdout
+    assert told == "two\\nlines\na\\ttab\nback\\\\nslash\nplain\n"
+    cells = [told.encode().decode("unicode_escape") for told in told.splitlines()]
+    assert cells == labels
+    table = run("predict", tmp_path / "m", data, "--quiet", "--index-base", 0, "--scores",
+                "--header").stdout  # fmt: skip
+    assert [line.count("\t") for line in table.splitlines()] == [4] * 5
+    assert yarrow.load(tmp_path / "m").classes_.tolist() == sorted(labels)

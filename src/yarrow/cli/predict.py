@@ -43,11 +43,12 @@ def command(
     header: bool,
     quiet: bool,
 ) -> None:
-    """Predict the rows of DATA ('-' is standard input) with a saved or an exported MODEL.
+    r"""Predict the rows of DATA ('-' is standard input) with a saved or an exported MODEL.
 
     Each row gives a line: its class, or its value in a regression. The data is read as in
     training, so options need not be repeated. Where rows have labels, the accuracy is told on
-    standard error; for a table, say by --label which column they are in.
+    standard error; for a table, say by --label which column they are in. A newline, carriage
+    return, tab or backslash in the name of a class is written \n, \r, \t or \\.
 
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
@@ -96,15 +97,25 @@ def predicted(estimator: Any, data: str, how: Any, proba: bool, scores: bool, pr
     return predicted_blocks(estimator, data, how, proba, scores, progress)
 
 
+#: what would end a line or a cell, and the sign that says so
+_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def _cell(value: Any) -> str:
+    return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
+
+
 def _line(cells: list[Any]) -> bytes:
-    return ("\t".join(map(str, cells)) + "\n").encode()
+    return ("\t".join(map(_cell, cells)) + "\n").encode()
 
 
 def _lines(chosen: list[Any], table: Any) -> bytes:
     if table is None:
-        return "".join(f"{value}\n" for value in chosen).encode()
+        return "".join(f"{_cell(value)}\n" for value in chosen).encode()
     rows = ("\t".join(f"{value:.9g}" for value in row) for row in table.tolist())
-    return "".join(f"{value}\t{row}\n" for value, row in zip(chosen, rows, strict=True)).encode()
+    return "".join(
+        f"{_cell(value)}\t{row}\n" for value, row in zip(chosen, rows, strict=True)
+    ).encode()
 
 
 class _Tally:
