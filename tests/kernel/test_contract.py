@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from yarrow import evaluate, kernel, model_file
-from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
+from yarrow import Perceptron, evaluate, kernel, model_file
+from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterError, YarrowError
 
 CLASSES = [getattr(kernel, name) for name in kernel.__all__]
 #: on rows of -1, 0 and 1 many scores are equal but for rounding, which the order of features moves
@@ -266,3 +266,24 @@ def test_pipelines_frames_and_searches(kernel_class):
 @pytest.mark.threads
 def test_threads_may_share_a_model(kernel_class):
     shared_by_threads(kernel_class(budget=20).partial_fit(X[:20], Y[:20]), X, Y)
+
+
+@pytest.mark.parametrize("row", [{"\ud800": 1.0}, {"a": "\ud800"}, {2**70: 1.0}], ids=ascii)
+def test_names_that_no_file_holds_are_refused(row):
+    """As linear learners refuse them; a model that has learned one could not be saved."""
+    model, linear = kernel.KernelPerceptron(), Perceptron()
+    model.learn_one({"a": 1.0}, 1)
+    before = pickle.dumps(model)
+    with pytest.raises(DataError) as said:
+        model.learn_one(row, 0)
+    with pytest.raises(DataError) as said_by_linear:
+        linear.learn_one(row, 0)
+    assert str(said.value).split()[-3:] == str(said_by_linear.value).split()[-3:]
+    with pytest.raises(DataError, match="not valid Unicode"):
+        model.partial_fit(pd.DataFrame([[1.0]], columns=pd.Index(["\ud800"], dtype=object)), [0])
+    for label, says in (("\ud800", "not valid Unicode"), (2**70, "64 bits")):
+        with pytest.raises(DataError, match=says):
+            model.learn_one({"a": 1.0}, label)
+        with pytest.raises(DataError, match=says):
+            linear.learn_one({"a": 1.0}, label)
+    assert pickle.dumps(model) == before

@@ -10,7 +10,7 @@ from typing import Any
 from yarrow.errors import DataError
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, Rows, read_labels
+from yarrow.stream.arrays import Array, Rows, is_unicode, read_labels
 
 
 def check_values(rows: Rows) -> None:
@@ -75,6 +75,7 @@ def row_of_dict(x: Any) -> Row:
             raise DataError(f"A feature name must be a string or an integer, not {name!r}.")
         if isinstance(value, str):
             name, value = f"{name}={value}", 1.0
+        _check_name(name)
         if not isinstance(value, (numbers.Real, np.bool_)):
             raise DataError(f"The value of feature {name!r} is neither a number nor a text.")
         try:
@@ -88,6 +89,15 @@ def row_of_dict(x: Any) -> Row:
     there = {name: value for name, value in found.items() if value}
     values = np.array(list(there.values()), dtype=np.float64)
     return Row(list(there), None, values, squared_norm(values))
+
+
+def _check_name(name: str | int) -> None:
+    """Refuse what no model file could hold, as the linear learners do."""
+    if isinstance(name, str):
+        if not is_unicode(name):
+            raise DataError(f"The text {name!r} in a row is not valid Unicode.")
+    elif not -(2**63) <= name < 2**63:
+        raise DataError(f"The feature name {name} does not fit into 64 bits.")
 
 
 class about_row:

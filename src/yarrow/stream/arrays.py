@@ -188,6 +188,9 @@ def column_names(X: Any) -> list[str] | None:
     names = list(columns)
     text = [isinstance(name, str) for name in names]
     if names and all(text):
+        for name in names:
+            if not is_unicode(name):
+                raise DataError(f"The feature name {name!r} is not valid Unicode.")
         return names
     if any(text):
         raise TypeError(
@@ -196,6 +199,11 @@ def column_names(X: Any) -> list[str] | None:
             "X.columns = X.columns.astype(str)."
         )
     return None
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a file can hold the text: half a surrogate pair is no character."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def feature_names(X: Any, rows: Rows) -> list[Any]:
@@ -259,6 +267,8 @@ def read_target(y: Any, n_rows: int) -> Array:
     if hasattr(y, "tocsr"):
         raise DataError("Sparse labels are not supported: pass a one-dimensional array.")
     values = _to_numpy(y)
+    if isinstance(y, (list, tuple)) and values.ndim == 1:
+        values = exact_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
@@ -267,8 +277,6 @@ def read_target(y: Any, n_rows: int) -> Array:
             stacklevel=4,
         )
         values = values.ravel()
-    if isinstance(y, (list, tuple)) and values.ndim == 1:
-        values = exact_array(y)
     if values.ndim != 1:
         raise DataError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
     if values.dtype.kind == "c":
@@ -314,8 +322,8 @@ def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
     if kind == "O":
         return _read_objects(values)
     if kind in "Uiu":
-        names, places = np.unique(values, return_inverse=True)
-        return places.reshape(-1).astype(np.float64), names.tolist()
+        found, places = np.unique(values, return_inverse=True)
+        return places.reshape(-1).astype(np.float64), _checked(found.tolist())
     raise DataError(f"Unknown label type: {values.dtype}. Classes must be strings or integers.")
 
 
@@ -334,7 +342,17 @@ def _read_objects(values: Array) -> tuple[Array, list[Any]]:
             )
         names.setdefault(value, len(names))
     places = np.fromiter((names[value] for value in values), np.float64, len(values))
-    return places, list(names)
+    return places, _checked(list(names))
+
+
+def _checked(names: list[Any]) -> list[Any]:
+    """Classes that every learner can keep and save."""
+    for name in names:
+        if isinstance(name, str) and not is_unicode(name):
+            raise DataError(f"The class {name!r} is not valid Unicode.")
+        if isinstance(name, (int, np.integer)) and not -(2**63) <= int(name) < 2**63:
+            raise DataError("A class that is an integer must fit into 64 bits.")
+    return names
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Array | None:
