@@ -244,6 +244,29 @@ def test_a_killed_writer_leaves_a_whole_file(tmp_path):
         assert (tensors["a"] == metadata["turn"]).all()
 
 
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    """What is young, belongs to another file or is still being written stays."""
+    left, young, other = (
+        tmp_path / f".{n}.tmp" for n in ("m.0123abcd", "m.0123abce", "n.00000000")
+    )
+    for path in (left, young, other):
+        path.write_bytes(b"half")
+    old = time.time() - 3600
+    os.utime(left, (old, old))
+    os.utime(other, (old, old))
+    with model_file.replacing(tmp_path / "m") as file:
+        file.write(b"slowly")
+        (ours,) = (p for p in tmp_path.glob(".m.*.tmp") if p not in (left, young))
+        os.utime(ours, (old, old))
+        program = "import sys; from yarrow import model_file; model_file.write(sys.argv[1], {}, {})"
+        for _ in range(2):  # another process saves under the same name, and then a third one
+            subprocess.run([sys.executable, "-c", program, tmp_path / "m"], check=True)
+        assert not left.exists()
+        assert ours.exists()
+    assert (tmp_path / "m").read_bytes() == b"slowly"
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".m.0123abce.tmp", ".n.00000000.tmp", "m"]
+
+
 def test_permissions_are_kept_and_a_new_file_obeys_the_umask(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     old.touch()
