@@ -36,20 +36,35 @@ class Estimator:
     # -- parameters ----------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters and their values."""
-        return {name: getattr(self, name) for name in parameters(self)}
+        """Parameters and their values; `deep`, those of a learner inside as `learner__r`, too."""
+        found = {name: getattr(self, name) for name in parameters(self)}
+        if deep:
+            for name, value in list(found.items()):
+                if hasattr(value, "get_params") and not isinstance(value, type):
+                    found |= {f"{name}__{inner}": it for inner, it in value.get_params().items()}
+        return found
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters; they are checked when learning starts."""
+        """Change parameters; they are checked when learning starts.
+
+        `learner__r` is the parameter `r` of the learner inside, as grid searches name it.
+        """
         known = parameters(self)
-        for name in params:
-            if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
-                    f"Valid parameters are: {sorted(known)}."
-                )
+        own = {name: value for name, value in params.items() if name in known}
+        nested: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
+            outer, _, inner = name.partition("__")
+            if name not in known:
+                if not inner or not hasattr(own.get(outer, getattr(self, outer, 0)), "set_params"):
+                    raise ValueError(
+                        f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
+                        f"Valid parameters are: {sorted(self.get_params() | own)}."
+                    )
+                nested.setdefault(outer, {})[inner] = value
+        for name, value in own.items():
             setattr(self, name, value)
+        for name, values in nested.items():
+            getattr(self, name).set_params(**values)
         return self
 
     def _check_parameters(self) -> None:
@@ -103,7 +118,7 @@ class Estimator:
         return set()
 
     def _get_params(self) -> dict[str, Any]:
-        return self.get_params()
+        return self.get_params(deep=False)
 
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
@@ -112,7 +127,7 @@ class Estimator:
         if include_attributes:
             twin = copy.deepcopy(self)
             return twin.set_params(**(new_params or {}))
-        return type(self)(**(copy.deepcopy(self.get_params()) | (new_params or {})))
+        return type(self)(**(copy.deepcopy(self.get_params(deep=False)) | (new_params or {})))
 
     def mutate(self, new_attrs: dict[str, Any]) -> None:
         """Refused: what has been learned belongs to the parameters it was learned with."""

@@ -21,6 +21,7 @@ from contract.support import (
 )
 from river import checks
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import yarrow
@@ -142,6 +143,26 @@ def test_learners_that_are_given_are_never_changed(cls):
     model.fit(X, targets(cls))
     assert not inside.__sklearn_is_fitted__()
     assert clone(model).get_params().keys() == model.get_params().keys()
+
+
+def test_grid_searches_reach_the_learner_inside():
+    for cls in CLASSES:
+        if "learner" not in cls().get_params():
+            continue
+        inside = yarrow.AROWRegressor if is_regressor(cls) else yarrow.AROWClassifier
+        model = cls(learner=inside(r=3.0))
+        assert model.get_params()["learner__r"] == 3.0
+        assert "learner__r" not in model.get_params(deep=False)
+        search = GridSearchCV(model, {"learner__r": [0.1, 2.0]}, cv=2, error_score="raise")
+        search.fit(X, targets(cls))
+        assert search.best_estimator_.learner.r == search.best_params_["learner__r"]
+        assert model.learner.r == 3.0
+        assert save_and_load(model.fit(X, targets(cls))).learner.r == 3.0
+        assert model.set_params(learner=inside(), learner__r=5.0).learner.r == 5.0
+        with pytest.raises(ValueError, match="Invalid parameter 'q'"):
+            model.set_params(learner__q=1)
+        with pytest.raises(ValueError, match="Invalid parameter 'learner__r'"):
+            cls().set_params(learner__r=1.0)  # there is no learner yet whose r it could be
 
 
 def test_bad_rows_change_nothing(cls):

@@ -64,7 +64,7 @@ class Inside:
         if self.exported:
             about["learner"] = f"{model.metadata['estimator']}, exported: it only predicts"
         else:
-            about |= {"learner": type(model).__name__, "parameters": model.get_params()}
+            about |= {"learner": type(model).__name__, "parameters": model.get_params(deep=False)}
             about |= {"rows": model.t_, "updates": model.n_updates_}
         if self.classes is not None and not self.exported:
             about["mistakes"] = model.n_mistakes_

@@ -34,7 +34,9 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
         "kind": type(model).__module__.split(".")[1],
         "yarrow": yarrow.__version__,
         "estimator": type(model).__name__,
-        "parameters": {name: to_json(value) for name, value in model.get_params().items()},
+        "parameters": {
+            name: to_json(value) for name, value in model.get_params(deep=False).items()
+        },
         "members": members,
         "classes": list(state.codes),
         "rows": state.t,

@@ -37,7 +37,9 @@ class Stored(Estimator):
             "kind": "decomposition",
             "yarrow": yarrow.__version__,
             "estimator": type(self).__name__,
-            "parameters": {name: _plain(value) for name, value in self.get_params().items()},
+            "parameters": {
+                name: _plain(value) for name, value in self.get_params(deep=False).items()
+            },
             "state": {name: _packed(value) for name, value in others.items()},
         }
         contiguous = {name: np.ascontiguousarray(value) for name, value in tensors.items()}

@@ -191,7 +191,7 @@ def record(model: Any, X: Any, y: Any, *, keep_weights: bool = False) -> Run | E
     labels = np.asarray(y)
     if labels.shape != (table.shape[0],):
         raise DataError(f"y has the shape {labels.shape}, but X has {table.shape[0]} rows.")
-    fresh = type(model)(**model.get_params())
+    fresh = type(model)(**model.get_params(deep=False))
     watcher = _watcher(fresh, labels)
     updates, kept, margins = 0, [], np.empty(len(labels))
     updated = np.zeros(len(labels), dtype=bool)
@@ -219,7 +219,7 @@ def record(model: Any, X: Any, y: Any, *, keep_weights: bool = False) -> Run | E
         rivals=watcher.rivals,
         n_classes=watcher.n_classes,
         weights=np.array(kept) if keep_weights else None,
-        parameters=learner.get_params(),
+        parameters=learner.get_params(deep=False),
         learner=type(learner).__name__,
         has_intercept=has_intercept,
         model=fresh,

@@ -172,7 +172,7 @@ class Experts(Composite):
             weights=weights,
             own_losses=own,
             learner=type(self).__name__,
-            parameters=self.get_params(),
+            parameters=self.get_params(deep=False),
             n_features=block.rows.n_columns,
             model=fresh,
         )

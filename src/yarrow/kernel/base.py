@@ -353,7 +353,7 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
 
     def _packed(self) -> tuple[dict[str, Array], dict[str, Any]]:
         state = self._fitted
-        settings = self.get_params()
+        settings = self.get_params(deep=False)
         if callable(self.kernel):
             settings["kernel"] = None
         metadata = {

@@ -225,7 +225,7 @@ class LinearModel(ModelOwner):
             passes.all_of_them(self, model, rows, labels, sample_weight)
             scores = None
         self.__dict__.pop("_n_features_in", None)
-        self._model, self._made_with = model, self.get_params()
+        self._model, self._made_with = model, self.get_params(deep=False)
         self._n_iter = self.max_iter if scores is None else len(scores)
         self._validation_scores = scores
         self._remember_columns(rows)

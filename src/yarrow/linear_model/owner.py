@@ -48,7 +48,7 @@ class ModelOwner(LearnsArrays, Estimator):
                 model = self._new_model(declared)
             yield model
             if model.t > 0:
-                self._model, self._made_with = model, self.get_params()
+                self._model, self._made_with = model, self.get_params(deep=False)
 
     @property
     def _fitted(self) -> CoreModel:

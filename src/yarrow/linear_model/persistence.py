@@ -33,7 +33,7 @@ def _core_views(model: ModelOwner) -> dict[str, Any]:
         "tensors": tensors,
         "classes": classes,
         # Parameters changed since then count from the next `fit` on.
-        "made_with": model.__dict__.get("_made_with") or model.get_params(),
+        "made_with": model.__dict__.get("_made_with") or model.get_params(deep=False),
         "declared": core.declared,
         "class_weights": [list(pair) for pair in core.class_weights],
     }
@@ -42,7 +42,7 @@ def _core_views(model: ModelOwner) -> dict[str, Any]:
 def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
     """Give a model the core state that `core_state` took from another."""
     weights = [(label, weight) for label, weight in state["class_weights"]]
-    made_with = state.get("made_with") or model.get_params()
+    made_with = state.get("made_with") or model.get_params(deep=False)
     core = type(model)(**made_with)._new_model(list(state["declared"]), weights)
     core.set_state(dict(state["tensors"]), list(state["classes"]))
     model._model, model._made_with = core, made_with
@@ -61,7 +61,9 @@ def packed(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
         "yarrow": yarrow.__version__,
         "estimator": type(model).__name__,
         "rule": model._rule().name,
-        "parameters": {name: to_json(value) for name, value in model.get_params().items()},
+        "parameters": {
+            name: to_json(value) for name, value in model.get_params(deep=False).items()
+        },
         "made_with": {name: to_json(value) for name, value in state["made_with"].items()},
         "classes": state["classes"],
         "declared": state["declared"],
@@ -202,7 +204,7 @@ def to_json(value: Any, nested: bool = False) -> Any:
         stored = not any(isinstance(item, Mapping) and "unstorable" in item for item in items)
         return {"list": items} if stored else {"unstorable": repr(value)}
     if isinstance(value, Estimator):
-        parameters = {name: to_json(item) for name, item in value.get_params().items()}
+        parameters = {name: to_json(item) for name, item in value.get_params(deep=False).items()}
         package = type(value).__module__.removeprefix("yarrow.").partition(".")[0]
         found = {"estimator": type(value).__name__, "parameters": parameters}
         return found | {"package": package} if package in _PACKAGES[1:] else found

@@ -104,7 +104,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
             for part in parts(pairs[order]):
                 self._learn_pairs(model, table, part, rows.names or [], undo=False)
         self.__dict__.pop("_n_features_in", None)
-        self._model, self._made_with = model, self.get_params()
+        self._model, self._made_with = model, self.get_params(deep=False)
         self._n_iter = self.max_iter
         self._remember_columns(rows)
         return self

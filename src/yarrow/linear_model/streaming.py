@@ -157,7 +157,10 @@ class Learning:
             learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
             found = yield from learn(source, file, format, how)
             if progress.rows > 0 and "_model" not in self.model.__dict__:
-                self.model._model, self.model._made_with = self.core, self.model.get_params()
+                self.model._model, self.model._made_with = (
+                    self.core,
+                    self.model.get_params(deep=False),
+                )
             if "_model" in self.model.__dict__:
                 known = self.model.__dict__.get("_stream") or {}
                 self.model.__dict__["_stream"] = known | how.described(format, **found)
