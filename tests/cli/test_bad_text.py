@@ -137,3 +137,14 @@ def test_lists_keep_apart_what_rows_keep_apart(cls: type, labels: list[object]) 
     assert by_list.classes_.tolist() == by_row.classes_.tolist()
     assert len(by_list.classes_) == len(set(labels))
     assert {type(name) for name in by_list.predict(X).tolist()} <= set(map(type, labels))
+
+
+def test_numbers_and_texts_may_stand_side_by_side(run: Run, tmp_path: Path) -> None:
+    data, model = tmp_path / "rows.svm", tmp_path / "m"
+    labels = [1, "a", 2**53 + 1, 1, "a", 2**53 + 1] * 5
+    data.write_text("".join(f"{label} {i % 3 + 1}:1\n" for i, label in enumerate(labels)))
+    run("train", data, "--model", model)
+    assert yarrow.load(model).classes_.tolist() == [1, 2**53 + 1, "a"]
+    run("compare", data)
+    run("compare", data, "--noise", 0.2)
+    run("tune", data, "--learner", "arow")

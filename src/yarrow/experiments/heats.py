@@ -16,6 +16,23 @@ class OneMoreClass(DataError):
     """A class that nobody expected."""
 
 
+def distinct(y: Array) -> tuple[list[Any], Array, Array]:
+    """Labels (numbers before texts), the row where each first stands, and the place of each row's.
+
+    In an array of objects there may be numbers beside texts, which cannot be compared.
+    """
+    if y.dtype != object:
+        names, first, places = np.unique(y, return_index=True, return_inverse=True)
+        return names.tolist(), first, places.reshape(-1)
+    seen: dict[Any, int] = {}
+    for row, label in enumerate(y.tolist()):
+        seen.setdefault(label, row)
+    listed = sorted(seen, key=lambda label: (isinstance(label, str), label))
+    place = {label: i for i, label in enumerate(listed)}
+    places = np.array([place[label] for label in y.tolist()], np.int64)
+    return listed, np.array([seen[label] for label in listed], np.int64), places
+
+
 class Classes:
     """Classes numbered in the order of their appearance, as every learner numbers them."""
 
@@ -26,9 +43,8 @@ class Classes:
 
     def number(self, y: Array, add: bool) -> Array:
         """The numbers of labels; those that are new get one, or are UNKNOWN."""
-        names, first, places = np.unique(y, return_index=True, return_inverse=True)
-        numbers = np.full(len(names), UNKNOWN)
-        listed = names.tolist()
+        listed, first, places = distinct(y)
+        numbers = np.full(len(listed), UNKNOWN)
         for place in np.argsort(first, kind="stable").tolist():
             name = _class_name(listed[place])
             if add and name not in self._numbers:
@@ -37,7 +53,7 @@ class Classes:
                 self._numbers[name] = len(self.names)
                 self.names.append(name)
             numbers[place] = self._numbers.get(name, UNKNOWN)
-        return numbers[places.reshape(-1)]
+        return numbers[places]
 
 
 def _class_name(label: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from yarrow.datasets import Block, Dataset, with_noise
 from yarrow.errors import ParameterError
+from yarrow.experiments.heats import distinct
 from yarrow.lazy import np
 from yarrow.linear_model.file_blocks import FileBlocks, label_array
 from yarrow.linear_model.streaming import check_passes
@@ -100,7 +101,7 @@ class Files(FileBlocks):
         """The classes of the first block, where others would be found out by reading again."""
         if self.is_regression or self.noise or not self.can_be_read_again:
             return None
-        return list(np.unique(self._first_labels).tolist())
+        return distinct(self._first_labels)[0]
 
     @functools.cached_property
     def _first_labels(self) -> Array:
@@ -138,10 +139,10 @@ def noisy(blocks: Iterable[Block], share: float, seed: int) -> Iterator[Block]:
     for block in blocks:
         if block.y.dtype.kind == "f" and (block.y != np.floor(block.y)).any():
             raise ParameterError("Label noise is for classes, and these labels have fractions.")
-        _, first, places = np.unique(block.y, return_index=True, return_inverse=True)
+        _, first, places = distinct(block.y)
         seen += [label for label in block.y[np.sort(first)].tolist() if label not in seen]
         number = {label: i for i, label in enumerate(seen)}
-        which = np.array([number[label] for label in block.y[first].tolist()])[places.reshape(-1)]
+        which = np.array([number[label] for label in block.y[first].tolist()])[places]
         replaced = random.random(len(which)) < share
         away = random.integers(1, max(2, len(seen)), len(which))
         y = label_array([seen[i] for i in np.where(replaced, which + away, which) % len(seen)])
