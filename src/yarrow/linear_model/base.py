@@ -277,7 +277,10 @@ class LinearModel(ModelOwner):
 
     @property
     def coef_(self) -> Array:
-        """Weights, a row a class (one row for two classes or a regression)."""
+        """Weights, a row a class (one row for two classes or a regression).
+
+        Of two classes the row speaks for the second; while one is known, for that one.
+        """
         return np.ascontiguousarray(self._weights()[:, 1:])
 
     @property

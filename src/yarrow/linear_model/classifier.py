@@ -193,7 +193,11 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         return scores[:, self._class_table(scores.shape[1])[1]]
 
     def decision_function(self, X: Any) -> Array:
-        """Scores: of the second class where there are two, else a column a class."""
+        """Scores: of the second class where there are two, else a column a class.
+
+        While one class is known it is always predicted, so no score is above 0; `coef_` speaks for
+        that class, so that there a row that fits is above 0.
+        """
         scores = self._in_class_order(self._scores(X)[0])
         if scores.shape[1] > 2:
             return scores
