@@ -16,6 +16,7 @@ from yarrow import model_file
 from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError, not_fitted
 from yarrow.estimator import ClassifierManners, Estimator, LearnsArrays, estimator
 from yarrow.kernel.expansion import Expansion
+from yarrow.kernel.inside import Inside
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.kernel.progressive import Foretelling
 from yarrow.kernel.rows import (
@@ -53,7 +54,7 @@ class Example:
 
 
 @estimator
-class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
+class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Estimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -301,44 +302,6 @@ class KernelClassifier(Foretelling, LearnsArrays, ClassifierManners, Estimator):
             return pd.Series([None] * len(X), index=X.index, dtype=object)
         rows = read_rows(X)
         return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
-
-    # -- looking inside --------------------------------------------------------------------------
-
-    @property
-    def n_support_(self) -> int:
-        """Rows that the functions of the classes seen are made of."""
-        return len(self._support_places())
-
-    @property
-    def support_vectors_(self) -> list[dict[Any, float]]:
-        """These rows, as dicts of their features."""
-        supports = self._fitted.supports
-        return [dict(supports.dict_at(place)) for place in self._support_places().tolist()]
-
-    @property
-    def dual_coef_(self) -> Array:
-        """Coefficients of these rows: a line of them for each class of `classes_`."""
-        table: Array = self._fitted.coefficients[self._support_places(), :-1]
-        return table.T[self._class_order()]
-
-    def _support_places(self) -> Array:
-        """Places with a coefficient of a class seen; others wait for a class that may come."""
-        return np.flatnonzero(self._fitted.coefficients[:, :-1].any(axis=1))
-
-    @property
-    def t_(self) -> int:
-        """Rows learned."""
-        return int(self._fitted.t)
-
-    @property
-    def n_updates_(self) -> int:
-        """Rows that changed the function of a class seen."""
-        return int(self._fitted.updates)
-
-    @property
-    def n_mistakes_(self) -> int:
-        """Rows that were predicted wrongly before they were learned."""
-        return int(self._fitted.mistakes)
 
     @property
     def _raw_memory_usage(self) -> int:
