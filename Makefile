@@ -16,7 +16,7 @@ demo: .venv/run ## several learners over a noisy stream and a drifting one
 	$(BIN)/python examples/demo.py $(ARGS)
 
 test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k name" chooses)
-	. .venv/compiler && $(BIN)/pytest -n auto $(ARGS)
+	. .venv/compiler && OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS) # a core a worker
 
 bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
