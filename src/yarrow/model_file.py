@@ -139,11 +139,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.close(lock)
 
 
-def _lock(path: str, removes: bool = False) -> int | None:
+def _lock(path: str) -> int | None:
     """Say that a file is being written: a lock ends with its process, however that ends.
 
-    None where there are no such locks (Windows, some network drives). With `removes`, the file is
-    removed if nobody holds its lock.
+    None if somebody else has said so, or where there are no such locks (Windows, some network
+    drives).
     """
     try:
         import fcntl
@@ -152,8 +152,6 @@ def _lock(path: str, removes: bool = False) -> int | None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if removes:
-            os.unlink(path)
     except OSError:
         os.close(descriptor)
         return None
@@ -168,9 +166,10 @@ def _remove_leftovers(folder: str, name: str) -> None:
         with contextlib.suppress(OSError):
             # One that has just been made may not be locked yet: only what is old is left over.
             if time.time() - os.stat(place).st_mtime > _LEFT_AFTER:
-                lock = _lock(place, removes=True)
+                lock = _lock(place)
                 if lock is not None:
                     os.close(lock)
+                    os.unlink(place)
 
 
 def _flush_folder(folder: str) -> None:

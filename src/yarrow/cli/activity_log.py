@@ -28,7 +28,7 @@ class LogCommand(Command):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            import sqlite3
+            import sqlite3  # loaded only where something went wrong: a shell asks for folders often
 
             if isinstance(error, sqlite3.Error | UnicodeDecodeError):  # also of its own words
                 path = path_of(ctx.params.get("database"))

@@ -203,7 +203,11 @@ def column_names(X: Any) -> list[str] | None:
 
 def is_unicode(text: str) -> bool:
     """Whether a file can hold the text: half a surrogate pair is no character."""
-    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def feature_names(X: Any, rows: Rows) -> list[Any]:
