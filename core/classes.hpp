@@ -13,6 +13,7 @@
 
 #include "costs.hpp"
 #include "error.hpp"
+#include "number.hpp"
 
 namespace yarrow {
 
@@ -28,8 +29,7 @@ struct ClassName {
   static ClassName of(bool value) { return {Kind::boolean, value, 0, {}}; }
   static ClassName of(std::string value) { return {Kind::text, 0, 0, std::move(value)}; }
   static ClassName of(double value) {
-    constexpr double exact = 9007199254740992.0;  // 2^53
-    if (value == std::floor(value) && std::abs(value) <= exact)
+    if (value == std::floor(value) && std::abs(value) <= last_exact_integer)
       return of(static_cast<std::int64_t>(value));
     return {Kind::real, 0, value, {}};
   }

@@ -19,6 +19,9 @@
 // ends it and by seven more that may be read.
 namespace yarrow {
 
+/// 2^53: beyond it not every integer is a double of its own.
+inline constexpr double last_exact_integer = 9007199254740992.0;
+
 static_assert(std::endian::native == std::endian::little, "the first digit is the lowest byte");
 
 // All powers of ten that a double holds exactly.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "number.hpp"
 
 namespace yarrow {
 
@@ -142,7 +143,7 @@ struct RowBlock {
   bool has_text_label(std::size_t i) const { return has_label(i) && std::isnan(label[i]); }
   // Whether the label is written as an integer that the number in `label` may not be: beyond 2^53.
   bool has_large_label(std::size_t i) const {
-    if (!(std::abs(label[i]) >= 9007199254740992.0)) return false;
+    if (!(std::abs(label[i]) >= last_exact_integer)) return false;
     std::string_view digits = label_text[i];
     if (!digits.empty() && (digits[0] == '+' || digits[0] == '-')) digits.remove_prefix(1);
     return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;

@@ -43,7 +43,7 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
   if (regression && !std::isfinite(value)) throw Error("The target is not a finite number.");
   ClassName name;
   // 2^53 itself may be the nearest double of its neighbour.
-  const bool is_small = is_number && std::abs(value) < 9007199254740992.0;
+  const bool is_small = is_number && std::abs(value) < last_exact_integer;
   if (!regression && !is_small) name = to_class_name(label);
   if (weight == 0) return;
   auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);

@@ -231,7 +231,7 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
     const bool is_text = PyUnicode_Check(label.ptr());
     const double number =
         is_text ? std::numeric_limits<double>::quiet_NaN() : nb::cast<double>(label);
-    const bool is_large = std::abs(number) >= 9007199254740992.0 && PyLong_Check(label.ptr());
+    const bool is_large = std::abs(number) >= last_exact_integer && PyLong_Check(label.ptr());
     if (is_large) written.push_back(nb::str(label));  // see has_large_label
     block.label.push_back(number);
     block.label_text.push_back(is_text    ? text_of(label)
