@@ -20,6 +20,7 @@ import yarrow
 from yarrow.datasets import Dataset, drifting_text, noisy_text
 
 LEARNERS = {
+    "YarrowClassifier": yarrow.YarrowClassifier(),
     "Perceptron": yarrow.Perceptron(),
     "Perceptron, avg.": yarrow.Perceptron(average=True),
     "PA-I": yarrow.PassiveAggressiveClassifier(C=0.1),
