@@ -131,7 +131,8 @@ class KernelAROWClassifier(KernelClassifier):
         short = np.flatnonzero(x.margins < 1)
         if not len(short):
             return False
-        spread = state.matrices[short] @ x.values  # M k, a line a column
+        # M k, a line a column; all at once would first copy the matrices.
+        spread = np.array([state.matrices[c] @ x.values for c in short.tolist()])
         told = np.ones((len(short), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
         told[:, 0], told[:, 2] = x.margins[short], x.square
         told[:, 4] = np.maximum(x.square - spread @ x.values, 0)
