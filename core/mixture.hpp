@@ -41,8 +41,8 @@ struct Mixture {
 
   /// What one example does to the mixture: nothing, where there is no loss.
   struct Step {
-    Numbers h{};               ///< S z
-    double loss = 0, sum = 0;  ///< 1 - u.z, and z'S z + r
+    Numbers h{};                 ///< S z
+    double loss = 0, share = 0;  ///< 1 - u.z, and 1/(z'S z + r)
   };
 
   /// Refused, where the numbers after it would not be finite.
@@ -53,7 +53,7 @@ struct Mixture {
       for (int o = 0; o < experts; ++o) step.h[e] += covariance[e][o] * z[o];
       v += step.h[e] * z[e];
     }
-    step.sum = v + r;
+    step.share = 1 / (v + r);
     step.loss = v > 0 ? std::max(0.0, 1 - score(z)) : 0;
     for (int e = 0; e < experts; ++e)
       if (step.loss > 0 && !std::isfinite(mean_after(step, e) + covariance_after(step, e, e)))
@@ -74,10 +74,10 @@ struct Mixture {
 
  private:
   double mean_after(const Step& step, int e) const {
-    return mean[e] + step.loss / step.sum * step.h[e];
+    return mean[e] + step.loss * step.share * step.h[e];
   }
   double covariance_after(const Step& step, int e, int o) const {
-    return covariance[e][o] - step.h[e] * step.h[o] / step.sum;
+    return covariance[e][o] - step.h[e] * step.h[o] * step.share;
   }
 };
 
