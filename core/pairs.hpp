@@ -50,18 +50,6 @@ inline void put_twos(Pair x, Pair y, float* a, float* b) {
   _mm_storel_pi(reinterpret_cast<__m64*>(a), all);
   _mm_storeh_pi(reinterpret_cast<__m64*>(b), all);
 }
-/// The first three of four neighbours.
-inline std::array<Pair, 3> triples_at(const float* a, const float* b) {
-  const __m128 at_a = _mm_loadu_ps(a), at_b = _mm_loadu_ps(b);
-  const __m128 low = _mm_unpacklo_ps(at_a, at_b), high = _mm_unpackhi_ps(at_a, at_b);
-  return {_mm_cvtps_pd(low), _mm_cvtps_pd(_mm_movehl_ps(low, low)), _mm_cvtps_pd(high)};
-}
-inline void put_triples(const std::array<Pair, 3>& x, float* a, float* b) {
-  const __m128 low = _mm_unpacklo_ps(_mm_cvtpd_ps(x[0]), _mm_cvtpd_ps(x[1]));
-  const __m128 high = _mm_unpacklo_ps(_mm_cvtpd_ps(x[2]), _mm_setzero_ps());
-  _mm_storeu_ps(a, _mm_movelh_ps(low, high));
-  _mm_storeu_ps(b, _mm_movehl_ps(high, low));
-}
 inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
   const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_cvttpd_epi32(x)));
   return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
@@ -98,15 +86,6 @@ void put_twos(Pair x, Pair y, W* a, W* b) {
   put_pair(x, a[0], b[0]);
   put_pair(y, a[1], b[1]);
 }
-template <class W>
-std::array<Pair, 3> triples_at(const W* a, const W* b) {
-  return {pair_of(a[0], b[0]), pair_of(a[1], b[1]), pair_of(a[2], b[2])};
-}
-template <class W>
-void put_triples(const std::array<Pair, 3>& x, W* a, W* b) {
-  for (int k = 0; k < 3; ++k) put_pair(x[k], a[k], b[k]);
-}
-
 /// How far apart the planes of one column stand. As a number that compilers know it costs nothing.
 using SideBySide = std::integral_constant<std::size_t, 1>;
 
@@ -142,16 +121,6 @@ struct Places<W, double> {
   void set_planes(Cell* first, std::size_t stride, auto capacity,
                   const std::array<double, N>& to) const {
     for (std::size_t p = 0; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
-  }
-  // Three cells side by side, behind which a fourth is not used.
-  template <class Cell>
-  std::array<double, 3> triples(const Cell* first, std::size_t stride) const {
-    const Cell* cells = first + *index * stride;
-    return {cells[0], cells[1], cells[2]};
-  }
-  template <class Cell>
-  void set_triples(Cell* first, std::size_t stride, const std::array<double, 3>& to) const {
-    for (int k = 0; k < 3; ++k) first[*index * stride + k] = static_cast<Cell>(to[k]);
   }
   // Numbers that belong to the places of the row themselves.
   double numbers(const double* list) const { return list[i]; }
@@ -196,14 +165,6 @@ struct Places<W, Pair> {
       for (; p + 2 <= N; p += 2)
         put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
     for (; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
-  }
-  template <class Cell>
-  std::array<Pair, 3> triples(const Cell* first, std::size_t stride) const {
-    return triples_at(first + index[0] * stride, first + index[1] * stride);
-  }
-  template <class Cell>
-  void set_triples(Cell* first, std::size_t stride, const std::array<Pair, 3>& to) const {
-    put_triples(to, first + index[0] * stride, first + index[1] * stride);
   }
   Pair numbers(const double* list) const { return pair_at(list + i); }
   void set_numbers(double* list, Pair to) const { std::memcpy(list + i, &to, sizeof to); }

@@ -1,9 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "pulls/arithmetic.hpp"
+#include "lanes.hpp"
 #include "state.hpp"
 
 // Columns of any size, brought to one scale while they stream by, without a pass beforehand and
@@ -18,11 +18,12 @@
 namespace yarrow {
 
 /// A row in the scale of its columns, by what was known before it.
+template <class W>
 struct StandardizedRow {
-  std::vector<double> values;  ///< not yet divided
-  double to_predict = 0;       ///< 1/root of the number of features seen before: when predicting,
-                               ///< nobody can tell how many others there are
-  double to_learn = 0;         ///< 1/root of the number of all
+  Buffer<W> values;       ///< not yet divided
+  double to_predict = 0;  ///< 1/root of the number of features seen before: when predicting,
+                          ///< nobody can tell how many others there are
+  double to_learn = 0;    ///< 1/root of the number of all
 };
 
 /// What all columns of a feature share: its statistics.
@@ -32,66 +33,66 @@ struct ColumnStatistics {
   static constexpr int planes = 4;  ///< n, a, s; one more makes one column's block a cache line
   std::size_t at;                   ///< where they stand in a block
 
-  /// Calls `also(places, values)` with the places of the row and their values while these are at
-  /// hand, and returns it; places that fill up the row have the value 0.
+  /// Calls `also(blocks, values)` with as many as a register holds while these are at hand, and
+  /// returns it; places that fill up the row have the value 0.
   template <class W, class Also>
-  Also standardize(const State<W>& state, const Row<W>& row, StandardizedRow& out,
+  Also standardize(const State<W>& state, const Row<W> row, StandardizedRow<W>& out,
                    Also also) const {
-    const W* first = state.blocks.first() + at;
-    const std::size_t stride = state.blocks.stride();
-    const double share = state.counted > 0 ? 1 / state.counted : 0;
     out.values.resize(row.size + spare_places);
-    double* values = out.values.data();
-    const auto term = [=, &also](auto place, Pair* sums) __attribute__((always_inline)) {
-      const Pair x = place.values(), none{}, limit = everywhere<Pair>(most);
-      const auto [n, a, s] = place.triples(first, stride);
-      const Pair p = n * share, pp = p * p, aa = a * a;
-      const Pair squared = s * s + aa * (1 - pp * pp);
-      Pair z = (x - a * pp) / square_root(larger(squared, everywhere<Pair>(1e-300)));
-      z = larger(smaller(z, limit), -limit);
-      z = squared > 1e-12 * aa ? z : none;  // where n is 0, too
-      z += n > none ? none : sign_of(x);
-      z = x != none ? z : none;
-      place.set_numbers(values, z);
-      also(place, z);
-      sums[0] += (n > none) & (x != none) ? everywhere<Pair>(1) : none;
-    };
-    const auto [known] = pair_sums<1>(row, term);
-    out.to_predict = known > 0 ? 1 / std::sqrt(known) : 0;
-    out.to_learn = row.size > 0 ? 1 / std::sqrt(static_cast<double>(row.size)) : 0;
+    out.to_predict = out.to_learn = 0;
+    if (row.size == 0) return also;
+    constexpr std::size_t width = lanes_of<W>;
+    const W* const first = state.blocks.first();
+    const std::size_t stride = state.blocks.stride();
+    const W rows = static_cast<W>(state.counted), share = rows > 0 ? 1 / rows : 0;
+    LaneBits<W> known{};
+    const auto four = [=, place = at, &also, &known](const Index* features, const W* values, W* to)
+                          __attribute__((always_inline)) {
+                            for (std::size_t k = 0; k < 4; k += width) {
+                              const auto blocks = blocks_at<W>(first, stride, features + k);
+                              const Lanes<W> x = lanes_at<width>(values + k);
+                              const auto [n, a, s] = Triples<W>::at(blocks, place);
+                              const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
+                              put_lanes<width>(z, to + k);
+                              also(blocks, z);
+                              known -= (n > 0) & (x != 0);
+                            }
+                          };
+    W* const to = out.values.data();
+    std::size_t i = 0;
+    for (; i + 4 < row.size; i += 4) four(row.index + i, row.value + i, to + i);
+    const Ending<W> ending(row, i);
+    four(ending.index + ending.skipped, ending.value + ending.skipped, to + i);
+    double seen = 0;
+    for (std::size_t k = 0; k < width; ++k) seen += static_cast<double>(known[k]);
+    out.to_predict = seen > 0 ? 1 / std::sqrt(seen) : 0;
+    out.to_learn = 1 / std::sqrt(static_cast<double>(row.size));
     return also;
-  }
-
-  /// Refuses, before anything is written, values whose squares overflow.
-  template <class W>
-  void check(const State<W>& state, const Row<W>& row) const {
-    if constexpr (sizeof(W) == 4) return;  // squared in double
-    const W* first = state.blocks.first() + at;
-    double sum = 0;
-    for (std::size_t i = 0; i < row.size; ++i) {
-      const W* cells = first + row.index[i] * state.blocks.stride();
-      sum += 4 * (square(row.value[i]) + square(cells[1]) + square(cells[2]));
-    }
-    if (!std::isfinite(sum))
-      throw Error("this row's values overflow when squared; scale the features down");
   }
 
   /// Takes the values of a row into the statistics.
   template <class W>
-  void count(State<W>& state, const Row<W>& row) const {
-    W* first = state.blocks.first() + at;
+  void count(State<W>& state, const Row<W> row) const {
+    constexpr std::size_t width = lanes_of<W>;
+    W* const first = state.blocks.first() + at;
     const std::size_t stride = state.blocks.stride();
-    constexpr double largest = std::numeric_limits<W>::max();
-    for_pairs(row, [=](auto place) {
-      const auto x = place.values();
-      const auto [n, a, s] = place.triples(first, stride);
-      const auto visits = n + 1;
-      const auto part = 1 / visits, before = x - a, mean = a + before * part;
-      const auto squared = s * s + (before * (x - mean) - s * s) * part;
-      using N = std::remove_const_t<decltype(x)>;
-      const auto deviation = square_root(larger(squared, N{}));
-      place.set_triples(first, stride, {visits, mean, smaller(deviation, everywhere<N>(largest))});
-    });
+    const auto some = [=](const Index* features, const W* values) __attribute__((always_inline)) {
+      const auto blocks = blocks_at<W>(first, stride, features);
+      const auto [n, a, s] = Triples<W>::at(blocks);
+      counted<W>(lanes_at<width>(values), n, a, s).put(blocks);
+    };
+    std::size_t i = 0;
+    for (; i + width <= row.size; i += width) some(row.index + i, row.value + i);
+    if (i == row.size) return;
+    // The last place fills up the register: the same numbers are written more than once.
+    Index features[width];
+    W values[width];
+    for (std::size_t k = 0; k < width; ++k) {
+      const std::size_t place = std::min(i + k, row.size - 1);
+      features[k] = row.index[place];
+      values[k] = row.value[place];
+    }
+    some(features, values);
   }
 
   /// Counts a row that has been learned. Once in millions of rows all counts are halved, before
@@ -104,6 +105,40 @@ struct ColumnStatistics {
     W* cell = state.blocks.first() + at;
     for (std::size_t f = 0; f < state.blocks.features(); ++f, cell += state.blocks.stride())
       *cell /= 2;
+  }
+
+ private:
+  // Both calculate in powers of two that fit the numbers: squares of any size are then right.
+
+  /// x~ of some features that `rows` rows could have had; `share` is one of these.
+  template <class W>
+  [[gnu::always_inline]] static Lanes<W> standardized(Lanes<W> x, Lanes<W> n, Lanes<W> a,
+                                                      Lanes<W> s, W rows, W share) {
+    const Lanes<W> none{}, limit = none + W{most};
+    const Lanes<W> scale = Scale<W>(larger(leading_power(a), leading_power(s))).inverse;
+    const Lanes<W> mean = a * scale, deviation = s * scale, aa = mean * mean;
+    // By way of 1 - p, which is as good as exact: where nearly all rows have a feature, 1 - p^2
+    // itself would keep few digits.
+    const Lanes<W> p = n * share, rest = (rows - n) * share * (1 + p);
+    const Lanes<W> squared = deviation * deviation + aa * (rest * (1 + p * p));
+    Lanes<W> z = ((x * scale - mean) + mean * rest) / square_root(squared);
+    z = larger(smaller(z, limit), -limit);
+    z = squared > W{1e-12} * aa ? z : none;  // where n is 0, too
+    z += n > none ? none : sign_of(x);
+    return x != none ? z : none;
+  }
+
+  /// n, a and s with one more value each.
+  template <class W>
+  [[gnu::always_inline]] static Triples<W> counted(Lanes<W> x, Lanes<W> n, Lanes<W> a, Lanes<W> s) {
+    const Scale<W> scale(larger(larger(leading_power(a), leading_power(s)), leading_power(x)));
+    const Lanes<W> mean = a * scale.inverse, deviation = s * scale.inverse,
+                   before = x * scale.inverse - mean, variance = deviation * deviation;
+    const Lanes<W> visits = n + 1, part = 1 / visits;
+    const Lanes<W> after = variance + (before * before * (1 - part) - variance) * part;
+    const Lanes<W> largest = Lanes<W>{} + std::numeric_limits<W>::max();
+    return {visits, (mean + before * part) * scale.power,
+            smaller(square_root(after) * scale.power, largest)};
   }
 };
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "expert_steps.hpp"
 #include "expert_sums.hpp"
 #include "learner.hpp"
 #include "mixture.hpp"
@@ -114,7 +115,7 @@ class YarrowLearner final : public Learner<W> {
  private:
   /// What is found out about one row; by expert and column, as in the blocks.
   struct Walk {
-    StandardizedRow row;
+    StandardizedRow<W> row;
     Numbers products, variances;  ///< w.x~ and sum of x~^2/P, without length and intercept
     Numbers scores;               ///< of the mixture, a column each
     Numbers margins;
@@ -147,11 +148,11 @@ class YarrowLearner final : public Learner<W> {
     const W* first = state.blocks.first();
     fill(walk.products, experts * capacity, 0);
     if (capacity == 1) {  // nothing beside the column, so that its sums fit into the same walk
-      const auto products = column_statistics().standardize(state, row, walk.row,
-                                                            ProductSums<experts, W>{first, stride});
+      const auto products =
+          column_statistics().standardize(state, row, walk.row, ProductSums<experts, W>{});
       std::memcpy(walk.products.data(), products.sums, sizeof products.sums);
     } else {
-      column_statistics().standardize(state, row, walk.row, [](auto, Pair) {});
+      column_statistics().standardize(state, row, walk.row, [](auto, auto) {});
       sum_products(row, walk.row.values.data(), first, stride, experts * capacity,
                    walk.products.data());
     }
@@ -175,7 +176,6 @@ class YarrowLearner final : public Learner<W> {
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
     const ColumnStatistics statistics = column_statistics();
-    statistics.check(state, row);
     listen(row, walk_);
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
@@ -314,11 +314,11 @@ class YarrowLearner final : public Learner<W> {
   /// Calls f with the cells of some values at a time and with these, as long as a row is.
   template <class F>
   [[gnu::always_inline]] void move_blocks(const Row<W>& row, F f) {
-    const double to_learn = walk_.row.to_learn;
+    const W to_learn = static_cast<W>(walk_.row.to_learn);
     for_fours(row, walk_.row.values.data(), state.blocks.first(), state.blocks.stride(),
               [=](const auto& cells, const auto& values) {
                 Lanes<W> x[std::extent_v<std::remove_reference_t<decltype(values)>>];
-                spread<W>(values, to_learn, x);
+                spread(values, [=](Lanes<W> all) { return all * to_learn; }, x);
                 f(cells, x);
               });
     W* const cells[] = {state.blocks.intercept()};

@@ -214,12 +214,61 @@ def test_the_mixture_solves_the_problem_of_arow():
     assert solved > 20
 
 
-def test_columns_may_have_any_size():
+@pytest.mark.parametrize(("dtype", "power"), [("float32", 90), ("float64", 900)])
+def test_columns_may_have_any_size(dtype, power):
+    """Squares of these would overflow, or vanish."""
     X, y = stream(200, 6, 3, dense=True)
-    sizes = 2.0 ** np.array([-20, -3, 0, 1, 9, 30])
-    plain, scaled = (YarrowClassifier().partial_fit(x, y) for x in (X, X * sizes))
+    sizes = 2.0 ** np.array([-power, -3, 0, 1, 9, power])
+    plain, scaled = (YarrowClassifier(dtype=dtype).partial_fit(x, y) for x in (X, X * sizes))
     assert plain.n_mistakes_ == scaled.n_mistakes_
     np.testing.assert_array_equal(plain.decision_function(X), scaled.decision_function(X * sizes))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_may_be_as_large_and_small_as_there_are(dtype):
+    X, y = stream(200, 4, 2, dense=True)
+    info = np.finfo(dtype)
+    extreme = np.sign(X - np.median(X, axis=0))
+    expected = YarrowClassifier(dtype=dtype).partial_fit(extreme, y).decision_function(extreme)
+    for size in (info.max, info.smallest_subnormal):
+        model = YarrowClassifier(dtype=dtype).partial_fit(extreme * size, y)
+        scores = model.decision_function(extreme * size)
+        assert np.isfinite(model._model.get_state()["blocks"]).all()
+        assert np.mean((scores > 0) == (expected > 0)) > 0.9
+
+
+def statistics(model):
+    """Return how often columns were there, their means and their deviations."""
+    return model._model.get_state()["blocks"][1:, 12:15, 0].T.astype(np.float64)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-10)])
+def test_statistics_are_those_of_the_values_there(dtype, tolerance):
+    """Also where deviations are small beside means."""
+    random = np.random.default_rng(0)
+    places, sizes = np.array([1000, -1000, 0, 5, 1e30]), np.array([0.1, 1, 1e-30, 5, 1e29])
+    X = (places + sizes * random.normal(size=(500, 5))).astype(np.float32).astype(np.float64)
+    X[:, 1:4] *= random.random((500, 3)) < [0.99, 0.5, 0.1]
+    model = YarrowClassifier(dtype=dtype).partial_fit(X, random.integers(0, 2, 500))
+    there = np.ma.masked_equal(X, 0)
+    n, mean, deviation = statistics(model)
+    np.testing.assert_array_equal(n, there.count(axis=0))
+    expected = there.std(axis=0).data
+    np.testing.assert_allclose(deviation, expected, rtol=tolerance)
+    assert (np.abs(mean - there.mean(axis=0).data) < 30 * tolerance * expected).all()
+
+
+@pytest.mark.parametrize(("share", "atol"), [(0.5, 1e-6), (0.99, 3e-5), (1.0, 3e-3)])
+def test_float32_standardizes_large_means_with_small_deviations(share, atol):
+    """Where 1 - p^2 and x - mean leave few digits, p being the share of rows with a column."""
+    random = np.random.default_rng(1)
+    X = (1000 + 0.1 * random.normal(size=(1000, 3))).astype(np.float32)
+    X *= random.random((1000, 3)) < share
+    y = random.integers(0, 2, 1000)
+    single, double = (
+        YarrowClassifier(dtype=dtype).partial_fit(X, y) for dtype in ("float32", "float64")
+    )
+    np.testing.assert_allclose(single.decision_function(X), double.decision_function(X), atol=atol)
 
 
 def test_columns_may_be_anywhere():
