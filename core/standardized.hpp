@@ -46,18 +46,18 @@ struct ColumnStatistics {
     const std::size_t stride = state.blocks.stride();
     const W rows = static_cast<W>(state.counted), share = rows > 0 ? 1 / rows : 0;
     LaneBits<W> known{};
-    const auto four = [=, place = at, &also, &known](const Index* features, const W* values, W* to)
-                          __attribute__((always_inline)) {
-                            for (std::size_t k = 0; k < 4; k += width) {
-                              const auto blocks = blocks_at<W>(first, stride, features + k);
-                              const Lanes<W> x = lanes_at<width>(values + k);
-                              const auto [n, a, s] = Triples<W>::at(blocks, place);
-                              const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
-                              put_lanes<width>(z, to + k);
-                              also(blocks, z);
-                              known -= (n > 0) & (x != 0);
-                            }
-                          };
+    const std::size_t place = at;
+    const auto four = [&](const Index* f, const W* v, W* to) __attribute__((always_inline)) {
+      for (std::size_t k = 0; k < 4; k += width) {
+        const auto blocks = blocks_at<W>(first, stride, f + k);
+        const Lanes<W> x = lanes_at<width>(v + k);
+        const auto [n, a, s] = Triples<W>::at(blocks, place);
+        const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
+        put_lanes<width>(z, to + k);
+        also(blocks, z);
+        known -= (n > 0) & (x != 0);
+      }
+    };
     W* const to = out.values.data();
     std::size_t i = 0;
     for (; i + 4 < row.size; i += 4) four(row.index + i, row.value + i, to + i);
