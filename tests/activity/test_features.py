@@ -7,7 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from yarrow.activity.features import HALF_KNOWN, SCALE, WORD_SCALE, Knowledge
+from yarrow.activity.features import (
+    ACTIVITY_FEATURES,
+    HALF_KNOWN,
+    LATELY,
+    SCALE,
+    WORD_SCALE,
+    Features,
+    Knowledge,
+    no_features,
+)
 from yarrow.activity.vectors import InformationVector
 
 
@@ -89,6 +98,33 @@ def test_the_declared_activity_is_one_of_the_features() -> None:
     knowledge = known([], 3)
     assert (knowledge.features(vector(), 0.0, 1).of_activities[4] / SCALE).tolist() == [0, 1, 0]
     assert not knowledge.features(vector()).of_activities.any()
+
+
+def row(features: Features, name: str) -> list[float]:
+    values: list[float] = features.of_activities[ACTIVITY_FEATURES.index(name)].tolist()
+    return values
+
+
+def test_resources_of_the_minutes_before_still_speak_and_fade() -> None:
+    knowledge = known([(0, vector(active={"/a": 60.0}))], 2)
+    knowledge.give("/b", 1)
+    seen = [no_features()]
+    for resource in ("/a", "/b", "/new"):
+        asked = vector(active={resource: 60.0})
+        seen.append(knowledge.features(asked, before=seen[-1]))
+    strength = SCALE * 60 / (60 + HALF_KNOWN)  # of /a for the first activity
+    assert row(seen[1], "lately") == [0, 0]
+    assert row(seen[2], "lately") == pytest.approx([LATELY * strength, 0])
+    assert row(seen[3], "lately") == pytest.approx([LATELY**2 * strength, LATELY * SCALE])
+
+
+def test_an_activity_that_is_new_had_no_minutes_before() -> None:
+    knowledge = known([(0, vector(active={"/a": 60.0}))], 1)
+    first = knowledge.features(vector(active={"/a": 60.0}))
+    knowledge.activities = 3
+    lately = row(knowledge.features(vector(), before=first), "lately")
+    assert lately[0] > 0
+    assert lately[1:] == [0, 0]
 
 
 def test_taking_back_leaves_nothing() -> None:

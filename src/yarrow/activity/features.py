@@ -19,13 +19,16 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ACTIVITY_FEATURES = ("explicit", "implicit", "open", "words", "declared")
+ACTIVITY_FEATURES = ("explicit", "implicit", "open", "words", "declared", "lately")
 SWITCH_FEATURES = ("constant", "closed", "used", "since switch")
 
 HALF_KNOWN = 60.0
 """Seconds at a resource after which it counts half of what it would count after many hours."""
 MANY_CLOSED = 5.0
 """So many resources closed in one vector and more are all the same."""
+LATELY = 0.3
+"""What the resources of a vector count in the next one, what they count there in the one after
+that, and so on."""
 LONG_SINCE = 3600.0
 """So many seconds since the last declared switch and more are all the same."""
 EVERY = ""
@@ -102,6 +105,8 @@ class Knowledge:
         self.folders = FolderUses()
         self.explicit: dict[str, int] = {}
         """The activity that a person gave a resource to."""
+        fading = ("explicit", "implicit", "lately")
+        self._fading = np.array([LATELY * (feature in fading) for feature in ACTIVITY_FEATURES])
 
     def vectors(self, activity: int) -> int:
         """How many vectors an activity has."""
@@ -134,11 +139,18 @@ class Knowledge:
     # -- features --------------------------------------------------------------------------------
 
     def features(
-        self, vector: InformationVector, since_switch: float = 0.0, declared: int = -1
+        self,
+        vector: InformationVector,
+        since_switch: float = 0.0,
+        declared: int = -1,
+        before: Features | None = None,
     ) -> Features:
-        """Return F_A for all activities and F_S, for this declared activity (-1: none)."""
+        """Return F_A for all activities and F_S, for this declared activity (-1: none).
+
+        `before` are the features of the vector before this one.
+        """
         values = np.zeros((len(ACTIVITY_FEATURES), self.activities))
-        explicit, implicit, opened, words, told = values
+        explicit, implicit, opened, words, told, lately = values
         self._associate(vector.active, SCALE / (vector.seconds() or 1.0), explicit, implicit)
         if vector.open:
             share = SCALE / len(vector.open)
@@ -146,6 +158,9 @@ class Knowledge:
         of_words = self._speak(vector.words, words)
         if declared >= 0:
             told[declared] = SCALE
+        if before is not None:
+            earlier = before.of_activities
+            lately[: earlier.shape[1]] = self._fading.dot(earlier)
         switch = _switch_features(vector, since_switch)
         return Features(values, switch, vector.words, of_words)
 

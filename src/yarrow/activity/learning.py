@@ -32,10 +32,14 @@ Pair = tuple[int, int]
 _A, _S = len(ACTIVITY_FEATURES), len(SWITCH_FEATURES)
 FIRST_WEIGHTS = tuple(
     weight / SCALE
-    for weight in (4.0, 1.0, 0.15, 1.8, 1.0, *(0.0, -1.6, 1.0, 0.0), *(0.0, 2.0, -1.2, 0.0))
+    for weight in (
+        *(4.0, 1.0, 0.15, 1.8, 1.0, 0.8),
+        *(0.0, -1.6, 1.0, 0.0),
+        *(0.0, 2.0, -1.2, 0.0),
+    )
 )
 """What is believed before anything was learned: L1, L2, L3. About what a batch learner found in
-lives that were used for tuning."""
+lives that were used for tuning; that of "lately" was set beside the others in such lives later."""
 
 
 _FIRST_SIZE = math.sqrt(sum(weight * weight for weight in FIRST_WEIGHTS[1:]))

@@ -148,7 +148,7 @@ class Recogniser:
             self._switched = False
             self._teach_switch(vector)
         since = vector.end - self._declared_at if self._declared_at else 0.0
-        self._present = self._past.knowledge.features(vector, since, self._declared)
+        self._present = self._past.knowledge.features(vector, since, self._declared, self._before)
         if not self._activities:
             return []
         self._ending, best, lead = self._judge.endings(self._before, self._present)
@@ -307,7 +307,7 @@ class Recogniser:
         old = self._past.diary.activity[-1]
         if old not in (NOTHING, self._declared):
             since = vector.end - self._told_before if self._told_before else 0.0
-            untold = self._past.knowledge.features(vector, since, old)
+            untold = self._past.knowledge.features(vector, since, old, self._before)
             right, wrong = (old, self._declared), (old, old)
             self._judge.teach(self._before, untold, right, vector.end, wrong=wrong)
 

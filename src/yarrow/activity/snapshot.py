@@ -16,7 +16,7 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from yarrow.activity.recogniser import Recogniser
 
-FORMAT = 3
+FORMAT = 4
 """Raise it whenever the state or what is learned from the same log changes."""
 
 _PLAIN = (

@@ -86,7 +86,7 @@ def reasons(
     were learned without the part that they share with all words.)
     """
     unit = weights.unit() or 1.0
-    explicit, implicit, opened, words, _ = weights.features[: len(ACTIVITY_FEATURES)] / unit
+    explicit, implicit, opened, words, *_ = weights.features[: len(ACTIVITY_FEATURES)] / unit
     own = dict(features.word_values(activity)) if weights.each_word else {}
     found = [
         Reason("word", word, float(words) * value + weights.word(word) / unit * own.get(word, 0.0))
