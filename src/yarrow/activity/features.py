@@ -160,7 +160,7 @@ class Knowledge:
             told[declared] = SCALE
         if before is not None:
             earlier = before.of_activities
-            lately[: earlier.shape[1]] = self._fading.dot(earlier)
+            self._fading.dot(earlier, out=lately[: earlier.shape[1]])
         switch = _switch_features(vector, since_switch)
         return Features(values, switch, vector.words, of_words)
 
