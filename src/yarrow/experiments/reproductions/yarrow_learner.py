@@ -268,12 +268,12 @@ same goes for the two pairs of groups of 20 Newsgroups. On a9a, amazon and movie
 nobody is ahead.
 
 **When a plain learner is the better choice.** It keeps 12 numbers for each feature and column and 4
-more for each feature, 64 bytes for two classes (AROW: 8), and 21 columns for 20 classes; for two
-classes a row takes nearly 7 times as long as AROW's, more than the 6 that were asked for, for 20
-classes 5 to 6 times. Its weights cannot be exported, as a score is no longer a sum of weight times
-value; `explain_one` still takes it apart. Take AROWClassifier where memory, time or an export
-matter, RDAClassifier or FTRLClassifier for few weights, a paper's method where that is the point,
-and `yarrow compare` where there is time to choose.
+more for each feature, 64 bytes for two classes (AROW: 8), and 21 columns for 20 classes; a row
+takes about 5 times as long as AROW's, for two classes and for 20, on a few dense columns 3 to 4
+times. Its weights cannot be exported, as a score is no longer a sum of weight times value;
+`explain_one` still takes it apart. Take AROWClassifier where memory, time or an export matter,
+RDAClassifier or FTRLClassifier for few weights, a paper's method where that is the point, and
+`yarrow compare` where there is time to choose.
 
 **What was tried on the choosing half** (mistakes beside the best peer there, averaged over
 sources). The nine AROWs of the first prototype on rows as they are: +8.0 %; on columns divided by
@@ -282,12 +282,12 @@ one: -2.6 %, with r = 0.1, 1 and 10: -4.5 %. Experts picked one by one from 100,
 with AdaGrad: -7.0 %; with a Gaussian form of logistic regression as well: -8.7 %, which was left
 out for simplicity. Above the experts, with six of them: AROW with a full covariance -6.5 %, with a
 diagonal -2.5 %, logistic with a full covariance -6.2 %, least squares -4.6 %, logistic gradient
-steps -0.4 %, Hedge +2.1 %. r, the drift and the first covariance of the mixture hardly matter.
-Two more experts where there are at most 64 columns, AROW with a full covariance that all classes
-share (r = 1, and r = 0.3 with 0.01 I added at each update): -9.3 % after -7.6 %, best on sonar,
-german and electricity. Their numbers fixed, the confirming half was asked once: -1.7 % after
--0.9 %, ionosphere better, splice and fourclass worse, no more sets within the bars than before.
-Left out: at 64 columns a full covariance alone takes twice the time of all six experts.
+steps -0.4 %, Hedge +2.1 %. r, the drift and the first covariance of the mixture hardly matter. Two
+more experts where there are at most 64 columns, AROW with a full covariance that all classes share
+(r = 1, and r = 0.3 with 0.01 I added at each update): -9.3 % after -7.6 %, best on sonar, german
+and electricity. Their numbers fixed, the confirming half was asked once: -1.7 % after -0.9 %,
+ionosphere better, splice and fourclass worse, no more sets within the bars than before. Left out:
+at 64 columns a full covariance alone takes more than twice the time of all six experts.
 """
 
 _REDUCED = tuple(
