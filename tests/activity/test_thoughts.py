@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from yarrow.activity.events import Event
-from yarrow.activity.features import WORD_SCALE
+from yarrow.activity.features import ACTIVITY_FEATURES, WORD_SCALE
 from yarrow.activity.recogniser import Recogniser
 from yarrow.activity.said import Create, Declare
 
@@ -29,6 +29,16 @@ def thinking() -> Recogniser:
 def test_reasons_are_words_that_distinguish() -> None:
     words = [reason.what for reason in thinking().thought().reasons if reason.kind == "word"]
     assert set(words) == {"growing", "beans", "garden"}  # not "the", not "in", not "editor"
+
+
+def test_what_the_minutes_before_said_is_a_reason() -> None:
+    recogniser = thinking()
+    reasons = {reason.kind: reason.amount for reason in recogniser.thought().reasons}
+    weights = recogniser._judge.weights
+    lately = ACTIVITY_FEATURES.index("lately")
+    said = weights.features[lately] / weights.unit() * recogniser._present.of_activities[lately, 1]
+    assert reasons["lately"] == pytest.approx(said)
+    assert said > 0
 
 
 def test_contributions_of_words_add_up_to_the_feature() -> None:

@@ -24,10 +24,10 @@ SAY_NOTHING = frozenset(_SAY_NOTHING.split())
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reason:
-    """A word or a resource that spoke for an activity, and how loudly (in units of the score)."""
+    """What spoke for an activity, and how loudly (in units of the score)."""
 
     kind: str
-    """`word`, `resource` (in front) or `open` (beside it)."""
+    """`word`, `resource` (in front), `open` (beside it) or `lately` (the resources before)."""
     what: str
     amount: float
 
@@ -86,7 +86,7 @@ def reasons(
     were learned without the part that they share with all words.)
     """
     unit = weights.unit() or 1.0
-    explicit, implicit, opened, words, *_ = weights.features[: len(ACTIVITY_FEATURES)] / unit
+    explicit, implicit, opened, words, _, lately = weights.features[: len(ACTIVITY_FEATURES)] / unit
     own = dict(features.word_values(activity)) if weights.each_word else {}
     found = [
         Reason("word", word, float(words) * value + weights.word(word) / unit * own.get(word, 0.0))
@@ -103,6 +103,8 @@ def reasons(
             share = SCALE / len(vector.open)
             amount = float(opened) * knowledge.strength(resource, activity) * share
             found.append(Reason("open", resource, amount))
+    before = float(lately) * float(features.column(activity)[-1])
+    found.append(Reason("lately", "the minutes before", before))
     spoke = [reason for reason in found if reason.amount > 0]
     return tuple(sorted(spoke, key=lambda reason: -reason.amount)[:most])
 
