@@ -37,10 +37,11 @@ pictures: .venv/bench ## the pictures of docs/decomposition.md, from real data (
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(STUBS) build/stubs
+	diff -r build/stubs/_core src/yarrow/_core || (echo "The stubs of the core are old: make format"; false)
 	$(BIN)/mypy
 	$(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/lint-imports
-	$(STUBS) build/stubs && diff -r build/stubs/_core src/yarrow/_core
 
 format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs of the core
 	$(STUBS) src/yarrow

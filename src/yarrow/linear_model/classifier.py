@@ -113,7 +113,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
 
     @property
     def classes_(self) -> Array:
-        """The classes seen (or declared), sorted."""
+        """The classes seen so far, sorted; a declared one is there from its first row on."""
         return self._class_table()[0]
 
     def _class_table(self, n: int | None = None) -> tuple[Array, Array]:
