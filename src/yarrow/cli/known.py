@@ -25,7 +25,7 @@ def learners() -> dict[str, Any]:
     found: dict[str, Any] = dict(naming.learners())
     for package in _BY_BLOCKS:
         found |= _offered(package)
-    return {naming.short_name(name): cls for name, cls in found.items()}
+    return dict(sorted((naming.short_name(name), cls) for name, cls in found.items()))
 
 
 def _offered(package: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def learner_named(name: str) -> Any:
             cls = _offered(package).get(class_name)
             if cls is not None:
                 return cls
-    names = sorted(learners())
+    names = list(learners())
     raise ParameterError(
         f"There is no learner {name!r}{did_you_mean(word, names)}; there are {', '.join(names)}."
     )

@@ -210,9 +210,7 @@ class LearnerCommand(Command):
         cls = ctx.meta["learner"]
         if not ctx.meta["chosen"]:
             with formatter.section("Learners"):
-                formatter.write_dl(
-                    [(name, _summary(cls)) for name, cls in sorted(learners().items())]
-                )
+                formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
             with formatter.section("Not here"):
                 formatter.write_text(
                     "Bandits, which learn from right or wrong: see yarrow compare. Rules, kernels "
