@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from activity.support import HandClock, session_at
+from activity.support import Client, HandClock, session_at
 
 from yarrow.activity.requests import Requests
 from yarrow.activity.server import PageServer
@@ -28,3 +28,8 @@ def server(session: Session, opened: list[str]) -> Iterator[PageServer]:
     server.start()
     yield server
     server.close()
+
+
+@pytest.fixture
+def client(server: PageServer) -> Client:
+    return Client(server.link)

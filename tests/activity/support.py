@@ -66,6 +66,11 @@ class Answer(NamedTuple):
     headers: dict[str, str]
 
 
+def titles(session: Session) -> list[str]:
+    """What the titles of the log are."""
+    return [e.title for _, e in session.store.entries() if isinstance(e, Event) and e.title]
+
+
 class Client:
     """Talks to the page's server as the page does, or otherwise."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from activity.support import MORNING, Client, HandClock, session_at
+from activity.support import MORNING, Client, HandClock, session_at, titles
 from activity.test_collector import Remembered
 
 from yarrow.activity import said
@@ -26,18 +26,7 @@ from yarrow.activity.transfer import import_history, read_history
 from yarrow.errors import DataError, ParameterError
 
 HALF = r"\ud83d"  # as JSON has it: one half of an emoji
-IMPOSSIBLE = ["1794834939055", "1e15", "1e300", "-62135596801", "-1e300", "-1", '"9999-12-31"',
-              "1" + "0" * 400, '"0001-01-01"']  # fmt: skip
 DEEP = "[" * 50_000 + "]" * 50_000
-
-
-def titles(session: Session) -> list[str]:
-    return [e.title for _, e in session.store.entries() if isinstance(e, Event) and e.title]
-
-
-@pytest.fixture
-def client(server: PageServer) -> Client:
-    return Client(server.link)
 
 
 # -- text ------------------------------------------------------------------------------------------

@@ -19,11 +19,6 @@ from yarrow.activity.spans import Change
 from yarrow.errors import ParameterError
 
 
-@pytest.fixture
-def client(server: PageServer) -> Client:
-    return Client(server.link)
-
-
 def test_the_page_may_load_nothing_from_elsewhere(client: Client) -> None:
     scripts = ("page", "draw", "said", "chooser", "server", "view", "elements")
     for path in ("/", "/page.css", *(f"/{name}.js" for name in scripts)):
