@@ -38,6 +38,7 @@ struct Plane {
   double initial;          ///< the value of a feature never seen
   bool is_signed;          ///< changes its sign in the mirror column (weights do, variances do not)
   bool is_shared = false;  ///< one number for all columns; such planes are the last ones
+  bool is_part = false;    ///< of the first shared one: the mirror column has the rest
 };
 
 /// The learned numbers: one contiguous block per feature, `planes` x `columns` numbers each (for
@@ -125,8 +126,11 @@ class Blocks {
   /// Copies a column to another, turning the sign if `mirrored`, in one slot.
   void copy_column(std::size_t slot, int from, int to, bool mirrored) {
     W* cells = data() + slot * stride();
-    for (std::size_t p = 0; p < own_; ++p, cells += capacity_)
+    const W* const whole = cells + own_ * capacity_;
+    for (std::size_t p = 0; p < own_; ++p, cells += capacity_) {
       cells[to] = mirrored && planes_[p].is_signed ? -cells[from] : cells[from];
+      if (mirrored && planes_[p].is_part) cells[to] = *whole - cells[from];
+    }
   }
 
   /// Forgets the columns from `columns` on.

@@ -81,20 +81,20 @@ template <class W, class Cells>
   return blocks;
 }
 
-/// Three neighbours in each of some blocks: all first ones, all second ones, all third ones. A
-/// fourth behind them is not used.
+/// Four neighbours in each of some blocks: all first ones, all second ones and so on.
 template <class W>
-struct Triples {
-  Lanes<W> first, second, third;
+struct Quads {
+  Lanes<W> first, second, third, fourth;
 
   template <class Cells>
-  [[gnu::always_inline]] static Triples at(const std::array<Cells*, lanes_of<W>>& blocks,
-                                           std::size_t place = 0) {
-    Triples found;
+  [[gnu::always_inline]] static Quads at(const std::array<Cells*, lanes_of<W>>& blocks,
+                                         std::size_t place = 0) {
+    Quads found;
     for (std::size_t k = 0; k < lanes_of<W>; ++k) {
       found.first[k] = blocks[k][place];
       found.second[k] = blocks[k][place + 1];
       found.third[k] = blocks[k][place + 2];
+      found.fourth[k] = blocks[k][place + 3];
     }
     return found;
   }
@@ -104,30 +104,31 @@ struct Triples {
       blocks[k][place] = first[k];
       blocks[k][place + 1] = second[k];
       blocks[k][place + 2] = third[k];
+      blocks[k][place + 3] = fourth[k];
     }
   }
 };
 #if defined(__SSE2__)  // one load and one store a block
 template <>
 template <class Cells>
-[[gnu::always_inline]] inline Triples<float> Triples<float>::at(const std::array<Cells*, 4>& blocks,
-                                                                std::size_t place) {
+[[gnu::always_inline]] inline Quads<float> Quads<float>::at(const std::array<Cells*, 4>& blocks,
+                                                            std::size_t place) {
   const __m128 a = _mm_loadu_ps(blocks[0] + place), b = _mm_loadu_ps(blocks[1] + place),
                c = _mm_loadu_ps(blocks[2] + place), d = _mm_loadu_ps(blocks[3] + place);
   const __m128 ab = _mm_unpacklo_ps(a, b), cd = _mm_unpacklo_ps(c, d);
-  return {_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab),
-          _mm_movelh_ps(_mm_unpackhi_ps(a, b), _mm_unpackhi_ps(c, d))};
+  const __m128 ab_rest = _mm_unpackhi_ps(a, b), cd_rest = _mm_unpackhi_ps(c, d);
+  return {_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab), _mm_movelh_ps(ab_rest, cd_rest),
+          _mm_movehl_ps(cd_rest, ab_rest)};
 }
 template <>
-[[gnu::always_inline]] inline void Triples<float>::put(const std::array<float*, 4>& blocks,
-                                                       std::size_t place) const {
-  const __m128 none = _mm_setzero_ps();
+[[gnu::always_inline]] inline void Quads<float>::put(const std::array<float*, 4>& blocks,
+                                                     std::size_t place) const {
   const __m128 ab = _mm_unpacklo_ps(first, second), cd = _mm_unpackhi_ps(first, second);
-  const __m128 ab_third = _mm_unpacklo_ps(third, none), cd_third = _mm_unpackhi_ps(third, none);
-  _mm_storeu_ps(blocks[0] + place, _mm_movelh_ps(ab, ab_third));
-  _mm_storeu_ps(blocks[1] + place, _mm_movehl_ps(ab_third, ab));
-  _mm_storeu_ps(blocks[2] + place, _mm_movelh_ps(cd, cd_third));
-  _mm_storeu_ps(blocks[3] + place, _mm_movehl_ps(cd_third, cd));
+  const __m128 ab_rest = _mm_unpacklo_ps(third, fourth), cd_rest = _mm_unpackhi_ps(third, fourth);
+  _mm_storeu_ps(blocks[0] + place, _mm_movelh_ps(ab, ab_rest));
+  _mm_storeu_ps(blocks[1] + place, _mm_movehl_ps(ab_rest, ab));
+  _mm_storeu_ps(blocks[2] + place, _mm_movelh_ps(cd, cd_rest));
+  _mm_storeu_ps(blocks[3] + place, _mm_movehl_ps(cd_rest, cd));
 }
 #endif
 

@@ -13,9 +13,9 @@ namespace yarrow {
 /// covariance grows a little with each row, so that experts can rise and fall for ever:
 ///   u += alpha*S*z,  S -= S z z'S/(z'S z + r),  then S += drift*I,
 ///   alpha = max(0, 1 - u.z)/(z'S z + r).
-/// A sample weight divides r. Experts that begin with the weight 0 stay out.
+/// A sample weight divides r. Experts that begin without variance keep their weight.
 struct Mixture {
-  static constexpr int experts = 6;
+  static constexpr int experts = 8;
   using Numbers = std::array<double, experts>;
 
   static constexpr double most = 3;  ///< that an expert may say
@@ -23,11 +23,11 @@ struct Mixture {
   std::array<Numbers, experts> covariance{};
   bool in_use = false;
 
-  void start(const double* weights, double variance) {
+  void start(const double* weights, const double* variances) {
     in_use = true;
     for (int e = 0; e < experts; ++e) {
       mean[e] = weights[e];
-      covariance[e][e] = weights[e] != 0 ? variance : 0;
+      covariance[e][e] = variances[e];
     }
   }
 
@@ -61,14 +61,13 @@ struct Mixture {
     return step;
   }
 
-  /// `is_in`: which experts take part.
-  void take(const Step& step, double drift, const double* is_in) {
+  void take(const Step& step, double drift, const double* first_variances) {
     for (int e = 0; e < experts; ++e) {
       if (step.loss > 0) {
         mean[e] = mean_after(step, e);
         for (int o = 0; o < experts; ++o) covariance[e][o] = covariance_after(step, e, o);
       }
-      if (is_in[e] != 0) covariance[e][e] += drift;
+      if (first_variances[e] != 0) covariance[e][e] += drift;
     }
   }
 

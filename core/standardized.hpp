@@ -21,8 +21,9 @@ namespace yarrow {
 template <class W>
 struct StandardizedRow {
   Buffer<W> values;       ///< not yet divided
-  double to_predict = 0;  ///< 1/root of the number of features seen before: when predicting,
-                          ///< nobody can tell how many others there are
+  double known = 0;       ///< how many of its features were seen before
+  double to_predict = 0;  ///< 1/root of that: when predicting, nobody can tell how many others
+                          ///< there are
   double to_learn = 0;    ///< 1/root of the number of all
 };
 
@@ -30,32 +31,33 @@ struct StandardizedRow {
 struct ColumnStatistics {
   static constexpr double most = 2;         ///< deviations
   static constexpr double round = 1 << 23;  ///< counts that float32 keeps to the last one
-  static constexpr int planes = 4;  ///< n, a, s; one more makes one column's block a cache line
-  std::size_t at;                   ///< where they stand in a block
+  static constexpr int planes = 3;          ///< n, a, s
+  std::size_t at;  ///< where they stand in a block; the last column's hits stand before them
 
-  /// Calls `also(blocks, values)` with as many as a register holds while these are at hand, and
-  /// returns it; places that fill up the row have the value 0.
+  /// Calls `also(blocks, values, hits, n, known)` with as many as a register holds while these are
+  /// at hand, and returns it; places that fill up the row have the value 0, and are not known.
   template <class W, class Also>
   Also standardize(const State<W>& state, const Row<W> row, StandardizedRow<W>& out,
                    Also also) const {
     out.values.resize(row.size + spare_places);
-    out.to_predict = out.to_learn = 0;
+    out.known = out.to_predict = out.to_learn = 0;
     if (row.size == 0) return also;
     constexpr std::size_t width = lanes_of<W>;
     const W* const first = state.blocks.first();
     const std::size_t stride = state.blocks.stride();
     const W rows = static_cast<W>(state.counted), share = rows > 0 ? 1 / rows : 0;
     LaneBits<W> known{};
-    const std::size_t place = at;
+    const std::size_t place = at - 1;
     const auto four = [&](const Index* f, const W* v, W* to) __attribute__((always_inline)) {
       for (std::size_t k = 0; k < 4; k += width) {
         const auto blocks = blocks_at<W>(first, stride, f + k);
         const Lanes<W> x = lanes_at<width>(v + k);
-        const auto [n, a, s] = Triples<W>::at(blocks, place);
+        const auto [hits, n, a, s] = Quads<W>::at(blocks, place);
         const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
+        const LaneBits<W> is_known = (n > 0) & (x != 0);
         put_lanes<width>(z, to + k);
-        also(blocks, z);
-        known -= (n > 0) & (x != 0);
+        also(blocks, z, hits, n, is_known);
+        known -= is_known;
       }
     };
     W* const to = out.values.data();
@@ -65,21 +67,24 @@ struct ColumnStatistics {
     four(ending.index + ending.skipped, ending.value + ending.skipped, to + i);
     double seen = 0;
     for (std::size_t k = 0; k < width; ++k) seen += static_cast<double>(known[k]);
+    out.known = seen;
     out.to_predict = seen > 0 ? 1 / std::sqrt(seen) : 0;
     out.to_learn = 1 / std::sqrt(static_cast<double>(row.size));
     return also;
   }
 
-  /// Takes the values of a row into the statistics.
+  /// Takes the values of a row into the statistics, and so many hits into the last column.
   template <class W>
-  void count(State<W>& state, const Row<W> row) const {
+  void count(State<W>& state, const Row<W> row, W more_hits) const {
     constexpr std::size_t width = lanes_of<W>;
-    W* const first = state.blocks.first() + at;
+    W* const first = state.blocks.first() + at - 1;
     const std::size_t stride = state.blocks.stride();
     const auto some = [=](const Index* features, const W* values) __attribute__((always_inline)) {
       const auto blocks = blocks_at<W>(first, stride, features);
-      const auto [n, a, s] = Triples<W>::at(blocks);
-      counted<W>(lanes_at<width>(values), n, a, s).put(blocks);
+      Quads<W> numbers = Quads<W>::at(blocks);
+      numbers.first += more_hits;
+      count_values<W>(lanes_at<width>(values), numbers);
+      numbers.put(blocks);
     };
     std::size_t i = 0;
     for (; i + width <= row.size; i += width) some(row.index + i, row.value + i);
@@ -96,15 +101,13 @@ struct ColumnStatistics {
   }
 
   /// Counts a row that has been learned. Once in millions of rows all counts are halved, before
-  /// one more would no longer change them.
+  /// one more would no longer change them; true: this is to be done now.
   template <class W>
-  void finish_row(State<W>& state) const {
-    if (++state.counted < round) return;
+  bool finish_row(State<W>& state) const {
+    if (++state.counted < round) return false;
     if (state.before_all_change) state.before_all_change();
     state.counted /= 2;
-    W* cell = state.blocks.first() + at;
-    for (std::size_t f = 0; f < state.blocks.features(); ++f, cell += state.blocks.stride())
-      *cell /= 2;
+    return true;
   }
 
  private:
@@ -128,17 +131,19 @@ struct ColumnStatistics {
     return x != none ? z : none;
   }
 
-  /// n, a and s with one more value each.
+  /// n, a and s, which stand behind the hits, with one more value each.
   template <class W>
-  [[gnu::always_inline]] static Triples<W> counted(Lanes<W> x, Lanes<W> n, Lanes<W> a, Lanes<W> s) {
+  [[gnu::always_inline]] static void count_values(Lanes<W> x, Quads<W>& numbers) {
+    auto& [hits, n, a, s] = numbers;
     const Scale<W> scale(larger(larger(leading_power(a), leading_power(s)), leading_power(x)));
     const Lanes<W> mean = a * scale.inverse, deviation = s * scale.inverse,
                    before = x * scale.inverse - mean, variance = deviation * deviation;
     const Lanes<W> visits = n + 1, part = 1 / visits;
     const Lanes<W> after = variance + (before * before * (1 - part) - variance) * part;
     const Lanes<W> largest = Lanes<W>{} + std::numeric_limits<W>::max();
-    return {visits, (mean + before * part) * scale.power,
-            smaller(square_root(after) * scale.power, largest)};
+    n = visits;
+    a = (mean + before * part) * scale.power;
+    s = smaller(square_root(after) * scale.power, largest);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bends.hpp"
 #include "blocks.hpp"
 #include "calibration.hpp"
 #include "covariance.hpp"
@@ -55,6 +56,7 @@ struct Column {
   double updates = 0;    ///< how often the column moved
   double memory = 0;     ///< what the rule keeps; top1 has one problem and uses the first column's
   double restarts = 0;   ///< how often its variances were set back to the prior
+  double hits = 0;       ///< naive Bayes: values in rows of its class
   std::vector<Index> selected;        ///< selection: features in the order of entry
   std::vector<double> group_squares;  ///< groups: their sums of squares
   TriangularRoot factor_root;         ///< factored: L L' = I + U'D U
@@ -74,6 +76,7 @@ struct Scalars {
   Calibration calibration;
   Mixture mixture;     ///< of experts: what each is worth
   double counted = 0;  ///< standardised columns: rows that their counts refer to
+  double visits = 0;   ///< naive Bayes: values in all rows
 };
 
 /// The features of the rows learned so far, as long as they are few. Most classes appear early, and
@@ -147,6 +150,7 @@ struct State : Scalars {
 
   Blocks<W> blocks;
   Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
+  Bends<W> bends;           ///< beside the blocks, where features are few
   Touched touched;
   Support support;
   std::vector<Votes<W>> votes;  ///< voted Perceptron: per column; others: none
@@ -165,6 +169,8 @@ struct State : Scalars {
     blocks.add_column();
     columns.push_back(from < 0 ? Column{} : Column(columns[from]));
     if (from < 0) columns.back().scale_sum = t;  // a fresh column had scale 1 so far
+    if (mirrored) columns.back().hits = visits - columns.back().hits;
+    bends.add_column(from, mirrored);
     if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
     if (!votes.empty() && mirrored) votes.back().mirror();
     if (from < 0) return;
@@ -182,6 +188,7 @@ struct State : Scalars {
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
     covariances.truncate_columns(columns);
+    bends.truncate_columns(columns);
     this->columns.resize(columns);
     if (!votes.empty()) votes.resize(columns);
   }
@@ -189,6 +196,7 @@ struct State : Scalars {
   void grow_features(std::size_t features) {
     covariances.grow(features + 1);  // may be refused
     blocks.grow_features(features);
+    bends.set_features(blocks.features());
   }
 
   void truncate_features(std::size_t features) {
@@ -198,6 +206,7 @@ struct State : Scalars {
     }
     blocks.truncate_features(features);
     covariances.truncate(features + 1);
+    bends.set_features(blocks.features());
     groups.truncate(features);
   }
 
@@ -208,6 +217,7 @@ struct State : Scalars {
     for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
     covariances.keep_features(keep);
+    bends.restart(keep.size());
     groups.truncate(0);
   }
 

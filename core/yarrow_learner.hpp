@@ -4,33 +4,40 @@
 #include <limits>
 #include <vector>
 
+#include "bent_row.hpp"
 #include "expert_steps.hpp"
 #include "expert_sums.hpp"
 #include "learner.hpp"
 #include "mixture.hpp"
+#include "naive_bayes.hpp"
 #include "rules/arow.hpp"
 #include "standardized.hpp"
 
 namespace yarrow {
 
-/// The learner without settings: six experts on standardised rows, and a mixture above them.
+/// The learner without settings: eight experts on standardised rows, and a mixture above them.
 ///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory;
 ///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
-///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one.
+///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one;
+///   AROW on bent rows, for few features (bends.hpp), else silent;
+///   naive Bayes (naive_bayes.hpp), of the pieces of bent rows or of the features.
 /// Each is one-versus-rest, each learns every row by itself; docs/yarrow-learner.md has the idea.
 ///
-/// Rows are walked for all experts and classes at a time: a block holds, for each expert and
-/// column, all weights, then all P - 1 and G, so that one loop over neighbouring numbers serves one
-/// column and many. Then the statistics of the feature, once for all columns.
+/// Rows are walked for all experts and classes at a time: a block holds, for each of the first six
+/// and each column, all weights, then all P - 1 and G, so that one loop over neighbouring numbers
+/// serves one column and many; then each column's hits. Then the statistics of the feature, once
+/// for all columns; its visits among them.
 ///
-/// Loop parameters: rates (AROW: r), memories and first weights of the experts; r, drift and
-/// variance of the mixture.
+/// Loop parameters: rates (AROW: r) and memories of the first six; first weights and variances of
+/// all; r and drift of the mixture; r on bent rows; how counts of a feature are smoothed, and those
+/// of all.
 template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
   using Base::recipe_;
-  static constexpr std::size_t arows = 4, experts = Mixture::experts;
-  static constexpr std::size_t statistics = 2 * experts;  ///< the first plane of these
+  static constexpr std::size_t arows = 4, experts = 6;
+  static constexpr std::size_t bent = experts, bayes = experts + 1, all = Mixture::experts;
+  static constexpr std::size_t hits = 2 * experts, statistics = hits + 1;  ///< planes
   using Numbers = std::vector<double>;
 
   static constexpr std::size_t width = lanes_of<W>;
@@ -39,15 +46,16 @@ class YarrowLearner final : public Learner<W> {
   using Base::state;
 
   explicit YarrowLearner(const Recipe& recipe) : Base(State<W>(Blocks<W>(planes(), 1)), recipe) {
-    if (recipe.loop_parameters.size() != 3 * experts + 3)
-      throw Error("a mixture of experts needs three numbers for each, and three of its own");
+    if (recipe.loop_parameters.size() != 2 * experts + 2 * all + 5)
+      throw Error("a mixture of experts has another number of parameters");
     rates_ = recipe_.loop_parameters.data();
     memories_ = rates_ + experts;
-    first_weights_ = memories_ + experts;
-    mixture_r_ = first_weights_[experts];
-    drift_ = first_weights_[experts + 1];
+    const double* first_weights = memories_ + experts;
+    first_variances_ = first_weights + all;
+    own_ = first_variances_ + all;
     intercept_ = static_cast<W>(recipe.intercept);  // rounded like any other value
-    state.mixture.start(first_weights_, first_weights_[experts + 2]);
+    state.mixture.start(first_weights, first_variances_);
+    state.bends.start();
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -84,7 +92,7 @@ class YarrowLearner final : public Learner<W> {
     this->columns().to_classes(out, -1);
   }
 
-  /// Of the standardised feature, as long as no expert shouts.
+  /// Of the standardised feature, as far as it goes straight, and as long as no expert shouts.
   double weight(std::size_t slot, int column) const override {
     const std::size_t capacity = state.blocks.capacity();
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
@@ -122,11 +130,16 @@ class YarrowLearner final : public Learner<W> {
     std::vector<W> step, gain,
         fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
     std::vector<std::size_t> moving;  ///< groups of neighbours among the AROWs that learn
+    BentRow<W> bent;
+    std::vector<typename BentRow<W>::Sums> bent_sums;  ///< by column, as are these
+    Numbers evidence;
+    std::vector<W> bent_step, bent_gain;
   };
 
   static std::vector<Plane> planes() {
     std::vector<Plane> planes(experts, {0, true});
-    planes.resize(statistics, {0, false});
+    planes.resize(hits, {0, false});
+    planes.push_back({0, false, false, true});
     planes.resize(statistics + ColumnStatistics::planes, {0, false, true});
     return planes;
   }
@@ -140,25 +153,77 @@ class YarrowLearner final : public Learner<W> {
 
   ColumnStatistics column_statistics() const { return {statistics * state.blocks.capacity()}; }
 
-  static double heard(std::size_t expert) { return expert < arows ? 1 : 0.5; }
+  static double heard(std::size_t expert) {
+    return expert < arows ? 1 : expert < experts ? 0.5 : expert == bent ? 1 : 0.1;
+  }
+
+  double mixture_r() const { return own_[0]; }
+  double drift() const { return own_[1]; }
+  const double* bent_r() const { return own_ + 2; }
+  double smoothing() const { return own_[3]; }
+  double smoothing_of_all() const { return own_[4]; }
+
+  bool are_few() const { return Bends<W>::are_few(state.blocks.features()); }
 
   /// What the experts say of a row, standardised, and what the mixture makes of it.
   void listen(const Row<W>& row, Walk& walk) const {
     const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
     const W* first = state.blocks.first();
+    const W smooth = static_cast<W>(smoothing());
+    const bool few = are_few();
     fill(walk.products, experts * capacity, 0);
-    if (capacity == 1) {  // nothing beside the column, so that its sums fit into the same walk
-      const auto products =
-          column_statistics().standardize(state, row, walk.row, ProductSums<experts, W>{});
-      std::memcpy(walk.products.data(), products.sums, sizeof products.sums);
+    fill(walk.evidence, (capacity + width - 1) / width * width, 0);
+    if (capacity == 1 && few) {  // nothing beside the column: its sums fit into the same walk
+      const auto sums = column_statistics().standardize(state, row, walk.row, OneColumn<false>{});
+      std::memcpy(walk.products.data(), sums.products.sums, sizeof sums.products.sums);
+    } else if (capacity == 1) {
+      auto sums = column_statistics().standardize(state, row, walk.row, OneColumn<true>{{}, {smooth}});
+      std::memcpy(walk.products.data(), sums.products.sums, sizeof sums.products.sums);
+      sums.evidence.take();
+      walk.evidence[0] = sums.evidence.sum;
     } else {
-      column_statistics().standardize(state, row, walk.row, [](auto, auto) {});
+      column_statistics().standardize(state, row, walk.row, [](auto...) {});
       sum_products(row, walk.row.values.data(), first, stride, experts * capacity,
                    walk.products.data());
+      if (!few)
+        sum_evidence(row, first, stride, hits * capacity, statistics * capacity,
+                     state.blocks.columns(), smooth, walk.evidence.data());
     }
+    weigh_evidence(row, few, walk);
     walk.scores.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k)
       walk.scores[k] = state.mixture.score(said(walk, k));
+  }
+
+  /// The sums of one column with nothing beside it.
+  template <bool Counted>
+  struct OneColumn {
+    ProductSums<experts, W> products;
+    EvidenceSum<W> evidence{0};
+
+    [[gnu::always_inline]] void operator()(const auto& blocks, Lanes<W> values, Lanes<W> hits,
+                                           Lanes<W> visits, LaneBits<W> known) {
+      products(blocks, values);
+      if constexpr (Counted) evidence.add(hits, visits, known);
+    }
+  };
+
+  /// What naive Bayes says of each column, and the bends where there are some.
+  void weigh_evidence(const Row<W>& row, bool few, Walk& walk) const {
+    const W* prior = state.blocks.intercept() + hits * state.blocks.capacity();
+    walk.bent_sums.resize(state.blocks.columns());
+    if (few) walk.bent.bend(row, walk.row, state.blocks.features());
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      const double lean = -log_odds(state.columns[k].hits, state.visits, smoothing_of_all());
+      if (few) {
+        walk.bent_sums[k] = walk.bent.sums(state.bends.columns[k].data(),
+                                           static_cast<W>(smoothing()), static_cast<W>(lean));
+        walk.evidence[k] = walk.bent_sums[k].evidence;
+      } else {
+        walk.evidence[k] += walk.row.known * lean;
+      }
+      walk.evidence[k] += log_odds(prior[k], state.counted, smoothing());
+    }
   }
 
   /// The experts' scores of one column.
@@ -171,24 +236,32 @@ class YarrowLearner final : public Learner<W> {
       const double score = walk.products[at] * walk.row.to_predict + intercept_ * intercept[at];
       scores[e] = Mixture::cut(heard(e) * score);
     }
+    scores[bent] = are_few() ? Mixture::cut(walk.bent_sums[column].product * walk.bent.to_predict +
+                                            intercept_ * bent_intercept(column)[Bends<W>::weight])
+                             : 0;
+    scores[bayes] = Mixture::cut(heard(bayes) * walk.evidence[column]);
     return scores;
   }
 
+  const W* bent_intercept(int column) const {
+    return state.bends.columns[column].data() + Bends<W>::numbers * Bends<W>::intercept;
+  }
+
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
-    const ColumnStatistics statistics = column_statistics();
     listen(row, walk_);
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
-    const Mixture::Step mixture_step = state.mixture.step(example_of(c), mixture_r_ / weight);
-    const double growth = decide(row, c, weight);
+    const Mixture::Step mixture_step = state.mixture.step(example_of(c), mixture_r() / weight);
+    const double growth = std::max(decide(row, c, weight), decide_bends(c, weight));
     state.weights.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     move(row);
-    statistics.count(state, row);
-    state.mixture.take(mixture_step, drift_, first_weights_);
-    statistics.finish_row(state);
+    move_bends(c);
+    count(row, c);
+    state.mixture.take(mixture_step, drift(), first_variances_);
+    if (column_statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
     for (Column& column : state.columns) ++column.updates;
@@ -222,17 +295,44 @@ class YarrowLearner final : public Learner<W> {
         }
         const double v = walk_.variances[at] * square(walk_.row.to_learn) +
                          square(intercept_) / (1.0 + intercept[experts * capacity + at]);
-        const auto [alpha, kappa] =
-            arow({margin, 1, 0, 0, v, weight, state.t + 1, 0, 0}, rates_ + e);
-        if (!(alpha + kappa < std::numeric_limits<double>::infinity()) ||
-            !(alpha < std::numeric_limits<W>::max()))
-          throw Error("this row's update is not finite; scale its weight down");
+        const auto [alpha, kappa] = finite_step(margin, v, weight, rates_ + e);
         if (kappa == 0) continue;  // at rest
         set_step(at, sign * alpha, std::min(kappa, most_precision), e);
         growth = std::max(growth, alpha * std::sqrt(v));
       }
     }
     return growth;
+  }
+
+  /// The same for AROW on bent rows.
+  double decide_bends(int c, double weight) {
+    if (!are_few()) return 0;
+    const std::size_t columns = state.blocks.columns();
+    fill(walk_.bent_step, columns, 0);
+    fill(walk_.bent_gain, columns, 0);
+    double growth = 0;
+    for (std::size_t k = 0; k < columns; ++k) {
+      const W* intercept = bent_intercept(static_cast<int>(k));
+      const double sign = this->columns().sign(static_cast<int>(k), c);
+      const double margin = sign * (walk_.bent_sums[k].product * walk_.bent.to_learn +
+                                    intercept_ * intercept[Bends<W>::weight]);
+      const double v = walk_.bent_sums[k].variance * square(walk_.bent.to_learn) +
+                       square(intercept_) / (1.0 + intercept[Bends<W>::precision]);
+      const auto [alpha, kappa] = finite_step(margin, v, weight, bent_r());
+      walk_.bent_step[k] = static_cast<W>(sign * alpha);
+      walk_.bent_gain[k] = static_cast<W>(std::min(kappa, most_precision));
+      growth = std::max(growth, alpha * std::sqrt(v));
+    }
+    return growth;
+  }
+
+  /// AROW's step; refused, where it is not a finite one.
+  Confidence finite_step(double margin, double v, double weight, const double* r) const {
+    const Confidence step = arow({margin, 1, 0, 0, v, weight, state.t + 1, 0, 0}, r);
+    if (!(step.alpha + step.kappa < std::numeric_limits<double>::infinity()) ||
+        !(step.alpha < std::numeric_limits<W>::max()))
+      throw Error("this row's update is not finite; scale its weight down");
+    return step;
   }
 
   void set_step(std::size_t at, double step, double gain, std::size_t expert) {
@@ -288,6 +388,49 @@ class YarrowLearner final : public Learner<W> {
     });
   }
 
+  void move_bends(int c) {
+    if (!are_few()) return state.bends.forget();
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      W* const column = state.bends.columns[k].data();
+      const W step = walk_.bent_step[k], gain = walk_.bent_gain[k];
+      walk_.bent.learn(column, step, gain, is_hit(k, c));
+      W& precision = column[Bends<W>::precision];  // the intercept's
+      const W x = static_cast<W>(intercept_);
+      column[Bends<W>::weight] += step * x / (1 + precision);
+      precision = std::min(precision + gain * x * x, static_cast<W>(most_precision));
+    }
+  }
+
+  bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }
+
+  /// Takes the row into the statistics of its features, and into the counts of naive Bayes.
+  void count(const Row<W>& row, int c) {
+    const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
+    const bool is_alone = capacity == 1;
+    column_statistics().count(state, row, static_cast<W>(is_alone && is_hit(0, c)));
+    const auto values = static_cast<double>(row.size);
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      if (!is_hit(k, c)) continue;
+      W* const cells = state.blocks.first() + hits * capacity + k;
+      if (!is_alone)
+        for (std::size_t i = 0; i < row.size; ++i) cells[row.index[i] * stride] += 1;
+      state.blocks.intercept()[hits * capacity + k] += 1;
+      state.columns[k].hits += values;
+    }
+    state.blocks.intercept()[statistics * capacity] += 1;
+    state.visits += values;
+  }
+
+  void halve_counts() {
+    const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
+    W* cells = state.blocks.data() + hits * capacity;
+    for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot, cells += stride)
+      for (std::size_t k = 0; k <= capacity; ++k) cells[k] /= 2;  // hits, and visits behind them
+    for (Column& column : state.columns) column.hits /= 2;
+    state.visits /= 2;
+    state.bends.halve_counts();
+  }
+
   /// One column and nothing beside it: all steps stay in registers. `Arows`: whether these move.
   template <bool Arows>
   void move_column(const Row<W>& row) {
@@ -336,7 +479,7 @@ class YarrowLearner final : public Learner<W> {
       return z;
     }
     const Mixture::Numbers rival = said(walk_, this->column_of(best_class(c, state.classes)));
-    for (std::size_t e = 0; e < experts; ++e) z[e] = (z[e] - rival[e]) / 2;
+    for (std::size_t e = 0; e < all; ++e) z[e] = (z[e] - rival[e]) / 2;
     return z;
   }
 
@@ -362,13 +505,13 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double largest_weight() const {
-    double most = 0;
+    double most = state.bends.largest_weight();
     for (std::size_t e = 0; e < experts; ++e) most = std::max(most, state.largest(e));
     return most;
   }
 
-  const double *rates_, *memories_, *first_weights_;
-  double mixture_r_, drift_, intercept_;
+  const double *rates_, *memories_, *first_variances_, *own_;
+  double intercept_;
   Walk walk_;
 };
 

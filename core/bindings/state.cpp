@@ -80,7 +80,18 @@ static nb::dict state_of(PythonModel<W>& self) {
     for (const Mixture::Numbers& line : state.mixture.covariance)
       mixture.insert(mixture.end(), line.begin(), line.end());
     mixture.push_back(state.counted);
+    mixture.push_back(state.visits);
     add("mixture", mixture);
+    std::vector<double> hits;
+    for (const Column& column : state.columns) hits.push_back(column.hits);
+    add("mixture_hits", hits);
+  }
+  if (state.bends.in_use() && Bends<W>::are_few(blocks.features())) {
+    std::vector<W> cells;
+    for (const std::vector<W>& column : state.bends.columns)
+      cells.insert(cells.end(), column.begin(), column.end());
+    const std::size_t pieces = Bends<W>::of_feature(blocks.features());
+    out["bends"] = to_array<Framework>(std::move(cells), {columns, pieces, Bends<W>::numbers});
   }
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
@@ -210,10 +221,13 @@ static void restore_factors(std::vector<Column>& to, const nb::dict& from, std::
   }
 }
 
-/// What experts are worth, line by line, and the rows that counts refer to.
-static constexpr std::size_t mixture_size = Mixture::experts * (Mixture::experts + 1) + 1;
+/// What experts are worth, line by line, and the rows and values that counts refer to.
+static constexpr std::size_t mixture_size = Mixture::experts * (Mixture::experts + 1) + 2;
 
-static void restore_mixture(Scalars& to, const std::vector<double>& saved) {
+static void restore_mixture(Scalars& to, const nb::dict& state) {
+  const auto saved = values<double>(state, "mixture", mixture_size);
+  const auto hits = values<double>(state, "mixture_hits", to.columns.size());
+  for (std::size_t k = 0; k < hits.size(); ++k) to.columns[k].hits = hits[k];
   auto from = saved.begin();
   const auto read = [&](Mixture::Numbers& line) {
     std::copy_n(from, Mixture::experts, line.begin());
@@ -221,7 +235,27 @@ static void restore_mixture(Scalars& to, const std::vector<double>& saved) {
   };
   read(to.mixture.mean);
   for (Mixture::Numbers& line : to.mixture.covariance) read(line);
-  to.counted = *from;
+  to.counted = *from++;
+  to.visits = *from;
+}
+
+template <class W>
+static void restore_bends(Bends<W>& bends, const nb::dict& from, std::size_t features,
+                          std::size_t columns) {
+  bends.columns.resize(columns);
+  bends.restart(features);
+  if (!Bends<W>::are_few(features)) return;
+  using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
+  if (!from.contains("bends")) throw Error("the state has no 'bends'");
+  const Cells cells = nb::cast<Cells>(from["bends"]);
+  const std::size_t pieces = Bends<W>::of_feature(features);
+  if (cells.shape(0) != columns || cells.shape(1) != pieces || cells.shape(2) != Bends<W>::numbers)
+    throw Error("the state's 'bends' have the wrong shape");
+  const W* at = cells.data();
+  for (std::vector<W>& column : bends.columns) {
+    std::copy_n(at, column.size(), column.begin());
+    at += column.size();
+  }
 }
 
 template <class W>
@@ -259,7 +293,8 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     const auto of_columns = values<double>(from, name, columns);
     for (std::size_t k = 0; k < columns; ++k) state.columns[k].*number = of_columns[k];
   }
-  if (state.mixture.in_use) restore_mixture(state, values<double>(from, "mixture", mixture_size));
+  if (state.mixture.in_use) restore_mixture(state, from);
+  if (state.bends.in_use()) restore_bends(state.bends, from, slots - 1, columns);
   if (self.learner->recipe().loop == LoopKind::factored)
     restore_factors(state.columns, from, planes);
   state.touched.forget();

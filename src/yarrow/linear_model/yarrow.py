@@ -19,8 +19,15 @@ from yarrow.stream.arrays import Array
 AROW_EXPERTS = ((0.03, 1.0), (0.1, 0.99), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: the mixture: its r, what each row adds to its variances, and the variances that it begins with
-MIXTURE = (1.0, 1e-4, 0.3)
+#: what the mixture gives them at first; then AROW on bent rows and naive Bayes, who have to earn it
+FIRST_WEIGHTS = (*[1 / len(EXPERTS)] * len(EXPERTS), 0.0, 0.0)
+FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
+#: r of the mixture, and what each row adds to its variances
+MIXTURE = (1.0, 1e-4)
+#: r of AROW on bent rows
+BENT = (0.3,)
+#: what naive Bayes adds to the counts of a feature, and to those of all
+SMOOTHING = (0.1, 10.0)
 
 
 @estimator
@@ -70,7 +77,7 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
 
     def _loop_parameters(self) -> list[float]:
         rates, memories = zip(*EXPERTS, strict=True)
-        return [*rates, *memories, *[1 / len(EXPERTS)] * len(EXPERTS), *MIXTURE]
+        return [*rates, *memories, *FIRST_WEIGHTS, *FIRST_VARIANCES, *MIXTURE, *BENT, *SMOOTHING]
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
         """What each feature of a row adds to the score of a class (the predicted one).

@@ -1,0 +1,89 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace yarrow {
+
+/// What a learner keeps of few features to follow more than straight lines. The range of a
+/// standardised feature, -2 to 2, has 9 knots, and a value belongs to the two beside it, by share;
+/// two features together have 81 knots, and a pair of values belongs to four. Each knot is a piece
+/// with a weight and a confidence of its own, and counts its visits: what stands here. bent_row.hpp
+/// walks over them.
+///
+/// Pieces of a feature stand behind those of all features before it, so that none moves when a new
+/// feature comes. Two pieces come before all: the intercept's, and one of nobody, which fills up
+/// registers.
+template <class W>
+struct Bends {
+  static constexpr std::size_t knots = 9;
+  static constexpr std::size_t most_features = 64, most_paired = 4;
+  /// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
+  enum Number { weight, precision, hits, visits, numbers };
+
+  /// By column of the learner; without any, nobody asked for bends.
+  std::vector<std::vector<W>> columns;
+
+  static bool are_few(std::size_t features) { return features <= most_features; }
+  static bool are_paired(std::size_t features) { return features <= most_paired; }
+
+  static constexpr std::size_t intercept = 0, nobody = 1;
+  static std::size_t of_feature(std::size_t feature) {
+    const std::size_t paired = std::min(feature, most_paired);
+    return 2 + knots * feature + knots * knots * (paired * (paired - 1) / 2);
+  }
+  /// Of two features, of which `one` is the earlier; only the first few have such pieces.
+  static std::size_t of_pair(std::size_t one, std::size_t other) {
+    return of_feature(other) + knots + knots * knots * one;
+  }
+
+  bool in_use() const { return !columns.empty(); }
+  void start() { columns.assign(1, std::vector<W>(numbers * of_feature(0))); }
+
+  void add_column(int from, bool mirrored) {
+    if (!in_use()) return;
+    columns.push_back(columns[from < 0 ? 0 : from]);
+    std::vector<W>& added = columns.back();
+    if (from < 0) std::fill(added.begin(), added.end(), W{0});
+    if (!mirrored) return;
+    for (std::size_t i = 0; i < added.size(); i += numbers) {
+      added[i + weight] = -added[i + weight];
+      added[i + hits] = added[i + visits] - added[i + hits];
+    }
+  }
+  void truncate_columns(int n) {
+    if (in_use()) columns.resize(n);
+  }
+
+  /// Many features leave everything as it is: whoever brought them may still take them back.
+  void set_features(std::size_t features) {
+    if (!are_few(features)) return;
+    for (std::vector<W>& column : columns) column.resize(numbers * of_feature(features));
+  }
+  void restart(std::size_t features) {
+    forget();
+    set_features(features);
+  }
+  void forget() {
+    for (std::vector<W>& column : columns)
+      if (!column.empty()) column = {};
+  }
+
+  void halve_counts() {
+    for (std::vector<W>& column : columns)
+      for (std::size_t i = 0; i < column.size(); i += numbers) {
+        column[i + hits] /= 2;
+        column[i + visits] /= 2;
+      }
+  }
+
+  double largest_weight() const {
+    W most = 0;
+    for (const std::vector<W>& column : columns)
+      for (std::size_t i = 0; i < column.size(); i += numbers)
+        most = std::max(most, std::max(column[i + weight], -column[i + weight]));
+    return most;
+  }
+};
+
+}  // namespace yarrow
