@@ -8,13 +8,13 @@
 #include "row.hpp"
 
 // The sums that the experts of yarrow_learner.hpp take over a row: for all of them and all columns
-// at a time, in double, each in the order of the row's values, so that one column and many give the
-// same bits.
+// at a time, each in the order of the row's values, so that one column and many give the same bits.
 
 namespace yarrow {
 
-/// Calls f with the cells of the row's values, and with these: four at a time, in arrays, and the
-/// last ones one by one. What belongs to an expert and not to a value is then loaded once for four.
+/// Calls f with the cells of the row's values, with these, and with the place of the first: four at
+/// a time, in arrays, and the last ones one by one. What belongs to an expert and not to a value is
+/// then loaded once for four.
 template <class W, class Cells, class F>
 [[gnu::always_inline]] inline void for_fours(const Row<W>& row, const W* values, Cells* first,
                                              std::size_t stride, F f) {
@@ -24,75 +24,102 @@ template <class W, class Cells, class F>
     Cells* const cells[] = {first + at[i] * stride, first + at[i + 1] * stride,
                             first + at[i + 2] * stride, first + at[i + 3] * stride};
     const W x[] = {values[i], values[i + 1], values[i + 2], values[i + 3]};
-    f(cells, x);
+    f(cells, x, i);
   }
   for (; i < row.size; ++i) {
     Cells* const cells[] = {first + at[i] * stride};
     const W x[] = {values[i]};
-    f(cells, x);
+    f(cells, x, i);
   }
 }
 
-/// Sums of cells times values, N of them, which is even: those of one column, where they stay in
-/// registers while another walk brings the blocks and values.
-template <std::size_t N, class W>
-struct ProductSums {
-  Pair sums[N / 2] = {};
+/// Sums over one column of N experts, whose weights are followed by their P - 1: they stay in
+/// registers while another walk brings the blocks and values. The first expert has values of its
+/// own; the first few are AROWs, whose sums of x^2/P are taken along.
+template <std::size_t N, std::size_t Arows, class W>
+struct ColumnSums {
+  static constexpr std::size_t width = lanes_of<W>;
+  Lanes<W> products[(N + width - 1) / width] = {};
+  Lanes<W> variances[Arows / width] = {};
 
-  [[gnu::always_inline]] void operator()(const auto& blocks, Lanes<W> values) {
-    const auto pairs = in_double(values);
-    for (std::size_t k = 0; k < lanes_of<W>; ++k)
-      for (std::size_t j = 0; j < N; j += 2)
-        sums[j / 2] += pairs[k / 2][k % 2] * pair_at(blocks[k] + j);
+  /// `own` holds the first expert's value and then, as `all` does everywhere, that of the others.
+  [[gnu::always_inline]] void add(const W* cells, Lanes<W> own, Lanes<W> all, bool with_variances) {
+    for (std::size_t j = 0; j + width <= N; j += width)
+      products[j / width] += (j == 0 ? own : all) * lanes_at<width>(cells + j);
+    constexpr std::size_t rest = N % width;
+    if constexpr (rest != 0) products[N / width] += all * lanes_at<rest>(cells + N - rest);
+    if (!with_variances) return;
+    for (std::size_t j = 0; j < Arows; j += width) {
+      const Lanes<W> x = j == 0 ? own : all;
+      variances[j / width] += x * x / (1 + lanes_at<width>(cells + N + j));
+    }
   }
 };
 
-/// The same for any number `n` of them.
+/// Products of weights and values, of any even number `n` of them, without values of their own.
 template <class W>
 void sum_products(const Row<W>& row, const W* x, const W* first, std::size_t stride, std::size_t n,
-                  double* sums) {
-  for_fours(row, x, first, stride, [=](const auto& cells, const auto& values) {
-    for (std::size_t j = 0; j < n; j += 2) {
-      Pair sum = pair_at(sums + j);
+                  W* sums) {
+  constexpr std::size_t width = lanes_of<W>;
+  for_fours(row, x, first, stride, [=](const auto& cells, const auto& values, std::size_t) {
+    Lanes<W> all[std::extent_v<std::remove_reference_t<decltype(values)>>];
+    spread(values, [](Lanes<W> x) { return x; }, all);
+    std::size_t j = 0;
+    for (; j + width <= n; j += width) {
+      Lanes<W> sum = lanes_at<width>(sums + j);
       for (std::size_t k = 0; k < std::size(cells); ++k)
-        sum += static_cast<double>(values[k]) * pair_at(cells[k] + j);
-      put_pair_at(sum, sums + j);
+        sum += all[k] * lanes_at<width>(cells[k] + j);
+      put_lanes<width>(sum, sums + j);
     }
+    if (j == n) return;
+    Lanes<W> sum = lanes_at<2>(sums + j);
+    for (std::size_t k = 0; k < std::size(cells); ++k) sum += all[k] * lanes_at<2>(cells[k] + j);
+    put_lanes<2>(sum, sums + j);
   });
 }
 
-/// Sums of x^2/P, where cells are P - 1, for the listed groups of neighbours among `n`.
-template <std::size_t One, class W>
-void sum_variances(const Row<W>& row, const W* x, const W* first, std::size_t stride, std::size_t n,
-                   const std::vector<std::size_t>& groups, double* sums) {
-  constexpr std::size_t width = lanes_of<W>;
-  if (groups.empty()) return;
-  const auto add = [](Lanes<W> numbers, Pair* to) __attribute__((always_inline)) {
-    for (const Pair both : in_double(numbers)) *to++ += both;
-  };
-  if (n == One) {
-    Pair all[One / 2] = {};
-    for_fours(row, x, first, stride, [&](const auto& cells, const auto& values) {
-      Lanes<W> squares[std::extent_v<std::remove_reference_t<decltype(values)>>];
-      spread(values, [](Lanes<W> x) { return x * x; }, squares);
-      for (std::size_t k = 0; k < std::size(cells); ++k)
-        for (std::size_t j = 0; j < One; j += width)
-          add(squares[k] / (1 + lanes_at<width>(cells[k] + j)), all + j / 2);
-    });
-    return static_cast<void>(std::memcpy(sums, all, sizeof all));
+/// The first `n` of them anew, each with values of its own.
+template <class W>
+void sum_own_products(const Row<W>& row, const W* own, std::size_t line, const W* first,
+                      std::size_t stride, std::size_t n, W* sums) {
+  std::fill_n(sums, n, W{0});
+  for (std::size_t i = 0; i < row.size; ++i, own += line) {
+    const W* const cells = first + row.index[i] * stride;
+    for (std::size_t j = 0; j < n; ++j) sums[j] += own[j] * cells[j];
   }
+}
+
+/// A row's values as the experts see them: the first `owners` of their numbers have values of their
+/// own, which stand in lines.
+template <class W>
+struct OwnValues {
+  const W* lines;
+  std::size_t line, owners;
+
+  /// Those of some neighbours from j on, `all` being the value that others see everywhere.
+  [[gnu::always_inline]] Lanes<W> at(std::size_t place, std::size_t j, Lanes<W> all) const {
+    return j < owners ? lanes_at<lanes_of<W>>(lines + place * line + j) : all;
+  }
+};
+
+/// Sums of x^2/P, where cells are P - 1, for the listed groups of neighbours.
+template <class W>
+void sum_variances(const Row<W>& row, const W* x, const OwnValues<W>& own, const W* first,
+                   std::size_t stride, const std::vector<std::size_t>& groups, W* sums) {
+  constexpr std::size_t width = lanes_of<W>;
   const std::size_t* const listed = groups.data();
   const std::size_t many = groups.size();
-  for_fours(row, x, first, stride, [=](const auto& cells, const auto& values) {
-    Lanes<W> squares[std::extent_v<std::remove_reference_t<decltype(values)>>];
-    spread(values, [](Lanes<W> x) { return x * x; }, squares);
+  for_fours(row, x, first, stride, [=](const auto& cells, const auto& values, std::size_t i) {
+    Lanes<W> all[std::extent_v<std::remove_reference_t<decltype(values)>>];
+    spread(values, [](Lanes<W> x) { return x; }, all);
     for (std::size_t m = 0; m < many; ++m) {
       const std::size_t j = listed[m];
-      Pair group[width / 2];
-      std::memcpy(group, sums + j, sizeof group);
-      for (std::size_t k = 0; k < std::size(cells); ++k)
-        add(squares[k] / (1 + lanes_at<width>(cells[k] + j)), group);
-      std::memcpy(sums + j, group, sizeof group);
+      Lanes<W> sum = lanes_at<width>(sums + j);
+      for (std::size_t k = 0; k < std::size(cells); ++k) {
+        const Lanes<W> x = own.at(i + k, j, all[k]);
+        sum += x * x / (1 + lanes_at<width>(cells[k] + j));
+      }
+      put_lanes<width>(sum, sums + j);
     }
   });
 }

@@ -46,6 +46,19 @@ template <std::size_t N, class W>
   std::memcpy(to, &numbers, N * sizeof(W));
 }
 
+/// The same with another first one.
+[[gnu::always_inline]] inline Lanes<float> with_first(Lanes<float> numbers, float first) {
+#if defined(__SSE2__)
+  return _mm_move_ss(numbers, _mm_set_ss(first));
+#else
+  numbers[0] = first;
+  return numbers;
+#endif
+}
+inline Lanes<double> with_first(Lanes<double> numbers, double first) {
+  return Lanes<double>{first, numbers[1]};
+}
+
 /// Two numbers at a and two at b, in one register.
 [[gnu::always_inline]] inline Lanes<float> first_halves(Lanes<float> a, Lanes<float> b) {
 #if defined(__SSE2__)

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "error.hpp"
+#include "pairs.hpp"
 
 namespace yarrow {
 
@@ -47,36 +48,35 @@ struct Mixture {
 
   /// Refused, where the numbers after it would not be finite.
   Step step(const Numbers& z, double r) const {
-    Step step;
+    Numbers h{};
+    Pair pairs[experts / 2] = {};
+    for (int o = 0; o < experts; ++o)  // it is symmetric: a line is a column
+      for (int e = 0; e < experts; e += 2) pairs[e / 2] += pair_at(&covariance[o][e]) * z[o];
+    for (int e = 0; e < experts; e += 2) put_pair_at(pairs[e / 2], &h[e]);
     double v = 0;
-    for (int e = 0; e < experts; ++e) {
-      for (int o = 0; o < experts; ++o) step.h[e] += covariance[e][o] * z[o];
-      v += step.h[e] * z[e];
-    }
-    step.share = 1 / (v + r);
-    step.loss = v > 0 ? std::max(0.0, 1 - score(z)) : 0;
-    for (int e = 0; e < experts; ++e)
-      if (step.loss > 0 && !std::isfinite(mean_after(step, e) + covariance_after(step, e, e)))
+    for (int e = 0; e < experts; ++e) v += h[e] * z[e];
+    const Step step = {h, v > 0 ? std::max(0.0, 1 - score(z)) : 0, 1 / (v + r)};
+    if (step.loss > 0) {
+      double size = 0;
+      for (int e = 0; e < experts; ++e)
+        size += std::abs(step.loss * step.share * h[e]) + h[e] * h[e] * step.share;
+      if (!std::isfinite(size))
         throw Error("this row's update is not finite; scale its weight down");
+    }
     return step;
   }
 
   void take(const Step& step, double drift, const double* first_variances) {
-    for (int e = 0; e < experts; ++e) {
-      if (step.loss > 0) {
-        mean[e] = mean_after(step, e);
-        for (int o = 0; o < experts; ++o) covariance[e][o] = covariance_after(step, e, o);
-      }
-      if (first_variances[e] != 0) covariance[e][e] += drift;
+    if (step.loss > 0) {
+      const Numbers h = step.h;
+      for (int e = 0; e < experts; ++e) mean[e] += step.loss * step.share * h[e];
+      for (int e = 0; e < experts; ++e)
+        for (int o = 0; o < experts; o += 2) {
+          double* both = &covariance[e][o];
+          put_pair_at(pair_at(both) - h[e] * pair_at(&h[o]) * step.share, both);
+        }
     }
-  }
-
- private:
-  double mean_after(const Step& step, int e) const {
-    return mean[e] + step.loss * step.share * step.h[e];
-  }
-  double covariance_after(const Step& step, int e, int o) const {
-    return covariance[e][o] - step.h[e] * step.h[o] * step.share;
+    for (int e = 0; e < experts; ++e) covariance[e][e] += first_variances[e] != 0 ? drift : 0;
   }
 };
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "lanes.hpp"
@@ -8,7 +9,9 @@
 // With h hits among n visits of a feature, H among N of all features,
 //   evidence = sum over the row's features of log((h + a)/(n - h + a)) + log((N - H + c)/(H + c)),
 // where a and c smooth the counts. Counting needs no errors to learn from, so that it is ahead of
-// all others while rows are few. Features never seen before say nothing.
+// all others while rows are few. Features never seen before say nothing. What a feature says also
+// tells how much it matters: an AROW whose values are multiplied by its size looks at words that
+// tell classes apart, and hardly at others (after Wang & Manning 2012).
 
 namespace yarrow {
 
@@ -39,71 +42,28 @@ inline double log_odds(double hits, double visits, double smoothing) {
   return std::log((hits + smoothing) / (visits - hits + smoothing));
 }
 
-/// Evidence of up to four features as a product of odds, so that it takes one logarithm. Counts end
-/// at 2^23 (standardized.hpp), and four of these multiplied are far from the end of float32.
+/// What the features of a row say of many columns, whose hits stand side by side: summed up in as
+/// many lines as a register has lanes, in turn, so that one column gets the same bits; and the values times the size of what they say, a line of `line` numbers
+/// for each, at whose end the value itself stands. `lean` is what a visit says whatever the
+/// feature. Whole registers of columns are read: there are numbers behind the last column's hits.
 template <class W>
-struct Odds {
-  static constexpr std::size_t most = 4;
-  Lanes<W> yes = Lanes<W>{} + 1, no = yes;
-
-  [[gnu::always_inline]] void multiply(Lanes<W> hits, Lanes<W> visits, W smoothing) {
-    yes *= hits + smoothing;
-    no *= larger(visits - hits, Lanes<W>{}) + smoothing;
-  }
-  [[gnu::always_inline]] Lanes<W> log() const { return log_ratio(yes, no); }
-};
-
-/// Sums of evidence, of one column, whose numbers another walk brings: a register of neighbouring
-/// values at a time.
-template <class W>
-struct EvidenceSum {
-  W smoothing;
-  Odds<W> odds{};
-  std::size_t pending = 0;
-  double sum = 0;
-
-  [[gnu::always_inline]] void add(Lanes<W> hits, Lanes<W> visits, LaneBits<W> known) {
-    const Lanes<W> none{}, one = none + (1 - smoothing);  // smoothed, it is a factor of one
-    odds.multiply(known ? hits : one, known ? visits : one + one, smoothing);
-    if (++pending == Odds<W>::most) take();
-  }
-  [[gnu::always_inline]] void take() {
-    const Lanes<W> said = odds.log();
-    for (std::size_t k = 0; k < lanes_of<W>; ++k) sum += static_cast<double>(said[k]);
-    odds = {};
-    pending = 0;
-  }
-};
-
-/// The same for many columns, whose hits stand side by side, and with the same bits: the odds of
-/// values that are a register apart are multiplied. Whole registers of columns are read and summed:
-/// there have to be numbers behind the last column's hits, and room behind its sum.
-template <class W>
-void sum_evidence(const Row<W>& row, const W* first, std::size_t stride, std::size_t hits,
-                  std::size_t visits, std::size_t columns, W smoothing, double* sums) {
+void weigh_by_evidence(const Row<W>& row, const W* values, const W* first, std::size_t stride,
+                       std::size_t hits, std::size_t visits, std::size_t columns, W smoothing,
+                       const W* lean, W* sums, W* weighed, std::size_t line) {
   constexpr std::size_t width = lanes_of<W>;
-  for (std::size_t begin = 0; begin < row.size; begin += Odds<W>::most * width) {
-    const std::size_t end = std::min(begin + Odds<W>::most * width, row.size);
-    for (std::size_t lane = begin; lane < std::min(begin + width, end); ++lane) {
-      const W* blocks[Odds<W>::most];
-      std::size_t known = 0;
-      for (std::size_t i = lane; i < end; i += width) {
-        blocks[known] = first + row.index[i] * stride;
-        known += blocks[known][visits] > 0;
-      }
-      if (known == 0) continue;
-      for (std::size_t j = 0; j < columns; j += width) {
-        Odds<W> odds;
-        for (std::size_t b = 0; b < known; ++b)
-          odds.multiply(lanes_at<width>(blocks[b] + hits + j), Lanes<W>{} + blocks[b][visits],
-                        smoothing);
-        std::size_t at = j;
-        for (const Pair both : in_double(odds.log())) {
-          put_pair_at(pair_at(sums + at) + both, sums + at);
-          at += 2;
-        }
-      }
+  for (std::size_t i = 0; i < row.size; ++i, weighed += line) {
+    const W* const cells = first + row.index[i] * stride;
+    const Lanes<W> n = Lanes<W>{} + cells[visits], none{};
+    const bool is_known = cells[visits] > 0;
+    W* const sum = sums + i % width * line;
+    for (std::size_t j = 0; j < columns; j += width) {
+      const Lanes<W> said = is_known ? log_odds<W>(lanes_at<width>(cells + hits + j), n, smoothing) +
+                                           lanes_at<width>(lean + j)
+                                     : none;
+      put_lanes<width>(lanes_at<width>(sum + j) + said, sum + j);
+      put_lanes<width>(larger(said, -said) * values[i], weighed + j);
     }
+    std::fill(weighed + columns, weighed + line, values[i]);
   }
 }
 

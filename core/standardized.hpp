@@ -21,6 +21,7 @@ namespace yarrow {
 template <class W>
 struct StandardizedRow {
   Buffer<W> values;       ///< not yet divided
+  Buffer<W> weighed;      ///< the same times what they say of a class (naive_bayes.hpp), by lines
   double known = 0;       ///< how many of its features were seen before
   double to_predict = 0;  ///< 1/root of that: when predicting, nobody can tell how many others
                           ///< there are
@@ -34,8 +35,9 @@ struct ColumnStatistics {
   static constexpr int planes = 3;          ///< n, a, s
   std::size_t at;  ///< where they stand in a block; the last column's hits stand before them
 
-  /// Calls `also(blocks, values, hits, n, known)` with as many as a register holds while these are
-  /// at hand, and returns it; places that fill up the row have the value 0, and are not known.
+  /// Calls `also(place, blocks, values, hits, n, known)` with as many as a register holds while
+  /// these are at hand, and returns it; places that fill up the row have the value 0, and are not
+  /// known.
   template <class W, class Also>
   Also standardize(const State<W>& state, const Row<W> row, StandardizedRow<W>& out,
                    Also also) const {
@@ -48,23 +50,23 @@ struct ColumnStatistics {
     const W rows = static_cast<W>(state.counted), share = rows > 0 ? 1 / rows : 0;
     LaneBits<W> known{};
     const std::size_t place = at - 1;
-    const auto four = [&](const Index* f, const W* v, W* to) __attribute__((always_inline)) {
+    W* const to = out.values.data();
+    const auto four = [&](const Index* f, const W* v, std::size_t i) __attribute__((always_inline)) {
       for (std::size_t k = 0; k < 4; k += width) {
         const auto blocks = blocks_at<W>(first, stride, f + k);
         const Lanes<W> x = lanes_at<width>(v + k);
         const auto [hits, n, a, s] = Quads<W>::at(blocks, place);
         const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
         const LaneBits<W> is_known = (n > 0) & (x != 0);
-        put_lanes<width>(z, to + k);
-        also(blocks, z, hits, n, is_known);
+        put_lanes<width>(z, to + i + k);
+        also(i + k, blocks, z, hits, n, is_known);
         known -= is_known;
       }
     };
-    W* const to = out.values.data();
     std::size_t i = 0;
-    for (; i + 4 < row.size; i += 4) four(row.index + i, row.value + i, to + i);
+    for (; i + 4 < row.size; i += 4) four(row.index + i, row.value + i, i);
     const Ending<W> ending(row, i);
-    four(ending.index + ending.skipped, ending.value + ending.skipped, to + i);
+    four(ending.index + ending.skipped, ending.value + ending.skipped, i);
     double seen = 0;
     for (std::size_t k = 0; k < width; ++k) seen += static_cast<double>(known[k]);
     out.known = seen;

@@ -16,7 +16,8 @@
 namespace yarrow {
 
 /// The learner without settings: eight experts on standardised rows, and a mixture above them.
-///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory;
+///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory; the
+///       first of them sees values times what they say to naive Bayes, unless features are few;
 ///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
 ///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one;
 ///   AROW on bent rows, for few features (bends.hpp), else silent;
@@ -79,7 +80,7 @@ class YarrowLearner final : public Learner<W> {
 
   void score(const Row<W>& row, Scores& out) const override {
     thread_local Walk walk;
-    listen(row, walk);
+    listen<false>(row, walk);
     out.resize(state.blocks.columns());
     out.score = walk.scores;
     // The mixture's margin itself is what is calibrated: it has variance one.
@@ -98,7 +99,8 @@ class YarrowLearner final : public Learner<W> {
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     double sum = 0;
     for (std::size_t e = 0; e < experts; ++e)
-      sum += state.mixture.mean[e] * heard(e) * static_cast<double>(cell[e * capacity]);
+      sum += state.mixture.mean[e] * heard(e) * static_cast<double>(cell[e * capacity]) *
+             (e == 0 ? own_factor(slot, column) : 1);
     return sum;
   }
   std::vector<W> weights() const override {
@@ -121,18 +123,30 @@ class YarrowLearner final : public Learner<W> {
   void rebuild() override {}
 
  private:
+  /// By what the first AROW sees values of a feature multiplied.
+  double own_factor(std::size_t slot, int column) const {
+    if (slot == 0 || are_few()) return 1;
+    const W* cells = state.blocks.data() + slot * state.blocks.stride();
+    const double visits = cells[statistics * state.blocks.capacity()];
+    if (visits == 0) return 0;
+    return std::abs(
+        log_odds(cells[hits * state.blocks.capacity() + column], visits, smoothing()) -
+        log_odds(state.columns[column].hits, state.visits, smoothing_of_all()));
+  }
+
   /// What is found out about one row; by expert and column, as in the blocks.
   struct Walk {
     StandardizedRow<W> row;
-    Numbers products, variances;  ///< w.x~ and sum of x~^2/P, without length and intercept
-    Numbers scores;               ///< of the mixture, a column each
+    std::vector<W> products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
+    std::vector<Mixture::Numbers> said;  ///< by the experts, of a column each
+    Numbers scores;                      ///< of the mixture
     Numbers margins;
     std::vector<W> step, gain,
         fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
     std::vector<std::size_t> moving;  ///< groups of neighbours among the AROWs that learn
     BentRow<W> bent;
     std::vector<typename BentRow<W>::Sums> bent_sums;  ///< by column, as are these
-    Numbers evidence;
+    std::vector<W> evidence, lean;
     std::vector<W> bent_step, bent_gain;
   };
 
@@ -166,63 +180,115 @@ class YarrowLearner final : public Learner<W> {
   bool are_few() const { return Bends<W>::are_few(state.blocks.features()); }
 
   /// What the experts say of a row, standardised, and what the mixture makes of it.
+  template <bool Learns>
   void listen(const Row<W>& row, Walk& walk) const {
     const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
-    const W* first = state.blocks.first();
-    const W smooth = static_cast<W>(smoothing());
+    const std::size_t line = this->line();
     const bool few = are_few();
     fill(walk.products, experts * capacity, 0);
-    fill(walk.evidence, (capacity + width - 1) / width * width, 0);
-    if (capacity == 1 && few) {  // nothing beside the column: its sums fit into the same walk
-      const auto sums = column_statistics().standardize(state, row, walk.row, OneColumn<false>{});
-      std::memcpy(walk.products.data(), sums.products.sums, sizeof sums.products.sums);
-    } else if (capacity == 1) {
-      auto sums = column_statistics().standardize(state, row, walk.row, OneColumn<true>{{}, {smooth}});
-      std::memcpy(walk.products.data(), sums.products.sums, sizeof sums.products.sums);
-      sums.evidence.take();
-      walk.evidence[0] = sums.evidence.sum;
+    fill(walk.variances, arows * capacity, 0);
+    fill(walk.evidence, width * line, 0);
+    find_leans(walk);
+    walk.row.weighed.resize((row.size + spare_places) * line);
+    if (capacity == 1) {  // nothing beside the column: its sums fit into the same walk
+      if (few)
+        sum_column<false, Learns>(row, walk);
+      else
+        sum_column<true, Learns>(row, walk);
     } else {
       column_statistics().standardize(state, row, walk.row, [](auto...) {});
-      sum_products(row, walk.row.values.data(), first, stride, experts * capacity,
-                   walk.products.data());
+      const W *values = walk.row.values.data(), *first = state.blocks.first();
+      sum_products(row, values, first, stride, experts * capacity, walk.products.data());
+      weigh_columns(row, few, walk);
       if (!few)
-        sum_evidence(row, first, stride, hits * capacity, statistics * capacity,
-                     state.blocks.columns(), smooth, walk.evidence.data());
+        sum_own_products(row, walk.row.weighed.data(), line, first, stride, capacity,
+                         walk.products.data());
     }
     weigh_evidence(row, few, walk);
     walk.scores.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k)
-      walk.scores[k] = state.mixture.score(said(walk, k));
+    walk.said.resize(state.blocks.columns());
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      walk.said[k] = said(walk, k);
+      walk.scores[k] = state.mixture.score(walk.said[k]);
+    }
   }
 
-  /// The sums of one column with nothing beside it.
-  template <bool Counted>
-  struct OneColumn {
-    ProductSums<experts, W> products;
-    EvidenceSum<W> evidence{0};
+  /// Numbers from one value's line to the next: those of the columns, in whole registers.
+  std::size_t line() const { return (state.blocks.capacity() + width - 1) / width * width; }
+  OwnValues<W> own_values(const Walk& walk) const {
+    return {walk.row.weighed.data(), line(), static_cast<std::size_t>(state.blocks.capacity())};
+  }
 
-    [[gnu::always_inline]] void operator()(const auto& blocks, Lanes<W> values, Lanes<W> hits,
-                                           Lanes<W> visits, LaneBits<W> known) {
-      products(blocks, values);
-      if constexpr (Counted) evidence.add(hits, visits, known);
+  /// What a visit says of each column, whatever the feature.
+  void find_leans(Walk& walk) const {
+    fill(walk.lean, line(), 0);
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      walk.lean[k] = static_cast<W>(
+          -log_odds(state.columns[k].hits, state.visits, smoothing_of_all()));
+  }
+
+  /// The sums of one column with nothing beside it, and its own values.
+  template <bool Weighed, bool Learns>
+  struct OneColumn {
+    W* weighed;
+    W smoothing, lean;
+    ColumnSums<experts, arows, W> sums{};
+    Lanes<W> evidence{};
+
+    [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
+                                           Lanes<W> hits, Lanes<W> visits, LaneBits<W> known) {
+      Lanes<W> own = values;
+      if constexpr (Weighed) {
+        const Lanes<W> none{}, all = log_odds<W>(hits, visits, smoothing) + lean;
+        const Lanes<W> said = known ? all : none;
+        own *= larger(said, -said);
+        evidence += said;
+      }
+      for (std::size_t k = 0; k < width; ++k) {
+        const Lanes<W> all = Lanes<W>{} + values[k];
+        const Lanes<W> line = with_first(all, own[k]);
+        put_lanes<width>(line, weighed + (place + k) * width);
+        sums.add(blocks[k], line, all, Learns);
+      }
     }
   };
+  template <bool Weighed, bool Learns>
+  void sum_column(const Row<W>& row, Walk& walk) const {
+    using Sums = OneColumn<Weighed, Learns>;
+    const Sums found = column_statistics().standardize(
+        state, row, walk.row,
+        Sums{walk.row.weighed.data(), static_cast<W>(smoothing()), walk.lean[0]});
+    std::memcpy(walk.products.data(), found.sums.products, experts * sizeof(W));
+    std::memcpy(walk.variances.data(), found.sums.variances, arows * sizeof(W));
+    for (std::size_t k = 0; k < width; ++k) walk.evidence[k * line()] = found.evidence[k];
+  }
+
+  /// The same for many columns.
+  void weigh_columns(const Row<W>& row, bool few, Walk& walk) const {
+    const std::size_t capacity = state.blocks.capacity(), line = this->line();
+    const W* values = walk.row.values.data();
+    W* weighed = walk.row.weighed.data();
+    if (!few)
+      return weigh_by_evidence(row, values, state.blocks.first(), state.blocks.stride(),
+                               hits * capacity, statistics * capacity, state.blocks.columns(),
+                               static_cast<W>(smoothing()), walk.lean.data(), walk.evidence.data(),
+                               weighed, line);
+    for (std::size_t i = 0; i < row.size; ++i) std::fill_n(weighed + i * line, line, values[i]);
+  }
 
   /// What naive Bayes says of each column, and the bends where there are some.
   void weigh_evidence(const Row<W>& row, bool few, Walk& walk) const {
     const W* prior = state.blocks.intercept() + hits * state.blocks.capacity();
-    walk.bent_sums.resize(state.blocks.columns());
     if (few) walk.bent.bend(row, walk.row, state.blocks.features());
+    walk.bent_sums.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double lean = -log_odds(state.columns[k].hits, state.visits, smoothing_of_all());
+      for (std::size_t l = 1; l < width; ++l) walk.evidence[k] += walk.evidence[l * line() + k];
       if (few) {
         walk.bent_sums[k] = walk.bent.sums(state.bends.columns[k].data(),
-                                           static_cast<W>(smoothing()), static_cast<W>(lean));
-        walk.evidence[k] = walk.bent_sums[k].evidence;
-      } else {
-        walk.evidence[k] += walk.row.known * lean;
+                                           static_cast<W>(smoothing()), walk.lean[k]);
+        walk.evidence[k] = static_cast<W>(walk.bent_sums[k].evidence);
       }
-      walk.evidence[k] += log_odds(prior[k], state.counted, smoothing());
+      walk.evidence[k] += static_cast<W>(log_odds(prior[k], state.counted, smoothing()));
     }
   }
 
@@ -248,7 +314,7 @@ class YarrowLearner final : public Learner<W> {
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
-    listen(row, walk_);
+    listen<true>(row, walk_);
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
@@ -275,10 +341,10 @@ class YarrowLearner final : public Learner<W> {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
     find_margins(c);
-    fill(walk_.variances, arows * capacity, 0);
-    sum_variances<arows>(row, walk_.row.values.data(), state.blocks.first() + experts * capacity,
-                         state.blocks.stride(), arows * capacity, walk_.moving,
-                         walk_.variances.data());
+    if (capacity > 1)
+      sum_variances(row, walk_.row.values.data(), own_values(walk_),
+                    state.blocks.first() + experts * capacity, state.blocks.stride(), walk_.moving,
+                    walk_.variances.data());
     fill(walk_.step, experts * capacity, 0);
     fill(walk_.gain, experts * capacity, 0);
     fill(walk_.fade, experts * capacity, 1);
@@ -368,12 +434,12 @@ class YarrowLearner final : public Learner<W> {
     const std::size_t* const moving = walk_.moving.data();
     const std::size_t many = walk_.moving.size();
     const ExpertSteps<W> steps = this->steps();
-    move_blocks(row, [=](const auto& cells, const auto& x) {
+    move_blocks(row, own_values(walk_), [=](const auto& cells, const auto& x, auto own) {
       for (std::size_t m = 0; m < many; ++m) {
         const std::size_t j = moving[m];
         const ExpertStep<W> step = steps.template at<width>(j);
         for (std::size_t k = 0; k < std::size(x); ++k)
-          step.arow(cells[k] + j, cells[k] + n + j, x[k]);
+          step.arow(cells[k] + j, cells[k] + n + j, own(k, j, x[k]));
       }
       std::size_t j = arows * capacity;
       for (; j + width <= n; j += width) {
@@ -438,10 +504,11 @@ class YarrowLearner final : public Learner<W> {
     const ExpertStep<W> first = steps().template at<width>(0),
                         second = steps().template at<width>(last);
     const ExpertStep<W> third = steps().template at<2>(arows);
-    move_blocks(row, [=](const auto& cells, const auto& x) {
+    const OwnValues<W> own_values = {walk_.row.weighed.data(), width, 1};
+    move_blocks(row, own_values, [=](const auto& cells, const auto& x, auto own) {
       if constexpr (Arows)
         for (std::size_t k = 0; k < std::size(x); ++k) {
-          first.arow(cells[k], cells[k] + experts, x[k]);
+          first.arow(cells[k], cells[k] + experts, own(k, 0, x[k]));
           if constexpr (last > 0) second.arow(cells[k] + last, cells[k] + experts + last, x[k]);
         }
       if constexpr (width == 4 && std::extent_v<std::remove_reference_t<decltype(x)>> == 4) {
@@ -454,31 +521,37 @@ class YarrowLearner final : public Learner<W> {
     });
   }
 
-  /// Calls f with the cells of some values at a time and with these, as long as a row is.
+  /// Calls f with the cells of some values at a time, with these, as long as a row is, and with the
+  /// way to those that experts own.
   template <class F>
-  [[gnu::always_inline]] void move_blocks(const Row<W>& row, F f) {
+  [[gnu::always_inline]] void move_blocks(const Row<W>& row, OwnValues<W> own_values, F f) {
     const W to_learn = static_cast<W>(walk_.row.to_learn);
     for_fours(row, walk_.row.values.data(), state.blocks.first(), state.blocks.stride(),
-              [=](const auto& cells, const auto& values) {
+              [=](const auto& cells, const auto& values, std::size_t i) {
                 Lanes<W> x[std::extent_v<std::remove_reference_t<decltype(values)>>];
                 spread(values, [=](Lanes<W> all) { return all * to_learn; }, x);
-                f(cells, x);
+                f(cells, x, [=](std::size_t k, std::size_t j, Lanes<W> all)
+                                __attribute__((always_inline)) {
+                                  return j < own_values.owners
+                                             ? own_values.at(i + k, j, all) * to_learn
+                                             : all;
+                                });
               });
     W* const cells[] = {state.blocks.intercept()};
     const Lanes<W> x[] = {Lanes<W>{} + static_cast<W>(intercept_)};
-    f(cells, x);
+    f(cells, x, [](std::size_t, std::size_t, Lanes<W> all) { return all; });
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a
   /// column, which speaks for the second.
   Mixture::Numbers example_of(int c) const {
-    Mixture::Numbers z = said(walk_, this->column_of(state.classes > 2 ? c : 1));
+    Mixture::Numbers z = walk_.said[this->column_of(state.classes > 2 ? c : 1)];
     if (state.classes <= 2) {
       if (c != 1)
         for (double& s : z) s = -s;
       return z;
     }
-    const Mixture::Numbers rival = said(walk_, this->column_of(best_class(c, state.classes)));
+    const Mixture::Numbers& rival = walk_.said[this->column_of(best_class(c, state.classes))];
     for (std::size_t e = 0; e < all; ++e) z[e] = (z[e] - rival[e]) / 2;
     return z;
   }

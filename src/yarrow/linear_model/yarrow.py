@@ -16,7 +16,7 @@ from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array
 
 #: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves
-AROW_EXPERTS = ((0.03, 1.0), (0.1, 0.99), (1.0, 0.9), (1.0, 0.7))
+AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
 #: what the mixture gives them at first; then AROW on bent rows and naive Bayes, who have to earn it
@@ -27,7 +27,7 @@ MIXTURE = (1.0, 1e-4)
 #: r of AROW on bent rows
 BENT = (0.3,)
 #: what naive Bayes adds to the counts of a feature, and to those of all
-SMOOTHING = (0.1, 10.0)
+SMOOTHING = (0.3, 10.0)
 
 
 @estimator
