@@ -6,8 +6,8 @@
 namespace yarrow {
 
 /// What a learner keeps of few features to follow more than straight lines. The range of a
-/// standardised feature, -2 to 2, has 9 knots, and a value belongs to the two beside it, by share;
-/// two features together have 81 knots, and a pair of values belongs to four. Each knot is a piece
+/// standardised feature, -2 to 2, has 7 knots, and a value belongs to the two beside it, by share;
+/// two features together have 49 knots, and a pair of values belongs to four. Each knot is a piece
 /// with a weight and a confidence of its own, and counts its visits: what stands here. bent_row.hpp
 /// walks over them.
 ///
@@ -16,7 +16,7 @@ namespace yarrow {
 /// registers.
 template <class W>
 struct Bends {
-  static constexpr std::size_t knots = 9;
+  static constexpr std::size_t knots = 7;
   static constexpr std::size_t most_features = 64, most_paired = 4;
   /// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
   enum Number { weight, precision, hits, visits, numbers };

@@ -19,13 +19,13 @@ from yarrow.stream.arrays import Array
 AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: what the mixture gives them at first; then AROW on bent rows and naive Bayes, who have to earn it
-FIRST_WEIGHTS = (*[1 / len(EXPERTS)] * len(EXPERTS), 0.0, 0.0)
+#: what the mixture gives them at first; then AROW on bent rows and naive Bayes, which learn from few rows
+FIRST_WEIGHTS = (*[1 / len(EXPERTS)] * len(EXPERTS), 0.5, 0.5)
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances
 MIXTURE = (1.0, 1e-4)
 #: r of AROW on bent rows
-BENT = (0.3,)
+BENT = (0.1,)
 #: what naive Bayes adds to the counts of a feature, and to those of all
 SMOOTHING = (0.3, 10.0)
 
