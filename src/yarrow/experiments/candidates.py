@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from yarrow import CustomClassifier, Situation, YarrowClassifier
-from yarrow.linear_model.yarrow import EXPERTS, MIXTURE
+from yarrow.linear_model.yarrow import (
+    BENT,
+    EXPERTS,
+    FIRST_VARIANCES,
+    FIRST_WEIGHTS,
+    MIXTURE,
+    SMOOTHING,
+)
 
 
 def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClassifier:
@@ -24,19 +32,33 @@ def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClass
 
 def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:
     """`YarrowClassifier` without one of its parts, to see what the part is worth."""
+    return yarrow_of(
+        {
+            "AROW": (0, 0, 0, 0, 1, 1, 0, 1),
+            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1),
+            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0),
+            "bends": (1, 1, 1, 1, 1, 1, 0, 1),
+            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0),
+        }.get(part, (1,) * len(FIRST_WEIGHTS)),
+        forgets=part != "forgetting",
+        weighs=part != "mixture",
+        **parameters,
+    )
+
+
+def yarrow_of(
+    takes_part: Sequence[int], forgets: bool = True, weighs: bool = True, **parameters: Any
+) -> YarrowClassifier:
+    """`YarrowClassifier` with some of its experts (`FIRST_WEIGHTS` has their order)."""
     rates, memories = zip(*EXPERTS, strict=True)
-    takes_part = {
-        "AROW": (0, 0, 0, 0, 1, 1),
-        "AdaGrad": (1, 1, 1, 1, 0, 0),
-        "three experts": (1, 0, 0, 1, 0, 1),
-        "all but one expert": (0, 1, 0, 0, 0, 0),
-    }.get(part, (1,) * len(EXPERTS))
-    kept = [1.0] * len(EXPERTS) if part == "forgetting" else memories
-    weights = [one / sum(takes_part) for one in takes_part]
-    mixture = (1e300, 0.0, MIXTURE[2]) if part == "mixture" else MIXTURE
+    kept = memories if forgets else [1.0] * len(EXPERTS)
+    weights = [one * weight for one, weight in zip(takes_part, FIRST_WEIGHTS, strict=True)]
+    weights = [weight / sum(weights) * sum(FIRST_WEIGHTS) for weight in weights]
+    variances = [one * first for one, first in zip(takes_part, FIRST_VARIANCES, strict=True)]
+    mixture = MIXTURE if weighs else (1e300, 0.0)
 
-    class Without(YarrowClassifier):
+    class Some(YarrowClassifier):
         def _loop_parameters(self) -> list[float]:
-            return [*rates, *kept, *weights, *mixture]
+            return [*rates, *kept, *weights, *variances, *mixture, *BENT, *SMOOTHING]
 
-    return Without(**parameters)
+    return Some(**parameters)

@@ -1,4 +1,4 @@
-"""The learner without settings: six experts on standardised columns, and a mixture above them."""
+"""The learner without settings: eight experts on standardised columns, a mixture above them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
+from yarrow.linear_model.yarrow_parts import Parts
 from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array
 
-#: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves
+#: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves; the
+#: first AROW sees values times what they say to naive Bayes
 AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: what the mixture gives them at first; then AROW on bent rows and naive Bayes, which learn from few rows
+#: what the mixture gives to these at first, then to AROW on bent rows and to naive Bayes, which
+#: learn from few rows
 FIRST_WEIGHTS = (*[1 / len(EXPERTS)] * len(EXPERTS), 0.5, 0.5)
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances
@@ -34,18 +37,20 @@ SMOOTHING = (0.3, 10.0)
 class YarrowClassifier(MarginProbabilities, LinearClassifier):
     """No settings to choose: AROW's confidence joined with forgetting (after Crammer et al. 2013).
 
-    Six experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
-    or never, and two logistic regressions by AdaGrad. Above them a small AROW with a full
-    covariance learns, row by row, what each expert is worth. Columns of different size are brought
-    to one scale on the way. docs/yarrow-learner.md has the equations, the evidence, and where it
-    fails.
+    Eight experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
+    or never, one of them with an eye for telling words; two logistic regressions by AdaGrad; naive
+    Bayes; and, where there are at most 64 features, an AROW that bends each of them. Above them a
+    small AROW with a full covariance learns, row by row, what each expert is worth. Columns of
+    different size are brought to one scale on the way. docs/yarrow-learner.md has the equations,
+    the evidence, and where it fails.
 
-    Use it first: over whole streams it makes the fewest mistakes of all in docs/evidence.md, on
-    text, on dense tables with unequal columns, with and without drift. Instead: `AROWClassifier`
-    for an eighth of the memory and a fifth of the time, and for weights that can be exported;
+    Use it first: it makes the fewest mistakes of all in docs/evidence.md, on text, on dense tables
+    with unequal columns, on few rows and many, with and without drift. Instead: `AROWClassifier`
+    for an eighth of the memory and a sixth of the time, and for weights that can be exported;
     `RDAClassifier` for few weights; the method of a paper where that paper is the point.
-    A sample weight divides the r of AROW and multiplies the gradients of AdaGrad. `coef_` holds
-    weights of the standardised features.
+    A sample weight divides the r of AROW and multiplies the gradients of AdaGrad; naive Bayes
+    counts rows whatever they weigh. `coef_` holds weights of the standardised features, as far as
+    the score is a straight line.
 
     >>> model = YarrowClassifier()
     >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
@@ -55,7 +60,7 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     """
 
     family: ClassVar[str] = "mixture"
-    row_costs: ClassVar[str] = "six times its values"
+    row_costs: ClassVar[str] = "eight times its values"
     is_exportable: ClassVar[bool] = False
 
     _: dataclasses.KW_ONLY
@@ -82,33 +87,48 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
         """What each feature of a row adds to the score of a class (the predicted one).
 
-        Values are standardised, as the experts see them. The parts sum up to the score, unless an
-        expert's own score is beyond 3 and was cut.
+        Values are those of the row; a weight is what each unit of the value adds in this row. The
+        parts sum up to the score, unless an expert's own score is beyond 3 and was cut.
         """
         label = self.predict_one(x) if label is None else label
-        return inspection.explain_one(self, self._standardized(x), label)
-
-    def _standardized(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """The values of a row that are known, as core/standardized.hpp makes them."""
         features = {
             (f"{name}={value}" if isinstance(value, str) else name): (
                 1.0 if isinstance(value, str) else float(value)
             )
             for name, value in x.items()
         }
-        places = np.array(self._fitted.place(list(features)), np.int64)
-        state = self._fitted.get_state()
-        n, a, s = state["blocks"][places + 1, 2 * len(EXPERTS) :][:, :3, 0].T.astype(np.float64)
+        core = self._fitted
+        column, sign = self._column_of(label)
+        state = core.get_state()
+        places = np.array(core.place(list(features)), np.int64)
+        places = np.where(places < len(state["blocks"]) - 1, places, -1)
         values = np.array(list(features.values()), state["blocks"].dtype).astype(np.float64)
-        seen = (places >= 0) & (n > 0) & (values != 0)
-        p = n / max(1.0, state["mixture"][-1])
-        squared = np.where(seen, s**2 + a**2 * (1 - p**4), 1.0)
-        z = np.where(squared > 1e-12 * a**2, (values - a * p**2) / np.sqrt(squared), 0.0)
-        z = np.clip(z, -2, 2) * seen / np.sqrt(max(1, int(seen.sum())))
-        return dict(zip(features, z.tolist(), strict=True))
+        amounts, constant = Parts(state, column, self.intercept_scaling, SMOOTHING).of(
+            places, values
+        )
+        named = zip((*features, "(intercept)"), (*values, self.intercept_scaling), strict=True)
+        parts = [
+            inspection.Contribution(name, float(value), float(sign * amount / value))
+            for (name, value), amount in zip(named, (*amounts, constant), strict=True)
+            if amount != 0
+        ]
+        parts.sort(key=lambda part: -abs(part.amount))
+        return inspection.Explanation(label, sum(part.amount for part in parts), parts)
+
+    def _column_of(self, label: Any) -> tuple[int, float]:
+        """The column of the core that speaks for a class, and with which sign."""
+        self._row_of(label)  # is it a class that was seen?
+        columns: list[int] = self._fitted.plane(0)[1]
+        place = self._class_table(len(columns))[1][self.classes_.tolist().index(label)]
+        # One column serves both classes: it speaks for the second one that was seen.
+        is_mirrored = len(columns) == 2 and place == 0
+        return columns[place], -1.0 if is_mirrored or len(columns) == 1 else 1.0
 
     @property
     def expert_weights_(self) -> Array:
-        """What each expert is worth to the mixture: four AROWs, then two logistic regressions."""
-        worth: Array = self._fitted.get_state()["mixture"][: len(EXPERTS)]
+        """What each expert is worth to the mixture.
+
+        Four AROWs, two logistic regressions, AROW on bent rows, naive Bayes.
+        """
+        worth: Array = self._fitted.get_state()["mixture"][: len(FIRST_WEIGHTS)]
         return worth

@@ -31,8 +31,10 @@ NO_WORSE_ON = 0.8  # of the sets
 WORSE_AT_MOST = 0.02  # more mistakes, relatively, on any set
 
 OURS = "YarrowClassifier"
-PARTS = ("forgetting", "mixture", "AdaGrad", "AROW", "three experts", "all but one expert")
-"""What it is tried without; of "three experts" the other three stay."""
+PARTS = (
+    "forgetting", "mixture", "AdaGrad", "AROW", "naive Bayes", "bends", "all but one expert",
+)  # fmt: skip
+"""What it is tried without; with naive Bayes goes the AROW that listens to it."""
 LEARNERS = (
     Learner(OURS, OURS),
     *(Learner(f"without {part}", "yarrow_without", {"part": part}) for part in PARTS),

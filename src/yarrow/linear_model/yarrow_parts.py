@@ -1,0 +1,108 @@
+"""What each feature of a row adds to a score of `YarrowClassifier`, from the model's state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yarrow.lazy import np
+from yarrow.stream.arrays import Array
+
+#: as core/bends.hpp has them
+KNOTS, MOST_PAIRED = 7, 4
+#: how much of the experts' scores is heard: four AROWs, two logistic regressions, AROW on bent
+#: rows, naive Bayes
+HEARD = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 1.0, 0.1)
+STRAIGHT = 6
+
+
+class Parts:
+    """One column of a state, asked about one row.
+
+    >>> Parts(state, column, intercept=0.5, smoothing=(0.3, 10.0))  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, state: dict[str, Any], column: int, intercept: float, smoothing: tuple[float, float]
+    ) -> None:
+        self._blocks = state["blocks"][:, :, column].astype(np.float64)
+        mixture = state["mixture"]
+        self._worth = np.asarray(mixture[: len(HEARD)]) * HEARD
+        self._rows, visits = mixture[-2:]
+        self._intercept = intercept
+        self._smoothing, all_smoothing = smoothing
+        hits = state["mixture_hits"][column]
+        self._lean = -_log_odds(hits, visits, all_smoothing)
+        self._pieces = state["bends"][column].astype(np.float64) if "bends" in state else None
+
+    def of(self, places: Array, values: Array) -> tuple[Array, float]:
+        """What the features at these places add, and the constant one."""
+        n, a, s = self._blocks[places + 1, 13:16].T
+        seen = (places >= 0) & (n > 0) & (values != 0)
+        p = n / max(1.0, self._rows)
+        squared = np.where(seen, s**2 + a**2 * (1 - p**4), 1.0)
+        z = np.where(squared > 1e-12 * a**2, (values - a * p**2) / np.sqrt(squared), 0.0)
+        z = np.clip(z, -2, 2) * seen
+        amounts, constant = self._straight(places, z, seen)
+        hits, visits = self._blocks[places + 1, 12], np.where(seen, n, 1.0)
+        if self._pieces is None:
+            said = seen * (_log_odds(hits * seen, visits, self._smoothing) + self._lean)
+            amounts += self._worth[7] * said
+        else:
+            amounts += self._bent(places, z, seen)
+            constant += self._worth[6] * self._intercept * self._pieces[0, 0]
+        prior = _log_odds(self._blocks[0, 12], self._rows, self._smoothing)
+        return amounts, constant + float(self._worth[7] * prior)
+
+    def _straight(self, places: Array, z: Array, seen: Array) -> tuple[Array, float]:
+        """The experts whose score is a sum of weight times value."""
+        cells = self._blocks[places + 1]
+        own = np.ones(len(z))
+        if self._pieces is None:
+            visits = np.where(seen, cells[:, 13], 1.0)
+            own = np.abs(_log_odds(cells[:, 12] * seen, visits, self._smoothing) + self._lean)
+        weights = cells[:, :STRAIGHT] * self._worth[:STRAIGHT]
+        weights[:, 0] *= own
+        length = 1 / np.sqrt(max(1, int(seen.sum())))
+        constant = self._intercept * (self._blocks[0, :STRAIGHT] @ self._worth[:STRAIGHT])
+        return z * length * weights.sum(axis=1), float(constant)
+
+    def _bent(self, places: Array, z: Array, seen: Array) -> Array:
+        """The pieces of each feature, and half of those that it shares with another."""
+        known = np.flatnonzero(seen)
+        paired = len(self._blocks) - 1 <= MOST_PAIRED
+        count = len(known) + (len(known) * (len(known) - 1) // 2 if paired else 0)
+        length = 1 / np.sqrt(max(1, count))
+        place = (z + 2) * (KNOTS - 1) / 4
+        knots = np.minimum(place.astype(np.int64), KNOTS - 2)
+        shares = np.stack([1 - (place - knots), place - knots], axis=1)
+        amounts = np.zeros(len(z))
+        for i in known:
+            first = _pieces_of(int(places[i])) + knots[i]
+            amounts[i] += self._of_pieces(first + np.arange(2), shares[i], length)
+        if not paired:
+            return amounts
+        for i in known:
+            for j in known[places[known] < places[i]]:
+                first = _pieces_of(int(places[i])) + KNOTS + KNOTS * KNOTS * int(places[j])
+                around = (knots[j] + np.arange(2))[:, None] * KNOTS + knots[i] + np.arange(2)
+                share = np.outer(shares[j], shares[i])
+                both = self._of_pieces(first + around.ravel(), share.ravel(), length)
+                amounts[i] += both / 2
+                amounts[j] += both / 2
+        return amounts
+
+    def _of_pieces(self, pieces: Array, shares: Array, length: float) -> float:
+        assert self._pieces is not None
+        weight, _, hits, visits = self._pieces[pieces].T
+        said = _log_odds(hits, visits, self._smoothing) + np.where(visits > 0, self._lean, 0)
+        return float(shares @ (self._worth[6] * length * weight + self._worth[7] * said))
+
+
+def _pieces_of(feature: int) -> int:
+    """The first piece of a feature, as core/bends.hpp numbers them."""
+    paired = min(feature, MOST_PAIRED)
+    return 2 + KNOTS * feature + KNOTS * KNOTS * (paired * (paired - 1) // 2)
+
+
+def _log_odds(hits: Any, visits: Any, smoothing: float) -> Any:
+    return np.log((hits + smoothing) / (visits - hits + smoothing))
