@@ -1,7 +1,10 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include "row.hpp"
 
 namespace yarrow {
 
@@ -11,9 +14,9 @@ namespace yarrow {
 /// with a weight and a confidence of its own, and counts its visits: what stands here. bent_row.hpp
 /// walks over them.
 ///
-/// Pieces of a feature stand behind those of all features before it, so that none moves when a new
-/// feature comes. Two pieces come before all: the intercept's, and one of nobody, which fills up
-/// registers.
+/// Features are numbered as rows bring them, however they are stored. Pieces of a feature stand
+/// behind those of all features before it, so that none moves when a new feature comes. Two pieces
+/// come before all: the intercept's, and one of nobody, which fills up registers.
 template <class W>
 struct Bends {
   static constexpr std::size_t knots = 7;
@@ -21,24 +24,49 @@ struct Bends {
   /// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
   enum Number { weight, precision, hits, visits, numbers };
 
-  /// By column of the learner; without any, nobody asked for bends.
+  /// By column of the learner; without any, nobody asked for bends. There may be room for pieces
+  /// of features that are not there yet, all 0.
   std::vector<std::vector<W>> columns;
-
-  static bool are_few(std::size_t features) { return features <= most_features; }
-  static bool are_paired(std::size_t features) { return features <= most_paired; }
+  std::vector<Index> features;  ///< by number
+  bool ended = false;           ///< there were too many
 
   static constexpr std::size_t intercept = 0, nobody = 1;
-  static std::size_t of_feature(std::size_t feature) {
-    const std::size_t paired = std::min(feature, most_paired);
-    return 2 + knots * feature + knots * knots * (paired * (paired - 1) / 2);
+  static std::size_t of_feature(std::size_t number) {
+    const std::size_t paired = std::min(number, most_paired);
+    return 2 + knots * number + knots * knots * (paired * (paired - 1) / 2);
   }
-  /// Of two features, of which `one` is the earlier; only the first few have such pieces.
+  /// Of two features, of which `one` has the smaller number; only the first few have such pieces.
   static std::size_t of_pair(std::size_t one, std::size_t other) {
     return of_feature(other) + knots + knots * knots * one;
   }
 
   bool in_use() const { return !columns.empty(); }
   void start() { columns.assign(1, std::vector<W>(numbers * of_feature(0))); }
+
+  /// The number of a feature, or most_features.
+  std::size_t number_of(Index feature) const {
+    const auto at = static_cast<std::size_t>(feature);
+    return at < number_by_feature_.size() ? number_by_feature_[at] : most_features;
+  }
+  void make_room(std::size_t n) {
+    for (std::vector<W>& column : columns)
+      if (column.size() < numbers * of_feature(n)) column.resize(numbers * of_feature(n));
+  }
+  void add_feature(Index feature) {
+    const auto at = static_cast<std::size_t>(feature);
+    if (at >= number_by_feature_.size()) number_by_feature_.resize(at + 1, most_features);
+    number_by_feature_[at] = static_cast<std::uint8_t>(features.size());
+    features.push_back(feature);
+  }
+
+  /// Frees everything, for good.
+  void end() {
+    if (ended) return;
+    for (std::vector<W>& column : columns) column = {};
+    features = {};
+    number_by_feature_ = {};
+    ended = true;
+  }
 
   void add_column(int from, bool mirrored) {
     if (!in_use()) return;
@@ -53,20 +81,6 @@ struct Bends {
   }
   void truncate_columns(int n) {
     if (in_use()) columns.resize(n);
-  }
-
-  /// Many features leave everything as it is: whoever brought them may still take them back.
-  void set_features(std::size_t features) {
-    if (!are_few(features)) return;
-    for (std::vector<W>& column : columns) column.resize(numbers * of_feature(features));
-  }
-  void restart(std::size_t features) {
-    forget();
-    set_features(features);
-  }
-  void forget() {
-    for (std::vector<W>& column : columns)
-      if (!column.empty()) column = {};
   }
 
   void halve_counts() {
@@ -84,6 +98,9 @@ struct Bends {
         most = std::max(most, std::max(column[i + weight], -column[i + weight]));
     return most;
   }
+
+ private:
+  std::vector<std::uint8_t> number_by_feature_;  ///< as far as there are some
 };
 
 }  // namespace yarrow

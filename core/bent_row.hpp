@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "bends.hpp"
 #include "expert_steps.hpp"
@@ -16,28 +17,36 @@ template <class W>
 struct BentRow {
   Buffer<Index> pieces;
   Buffer<W> shares;
-  double to_predict = 0, to_learn = 0;  ///< 1/root of the number of values and pairs
+  double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
 
-  void bend(const Row<W>& row, const StandardizedRow<W>& standardized, std::size_t features) {
-    const bool paired = Bends<W>::are_paired(features);
-    const std::size_t n = row.size, pairs = paired ? n * (n - 1) / 2 : 0;
-    pieces.resize(2 * n + 4 * pairs);
-    shares.resize(2 * n + 4 * pairs);
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto [knot, share] = knot_below(standardized.values[i]);
-      put(2 * i, Bends<W>::of_feature(row.index[i]) + knot, 1 - share);
-      put(2 * i + 1, Bends<W>::of_feature(row.index[i]) + knot + 1, share);
+  /// What is known of a row; or all of it, its new features being numbered as they come.
+  void bend(const Row<W>& row, const W* standardized, const Bends<W>& bends, bool with_new) {
+    places_.clear();
+    std::size_t features = bends.features.size();
+    for (std::size_t i = 0; i < row.size; ++i) {
+      std::size_t number = bends.number_of(row.index[i]);
+      if (number == Bends<W>::most_features) {
+        if (!with_new) continue;
+        number = features++;
+      }
+      places_.push_back(place_of(number, standardized[i]));
     }
-    std::size_t at = 2 * n;
-    if (paired)
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < i; ++j, at += 4) put_pair(at, row, standardized, i, j);
-    for (; at % 4 != 0; ++at) {
-      pieces.push_back(Bends<W>::nobody);
-      shares.push_back(0);
+    const bool paired = features <= Bends<W>::most_paired;
+    const std::size_t n = places_.size(), pairs = paired && n > 0 ? n * (n - 1) / 2 : 0;
+    pieces.resize((2 * n + 4 * pairs + 3) / 4 * 4);
+    shares.resize(pieces.size());
+    std::size_t at = 0;
+    for (const Place& place : places_) {
+      put(at++, place.first, 1 - place.share);
+      put(at++, place.first + 1, place.share);
     }
-    to_predict = scale(standardized.known, paired);
-    to_learn = scale(static_cast<double>(n), paired);
+    for (std::size_t i = 0; pairs > 0 && i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j, at += 4)
+        put_pair(at, places_[places_[i].number < places_[j].number ? i : j],
+                 places_[places_[i].number < places_[j].number ? j : i]);
+    while (at < pieces.size()) put(at++, Bends<W>::nobody, 0);
+    const auto all = static_cast<double>(n + pairs);
+    length = n > 0 ? 1 / std::sqrt(all) : 0;
   }
 
   /// A column's sums over the row: share*weight, share^2/P, and share times evidence; `lean` is
@@ -66,13 +75,13 @@ struct BentRow {
 
   /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted.
   void learn(W* column, W step, W gain, bool is_hit) const {
-    const W length = static_cast<W>(to_learn), hit = is_hit;
+    const W scale = static_cast<W>(length), hit = is_hit;
     const Lanes<W> limit = Lanes<W>{} + static_cast<W>(most_precision);
     for (std::size_t i = 0; i < pieces.size(); i += width) {
       const auto at = pieces_at(column, i);
       Quads<W> piece = Quads<W>::at(at);
       auto& [weight, precision, hits, visits] = piece;
-      const Lanes<W> share = lanes_at<width>(shares.data() + i), x = share * length;
+      const Lanes<W> share = lanes_at<width>(shares.data() + i), x = share * scale;
       weight += step * x / (1 + precision);
       precision = smaller(precision + gain * (x * x), limit);
       hits += hit * share;
@@ -85,15 +94,16 @@ struct BentRow {
   static constexpr std::size_t width = lanes_of<W>;
   static constexpr std::size_t knots = Bends<W>::knots;
 
-  struct Knot {
-    std::size_t number;
-    W share;  ///< of the next one
+  /// Where a value stands.
+  struct Place {
+    std::size_t number, knot, first;  ///< of its feature; below the value; its piece
+    W share;                          ///< of the knot above
   };
-  static Knot knot_below(W value) {
+  static Place place_of(std::size_t number, W value) {
     constexpr W per_deviation = (knots - 1) / (2 * ColumnStatistics::most);
     const W place = (value + W{ColumnStatistics::most}) * per_deviation;
-    const auto number = std::min(static_cast<std::size_t>(std::max(place, W{0})), knots - 2);
-    return {number, place - static_cast<W>(number)};
+    const auto knot = std::min(static_cast<std::size_t>(std::max(place, W{0})), knots - 2);
+    return {number, knot, Bends<W>::of_feature(number) + knot, place - static_cast<W>(knot)};
   }
 
   void put(std::size_t at, std::size_t piece, W share) {
@@ -101,28 +111,22 @@ struct BentRow {
     shares[at] = share;
   }
 
-  /// The four knots around two values.
-  void put_pair(std::size_t at, const Row<W>& row, const StandardizedRow<W>& standardized,
-                std::size_t i, std::size_t j) {
-    if (row.index[i] < row.index[j]) std::swap(i, j);
-    const auto [knot, share] = knot_below(standardized.values[j]);
-    const auto [other, other_share] = knot_below(standardized.values[i]);
-    const std::size_t first = Bends<W>::of_pair(row.index[j], row.index[i]) + knots * knot + other;
-    put(at, first, (1 - share) * (1 - other_share));
-    put(at + 1, first + 1, (1 - share) * other_share);
-    put(at + 2, first + knots, share * (1 - other_share));
-    put(at + 3, first + knots + 1, share * other_share);
-  }
-
-  static double scale(double values, bool paired) {
-    const double all = values + (paired ? values * (values - 1) / 2 : 0);
-    return all > 0 ? 1 / std::sqrt(all) : 0;
+  /// The four knots around two values, `one` being that of the earlier feature.
+  void put_pair(std::size_t at, const Place& one, const Place& other) {
+    const std::size_t first =
+        Bends<W>::of_pair(one.number, other.number) + knots * one.knot + other.knot;
+    put(at, first, (1 - one.share) * (1 - other.share));
+    put(at + 1, first + 1, (1 - one.share) * other.share);
+    put(at + 2, first + knots, one.share * (1 - other.share));
+    put(at + 3, first + knots + 1, one.share * other.share);
   }
 
   template <class Numbers>
   std::array<Numbers*, width> pieces_at(Numbers* column, std::size_t i) const {
     return blocks_at<W>(column, Bends<W>::numbers, pieces.data() + i);
   }
+
+  std::vector<Place> places_;
 };
 
 }  // namespace yarrow

@@ -196,7 +196,6 @@ struct State : Scalars {
   void grow_features(std::size_t features) {
     covariances.grow(features + 1);  // may be refused
     blocks.grow_features(features);
-    bends.set_features(blocks.features());
   }
 
   void truncate_features(std::size_t features) {
@@ -206,7 +205,6 @@ struct State : Scalars {
     }
     blocks.truncate_features(features);
     covariances.truncate(features + 1);
-    bends.set_features(blocks.features());
     groups.truncate(features);
   }
 
@@ -217,7 +215,7 @@ struct State : Scalars {
     for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
     covariances.keep_features(keep);
-    bends.restart(keep.size());
+    bends.end();  // its features have other numbers now
     groups.truncate(0);
   }
 

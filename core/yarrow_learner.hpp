@@ -125,7 +125,7 @@ class YarrowLearner final : public Learner<W> {
  private:
   /// By what the first AROW sees values of a feature multiplied.
   double own_factor(std::size_t slot, int column) const {
-    if (slot == 0 || are_few()) return 1;
+    if (slot == 0 || !state.bends.ended) return 1;
     const W* cells = state.blocks.data() + slot * state.blocks.stride();
     const double visits = cells[statistics * state.blocks.capacity()];
     if (visits == 0) return 0;
@@ -144,6 +144,7 @@ class YarrowLearner final : public Learner<W> {
     std::vector<W> step, gain,
         fade;  ///< AROW: alpha, kappa, memory; AdaGrad: gradient, rate, memory
     std::vector<std::size_t> moving;  ///< groups of neighbours among the AROWs that learn
+    bool few = false;  ///< features: there are bends
     BentRow<W> bent;
     std::vector<typename BentRow<W>::Sums> bent_sums;  ///< by column, as are these
     std::vector<W> evidence, lean;
@@ -177,21 +178,33 @@ class YarrowLearner final : public Learner<W> {
   double smoothing() const { return own_[3]; }
   double smoothing_of_all() const { return own_[4]; }
 
-  bool are_few() const { return Bends<W>::are_few(state.blocks.features()); }
-
   /// What the experts say of a row, standardised, and what the mixture makes of it.
   template <bool Learns>
   void listen(const Row<W>& row, Walk& walk) const {
+    walk.few = !state.bends.ended;
+    walk_row<Learns>(row, walk);
+    if (walk.few) bend(row, false, walk);
+    weigh_evidence(walk);
+    walk.scores.resize(state.blocks.columns());
+    walk.said.resize(state.blocks.columns());
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      walk.said[k] = said(walk, k);
+      walk.scores[k] = state.mixture.score(walk.said[k]);
+    }
+  }
+
+  /// All sums over a row, but those of bends.
+  template <bool Learns>
+  void walk_row(const Row<W>& row, Walk& walk) const {
     const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
     const std::size_t line = this->line();
-    const bool few = are_few();
     fill(walk.products, experts * capacity, 0);
     fill(walk.variances, arows * capacity, 0);
     fill(walk.evidence, width * line, 0);
     find_leans(walk);
     walk.row.weighed.resize((row.size + spare_places) * line);
     if (capacity == 1) {  // nothing beside the column: its sums fit into the same walk
-      if (few)
+      if (walk.few)
         sum_column<false, Learns>(row, walk);
       else
         sum_column<true, Learns>(row, walk);
@@ -199,18 +212,20 @@ class YarrowLearner final : public Learner<W> {
       column_statistics().standardize(state, row, walk.row, [](auto...) {});
       const W *values = walk.row.values.data(), *first = state.blocks.first();
       sum_products(row, values, first, stride, experts * capacity, walk.products.data());
-      weigh_columns(row, few, walk);
-      if (!few)
+      weigh_columns(row, walk);
+      if (!walk.few)
         sum_own_products(row, walk.row.weighed.data(), line, first, stride, capacity,
                          walk.products.data());
     }
-    weigh_evidence(row, few, walk);
-    walk.scores.resize(state.blocks.columns());
-    walk.said.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k) {
-      walk.said[k] = said(walk, k);
-      walk.scores[k] = state.mixture.score(walk.said[k]);
-    }
+  }
+
+  /// The sums of bends; a row that is learned brings its new features along.
+  void bend(const Row<W>& row, bool with_new, Walk& walk) const {
+    walk.bent.bend(row, walk.row.values.data(), state.bends, with_new);
+    walk.bent_sums.resize(state.blocks.columns());
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      walk.bent_sums[k] = walk.bent.sums(state.bends.columns[k].data(),
+                                         static_cast<W>(smoothing()), walk.lean[k]);
   }
 
   /// Numbers from one value's line to the next: those of the columns, in whole registers.
@@ -264,11 +279,11 @@ class YarrowLearner final : public Learner<W> {
   }
 
   /// The same for many columns.
-  void weigh_columns(const Row<W>& row, bool few, Walk& walk) const {
+  void weigh_columns(const Row<W>& row, Walk& walk) const {
     const std::size_t capacity = state.blocks.capacity(), line = this->line();
     const W* values = walk.row.values.data();
     W* weighed = walk.row.weighed.data();
-    if (!few)
+    if (!walk.few)
       return weigh_by_evidence(row, values, state.blocks.first(), state.blocks.stride(),
                                hits * capacity, statistics * capacity, state.blocks.columns(),
                                static_cast<W>(smoothing()), walk.lean.data(), walk.evidence.data(),
@@ -276,18 +291,12 @@ class YarrowLearner final : public Learner<W> {
     for (std::size_t i = 0; i < row.size; ++i) std::fill_n(weighed + i * line, line, values[i]);
   }
 
-  /// What naive Bayes says of each column, and the bends where there are some.
-  void weigh_evidence(const Row<W>& row, bool few, Walk& walk) const {
+  /// What naive Bayes says of each column.
+  void weigh_evidence(Walk& walk) const {
     const W* prior = state.blocks.intercept() + hits * state.blocks.capacity();
-    if (few) walk.bent.bend(row, walk.row, state.blocks.features());
-    walk.bent_sums.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k) {
       for (std::size_t l = 1; l < width; ++l) walk.evidence[k] += walk.evidence[l * line() + k];
-      if (few) {
-        walk.bent_sums[k] = walk.bent.sums(state.bends.columns[k].data(),
-                                           static_cast<W>(smoothing()), walk.lean[k]);
-        walk.evidence[k] = static_cast<W>(walk.bent_sums[k].evidence);
-      }
+      if (walk.few) walk.evidence[k] = static_cast<W>(walk.bent_sums[k].evidence);
       walk.evidence[k] += static_cast<W>(log_odds(prior[k], state.counted, smoothing()));
     }
   }
@@ -302,9 +311,9 @@ class YarrowLearner final : public Learner<W> {
       const double score = walk.products[at] * walk.row.to_predict + intercept_ * intercept[at];
       scores[e] = Mixture::cut(heard(e) * score);
     }
-    scores[bent] = are_few() ? Mixture::cut(walk.bent_sums[column].product * walk.bent.to_predict +
-                                            intercept_ * bent_intercept(column)[Bends<W>::weight])
-                             : 0;
+    scores[bent] = walk.few ? Mixture::cut(walk.bent_sums[column].product * walk.bent.length +
+                                           intercept_ * bent_intercept(column)[Bends<W>::weight])
+                            : 0;
     scores[bayes] = Mixture::cut(heard(bayes) * walk.evidence[column]);
     return scores;
   }
@@ -319,12 +328,13 @@ class YarrowLearner final : public Learner<W> {
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
     const Mixture::Step mixture_step = state.mixture.step(example_of(c), mixture_r() / weight);
+    if (walk_.few && walk_.row.known < static_cast<double>(row.size)) meet_features(row);
     const double growth = std::max(decide(row, c, weight), decide_bends(c, weight));
     state.weights.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     move(row);
-    move_bends(c);
+    move_bends(row, c);
     count(row, c);
     state.mixture.take(mixture_step, drift(), first_variances_);
     if (column_statistics().finish_row(state)) halve_counts();
@@ -334,6 +344,16 @@ class YarrowLearner final : public Learner<W> {
     add_to_count(state.updates, 1);
     add_to_count(state.mistakes, predicted != c);
     add_to_count(state.t, 1);
+  }
+
+  /// New features are bent with the others, or are too many, and the row is taken straight.
+  void meet_features(const Row<W>& row) {
+    const std::size_t known = static_cast<std::size_t>(walk_.row.known);
+    const std::size_t features = state.bends.features.size() + row.size - known;
+    walk_.few = features <= Bends<W>::most_features;
+    if (!walk_.few) return walk_row<true>(row, walk_);
+    state.bends.make_room(features);
+    bend(row, true, walk_);
   }
 
   /// What each expert does in each column; returns how far a weight may move at most.
@@ -372,7 +392,7 @@ class YarrowLearner final : public Learner<W> {
 
   /// The same for AROW on bent rows.
   double decide_bends(int c, double weight) {
-    if (!are_few()) return 0;
+    if (!walk_.few) return 0;
     const std::size_t columns = state.blocks.columns();
     fill(walk_.bent_step, columns, 0);
     fill(walk_.bent_gain, columns, 0);
@@ -380,9 +400,9 @@ class YarrowLearner final : public Learner<W> {
     for (std::size_t k = 0; k < columns; ++k) {
       const W* intercept = bent_intercept(static_cast<int>(k));
       const double sign = this->columns().sign(static_cast<int>(k), c);
-      const double margin = sign * (walk_.bent_sums[k].product * walk_.bent.to_learn +
+      const double margin = sign * (walk_.bent_sums[k].product * walk_.bent.length +
                                     intercept_ * intercept[Bends<W>::weight]);
-      const double v = walk_.bent_sums[k].variance * square(walk_.bent.to_learn) +
+      const double v = walk_.bent_sums[k].variance * square(walk_.bent.length) +
                        square(intercept_) / (1.0 + intercept[Bends<W>::precision]);
       const auto [alpha, kappa] = finite_step(margin, v, weight, bent_r());
       walk_.bent_step[k] = static_cast<W>(sign * alpha);
@@ -454,8 +474,12 @@ class YarrowLearner final : public Learner<W> {
     });
   }
 
-  void move_bends(int c) {
-    if (!are_few()) return state.bends.forget();
+  void move_bends(const Row<W>& row, int c) {
+    if (!walk_.few) return state.bends.end();
+    if (walk_.row.known < static_cast<double>(row.size))
+      for (std::size_t i = 0; i < row.size; ++i)
+        if (state.bends.number_of(row.index[i]) == Bends<W>::most_features)
+          state.bends.add_feature(row.index[i]);
     for (int k = 0; k < state.blocks.columns(); ++k) {
       W* const column = state.bends.columns[k].data();
       const W step = walk_.bent_step[k], gain = walk_.bent_gain[k];

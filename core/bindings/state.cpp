@@ -86,12 +86,14 @@ static nb::dict state_of(PythonModel<W>& self) {
     for (const Column& column : state.columns) hits.push_back(column.hits);
     add("mixture_hits", hits);
   }
-  if (state.bends.in_use() && Bends<W>::are_few(blocks.features())) {
+  if (const Bends<W>& bends = state.bends; bends.in_use() && !bends.ended) {
+    const std::size_t pieces = Bends<W>::of_feature(bends.features.size());
     std::vector<W> cells;
-    for (const std::vector<W>& column : state.bends.columns)
-      cells.insert(cells.end(), column.begin(), column.end());
-    const std::size_t pieces = Bends<W>::of_feature(blocks.features());
+    for (const std::vector<W>& column : bends.columns)
+      cells.insert(cells.end(), column.begin(), column.begin() + pieces * Bends<W>::numbers);
     out["bends"] = to_array<Framework>(std::move(cells), {columns, pieces, Bends<W>::numbers});
+    out["bends_features"] =
+        to_array<Framework>(std::vector<Index>(bends.features), {bends.features.size()});
   }
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
@@ -242,13 +244,21 @@ static void restore_mixture(Scalars& to, const nb::dict& state) {
 template <class W>
 static void restore_bends(Bends<W>& bends, const nb::dict& from, std::size_t features,
                           std::size_t columns) {
+  bends = {};
   bends.columns.resize(columns);
-  bends.restart(features);
-  if (!Bends<W>::are_few(features)) return;
+  if (!from.contains("bends")) return bends.end();
   using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
-  if (!from.contains("bends")) throw Error("the state has no 'bends'");
   const Cells cells = nb::cast<Cells>(from["bends"]);
-  const std::size_t pieces = Bends<W>::of_feature(features);
+  const auto numbered = values<Index>(from, "bends_features", SIZE_MAX);
+  if (numbered.size() > Bends<W>::most_features) throw Error("the state has too many bends");
+  for (const Index feature : numbered) {
+    if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
+        bends.number_of(feature) != Bends<W>::most_features)
+      throw Error("the state's 'bends_features' are out of range");
+    bends.add_feature(feature);
+  }
+  bends.make_room(numbered.size());
+  const std::size_t pieces = Bends<W>::of_feature(numbered.size());
   if (cells.shape(0) != columns || cells.shape(1) != pieces || cells.shape(2) != Bends<W>::numbers)
     throw Error("the state's 'bends' have the wrong shape");
   const W* at = cells.data();

@@ -33,6 +33,8 @@ class Parts:
         hits = state["mixture_hits"][column]
         self._lean = -_log_odds(hits, visits, all_smoothing)
         self._pieces = state["bends"][column].astype(np.float64) if "bends" in state else None
+        features = state.get("bends_features", [])
+        self._numbers = {int(feature): number for number, feature in enumerate(features)}
 
     def of(self, places: Array, values: Array) -> tuple[Array, float]:
         """What the features at these places add, and the constant one."""
@@ -69,21 +71,22 @@ class Parts:
     def _bent(self, places: Array, z: Array, seen: Array) -> Array:
         """The pieces of each feature, and half of those that it shares with another."""
         known = np.flatnonzero(seen)
-        paired = len(self._blocks) - 1 <= MOST_PAIRED
+        paired = len(self._numbers) <= MOST_PAIRED
         count = len(known) + (len(known) * (len(known) - 1) // 2 if paired else 0)
         length = 1 / np.sqrt(max(1, count))
         place = (z + 2) * (KNOTS - 1) / 4
         knots = np.minimum(place.astype(np.int64), KNOTS - 2)
         shares = np.stack([1 - (place - knots), place - knots], axis=1)
         amounts = np.zeros(len(z))
+        number = {i: self._numbers[int(places[i])] for i in known}
         for i in known:
-            first = _pieces_of(int(places[i])) + knots[i]
+            first = _pieces_of(number[i]) + knots[i]
             amounts[i] += self._of_pieces(first + np.arange(2), shares[i], length)
         if not paired:
             return amounts
         for i in known:
-            for j in known[places[known] < places[i]]:
-                first = _pieces_of(int(places[i])) + KNOTS + KNOTS * KNOTS * int(places[j])
+            for j in (j for j in known if number[j] < number[i]):
+                first = _pieces_of(number[i]) + KNOTS + KNOTS * KNOTS * number[j]
                 around = (knots[j] + np.arange(2))[:, None] * KNOTS + knots[i] + np.arange(2)
                 share = np.outer(shares[j], shares[i])
                 both = self._of_pieces(first + around.ravel(), share.ravel(), length)
