@@ -55,22 +55,19 @@ struct BentRow {
     double product = 0, variance = 0, evidence = 0;
   };
   Sums sums(const W* column, W smoothing, W lean) const {
-    Lanes<W> product{}, variance{}, evidence{};
+    Pair product{}, variance{}, evidence{};
+    const auto add = [](Lanes<W> numbers, Pair& to) {
+      for (const Pair both : in_double(numbers)) to += both;
+    };
     for (std::size_t i = 0; i < pieces.size(); i += width) {
       const auto [weight, precision, hits, visits] = Quads<W>::at(pieces_at(column, i));
       const Lanes<W> share = lanes_at<width>(shares.data() + i), none{};
-      product += share * weight;
-      variance += share * share / (1 + precision);
+      add(share * weight, product);
+      add(share * share / (1 + precision), variance);
       const Lanes<W> said = log_odds<W>(hits, visits, smoothing) + lean;
-      evidence += share * (visits > 0 ? said : none);
+      add(share * (visits > 0 ? said : none), evidence);
     }
-    Sums sums;
-    for (std::size_t k = 0; k < width; ++k) {
-      sums.product += static_cast<double>(product[k]);
-      sums.variance += static_cast<double>(variance[k]);
-      sums.evidence += static_cast<double>(evidence[k]);
-    }
-    return sums;
+    return {product[0] + product[1], variance[0] + variance[1], evidence[0] + evidence[1]};
   }
 
   /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted.

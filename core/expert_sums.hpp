@@ -8,7 +8,8 @@
 #include "row.hpp"
 
 // The sums that the experts of yarrow_learner.hpp take over a row: for all of them and all columns
-// at a time, each in the order of the row's values, so that one column and many give the same bits.
+// at a time, each in the order of the row's values, so that one column and many give the same bits;
+// in double, so that another order of values hardly matters.
 
 namespace yarrow {
 
@@ -39,19 +40,22 @@ template <class W, class Cells, class F>
 template <std::size_t N, std::size_t Arows, class W>
 struct ColumnSums {
   static constexpr std::size_t width = lanes_of<W>;
-  Lanes<W> products[(N + width - 1) / width] = {};
-  Lanes<W> variances[Arows / width] = {};
+  Pair products[N / 2] = {};
+  Pair variances[Arows / 2] = {};
 
-  /// `own` holds the first expert's value and then, as `all` does everywhere, that of the others.
-  [[gnu::always_inline]] void add(const W* cells, Lanes<W> own, Lanes<W> all, bool with_variances) {
-    for (std::size_t j = 0; j + width <= N; j += width)
-      products[j / width] += (j == 0 ? own : all) * lanes_at<width>(cells + j);
-    constexpr std::size_t rest = N % width;
-    if constexpr (rest != 0) products[N / width] += all * lanes_at<rest>(cells + N - rest);
-    if (!with_variances) return;
+  /// The products of one value.
+  [[gnu::always_inline]] void add(const W* cells, double own, double all) {
+    products[0] += Pair{own, all} * pair_at(cells);
+    for (std::size_t j = 2; j < N; j += 2) products[j / 2] += all * pair_at(cells + j);
+  }
+  /// Its variances: `own` holds the first expert's value and then, as `all` does everywhere, that
+  /// of the others.
+  [[gnu::always_inline]] void add_variances(const W* cells, Lanes<W> own, Lanes<W> all) {
+    std::size_t at = 0;
     for (std::size_t j = 0; j < Arows; j += width) {
       const Lanes<W> x = j == 0 ? own : all;
-      variances[j / width] += x * x / (1 + lanes_at<width>(cells + N + j));
+      for (const Pair both : in_double(x * x / (1 + lanes_at<width>(cells + N + j))))
+        variances[at++] += both;
     }
   }
 };
@@ -59,33 +63,26 @@ struct ColumnSums {
 /// Products of weights and values, of any even number `n` of them, without values of their own.
 template <class W>
 void sum_products(const Row<W>& row, const W* x, const W* first, std::size_t stride, std::size_t n,
-                  W* sums) {
-  constexpr std::size_t width = lanes_of<W>;
+                  double* sums) {
   for_fours(row, x, first, stride, [=](const auto& cells, const auto& values, std::size_t) {
-    Lanes<W> all[std::extent_v<std::remove_reference_t<decltype(values)>>];
-    spread(values, [](Lanes<W> x) { return x; }, all);
-    std::size_t j = 0;
-    for (; j + width <= n; j += width) {
-      Lanes<W> sum = lanes_at<width>(sums + j);
+    for (std::size_t j = 0; j < n; j += 2) {
+      Pair sum = pair_at(sums + j);
       for (std::size_t k = 0; k < std::size(cells); ++k)
-        sum += all[k] * lanes_at<width>(cells[k] + j);
-      put_lanes<width>(sum, sums + j);
+        sum += static_cast<double>(values[k]) * pair_at(cells[k] + j);
+      put_pair_at(sum, sums + j);
     }
-    if (j == n) return;
-    Lanes<W> sum = lanes_at<2>(sums + j);
-    for (std::size_t k = 0; k < std::size(cells); ++k) sum += all[k] * lanes_at<2>(cells[k] + j);
-    put_lanes<2>(sum, sums + j);
   });
 }
 
 /// The first `n` of them anew, each with values of its own.
 template <class W>
 void sum_own_products(const Row<W>& row, const W* own, std::size_t line, const W* first,
-                      std::size_t stride, std::size_t n, W* sums) {
-  std::fill_n(sums, n, W{0});
+                      std::size_t stride, std::size_t n, double* sums) {
+  std::fill_n(sums, n, 0.0);
   for (std::size_t i = 0; i < row.size; ++i, own += line) {
     const W* const cells = first + row.index[i] * stride;
-    for (std::size_t j = 0; j < n; ++j) sums[j] += own[j] * cells[j];
+    for (std::size_t j = 0; j < n; ++j)
+      sums[j] += static_cast<double>(own[j]) * static_cast<double>(cells[j]);
   }
 }
 
@@ -105,7 +102,7 @@ struct OwnValues {
 /// Sums of x^2/P, where cells are P - 1, for the listed groups of neighbours.
 template <class W>
 void sum_variances(const Row<W>& row, const W* x, const OwnValues<W>& own, const W* first,
-                   std::size_t stride, const std::vector<std::size_t>& groups, W* sums) {
+                   std::size_t stride, const std::vector<std::size_t>& groups, double* sums) {
   constexpr std::size_t width = lanes_of<W>;
   const std::size_t* const listed = groups.data();
   const std::size_t many = groups.size();
@@ -114,12 +111,15 @@ void sum_variances(const Row<W>& row, const W* x, const OwnValues<W>& own, const
     spread(values, [](Lanes<W> x) { return x; }, all);
     for (std::size_t m = 0; m < many; ++m) {
       const std::size_t j = listed[m];
-      Lanes<W> sum = lanes_at<width>(sums + j);
+      Pair group[width / 2];
+      std::memcpy(group, sums + j, sizeof group);
       for (std::size_t k = 0; k < std::size(cells); ++k) {
         const Lanes<W> x = own.at(i + k, j, all[k]);
-        sum += x * x / (1 + lanes_at<width>(cells[k] + j));
+        Pair* to = group;
+        for (const Pair both : in_double(x * x / (1 + lanes_at<width>(cells[k] + j))))
+          *to++ += both;
       }
-      put_lanes<width>(sum, sums + j);
+      std::memcpy(sums + j, group, sizeof group);
     }
   });
 }

@@ -57,6 +57,7 @@ struct Column {
   double memory = 0;     ///< what the rule keeps; top1 has one problem and uses the first column's
   double restarts = 0;   ///< how often its variances were set back to the prior
   double hits = 0;       ///< naive Bayes: values in rows of its class
+  double weight = 0;     ///< naive Bayes: of rows of its class
   std::vector<Index> selected;        ///< selection: features in the order of entry
   std::vector<double> group_squares;  ///< groups: their sums of squares
   TriangularRoot factor_root;         ///< factored: L L' = I + U'D U
@@ -77,6 +78,7 @@ struct Scalars {
   Mixture mixture;     ///< of experts: what each is worth
   double counted = 0;  ///< standardised columns: rows that their counts refer to
   double visits = 0;   ///< naive Bayes: values in all rows
+  double weight = 0;   ///< naive Bayes: of all rows
 };
 
 /// The features of the rows learned so far, as long as they are few. Most classes appear early, and
@@ -169,7 +171,10 @@ struct State : Scalars {
     blocks.add_column();
     columns.push_back(from < 0 ? Column{} : Column(columns[from]));
     if (from < 0) columns.back().scale_sum = t;  // a fresh column had scale 1 so far
-    if (mirrored) columns.back().hits = visits - columns.back().hits;
+    if (mirrored) {
+      columns.back().hits = visits - columns.back().hits;
+      columns.back().weight = weight - columns.back().weight;
+    }
     bends.add_column(from, mirrored);
     if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
     if (!votes.empty() && mirrored) votes.back().mirror();

@@ -42,6 +42,7 @@ class YarrowLearner final : public Learner<W> {
   using Numbers = std::vector<double>;
 
   static constexpr std::size_t width = lanes_of<W>;
+  static constexpr double infinite_weight = 1e15;  ///< one beyond this is as good as infinite
 
  public:
   using Base::state;
@@ -137,7 +138,7 @@ class YarrowLearner final : public Learner<W> {
   /// What is found out about one row; by expert and column, as in the blocks.
   struct Walk {
     StandardizedRow<W> row;
-    std::vector<W> products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
+    Numbers products, variances;         ///< w.x~, sum of x~^2/P, without length and intercept
     std::vector<Mixture::Numbers> said;  ///< by the experts, of a column each
     Numbers scores;                      ///< of the mixture
     Numbers margins;
@@ -147,8 +148,8 @@ class YarrowLearner final : public Learner<W> {
     bool few = false;  ///< features: there are bends
     BentRow<W> bent;
     std::vector<typename BentRow<W>::Sums> bent_sums;  ///< by column, as are these
-    std::vector<W> evidence, lean;
-    std::vector<W> bent_step, bent_gain;
+    Numbers evidence;
+    std::vector<W> lean, bent_step, bent_gain;
   };
 
   static std::vector<Plane> planes() {
@@ -248,7 +249,7 @@ class YarrowLearner final : public Learner<W> {
     W* weighed;
     W smoothing, lean;
     ColumnSums<experts, arows, W> sums{};
-    Lanes<W> evidence{};
+    Pair evidence[width / 2] = {};
 
     [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
                                            Lanes<W> hits, Lanes<W> visits, LaneBits<W> known) {
@@ -257,13 +258,17 @@ class YarrowLearner final : public Learner<W> {
         const Lanes<W> none{}, all = log_odds<W>(hits, visits, smoothing) + lean;
         const Lanes<W> said = known ? all : none;
         own *= larger(said, -said);
-        evidence += said;
+        Pair* to = evidence;
+        for (const Pair both : in_double(said)) *to++ += both;
       }
+      const auto owns = in_double(own), alls = in_double(values);
       for (std::size_t k = 0; k < width; ++k) {
-        const Lanes<W> all = Lanes<W>{} + values[k];
-        const Lanes<W> line = with_first(all, own[k]);
-        put_lanes<width>(line, weighed + (place + k) * width);
-        sums.add(blocks[k], line, all, Learns);
+        sums.add(blocks[k], owns[k / 2][k % 2], alls[k / 2][k % 2]);
+        if constexpr (Learns) {
+          const Lanes<W> all = Lanes<W>{} + values[k], line = with_first(all, own[k]);
+          put_lanes<width>(line, weighed + (place + k) * width);
+          sums.add_variances(blocks[k], line, all);
+        }
       }
     }
   };
@@ -273,9 +278,10 @@ class YarrowLearner final : public Learner<W> {
     const Sums found = column_statistics().standardize(
         state, row, walk.row,
         Sums{walk.row.weighed.data(), static_cast<W>(smoothing()), walk.lean[0]});
-    std::memcpy(walk.products.data(), found.sums.products, experts * sizeof(W));
-    std::memcpy(walk.variances.data(), found.sums.variances, arows * sizeof(W));
-    for (std::size_t k = 0; k < width; ++k) walk.evidence[k * line()] = found.evidence[k];
+    std::memcpy(walk.products.data(), found.sums.products, sizeof found.sums.products);
+    std::memcpy(walk.variances.data(), found.sums.variances, sizeof found.sums.variances);
+    for (std::size_t k = 0; k < width; ++k)
+      walk.evidence[k * line()] = found.evidence[k / 2][k % 2];
   }
 
   /// The same for many columns.
@@ -293,11 +299,10 @@ class YarrowLearner final : public Learner<W> {
 
   /// What naive Bayes says of each column.
   void weigh_evidence(Walk& walk) const {
-    const W* prior = state.blocks.intercept() + hits * state.blocks.capacity();
     for (int k = 0; k < state.blocks.columns(); ++k) {
       for (std::size_t l = 1; l < width; ++l) walk.evidence[k] += walk.evidence[l * line() + k];
-      if (walk.few) walk.evidence[k] = static_cast<W>(walk.bent_sums[k].evidence);
-      walk.evidence[k] += static_cast<W>(log_odds(prior[k], state.counted, smoothing()));
+      if (walk.few) walk.evidence[k] = walk.bent_sums[k].evidence;
+      walk.evidence[k] += log_odds(state.columns[k].weight, state.weight, smoothing());
     }
   }
 
@@ -335,7 +340,7 @@ class YarrowLearner final : public Learner<W> {
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     move(row);
     move_bends(row, c);
-    count(row, c);
+    count(row, c, std::min(weight, infinite_weight));
     state.mixture.take(mixture_step, drift(), first_variances_);
     if (column_statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
@@ -374,8 +379,9 @@ class YarrowLearner final : public Learner<W> {
       for (std::size_t e = 0; e < experts; ++e) {
         const std::size_t at = e * capacity + k;
         const double margin = walk_.margins[at];
-        if (e >= arows) {  // a weight beyond this is as good as infinite
-          set_step(at, sign * std::min(weight, 1e15) / (1 + std::exp(margin)), rates_[e], e);
+        if (e >= arows) {
+          const double size = std::min(weight, infinite_weight) / (1 + std::exp(margin));
+          set_step(at, sign * size, rates_[e], e);
           growth = std::max(growth, rates_[e]);
           continue;
         }
@@ -494,7 +500,7 @@ class YarrowLearner final : public Learner<W> {
   bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }
 
   /// Takes the row into the statistics of its features, and into the counts of naive Bayes.
-  void count(const Row<W>& row, int c) {
+  void count(const Row<W>& row, int c, double weight) {
     const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
     const bool is_alone = capacity == 1;
     column_statistics().count(state, row, static_cast<W>(is_alone && is_hit(0, c)));
@@ -504,11 +510,11 @@ class YarrowLearner final : public Learner<W> {
       W* const cells = state.blocks.first() + hits * capacity + k;
       if (!is_alone)
         for (std::size_t i = 0; i < row.size; ++i) cells[row.index[i] * stride] += 1;
-      state.blocks.intercept()[hits * capacity + k] += 1;
       state.columns[k].hits += values;
+      state.columns[k].weight += weight;
     }
-    state.blocks.intercept()[statistics * capacity] += 1;
     state.visits += values;
+    state.weight += weight;
   }
 
   void halve_counts() {
@@ -516,8 +522,12 @@ class YarrowLearner final : public Learner<W> {
     W* cells = state.blocks.data() + hits * capacity;
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot, cells += stride)
       for (std::size_t k = 0; k <= capacity; ++k) cells[k] /= 2;  // hits, and visits behind them
-    for (Column& column : state.columns) column.hits /= 2;
+    for (Column& column : state.columns) {
+      column.hits /= 2;
+      column.weight /= 2;
+    }
     state.visits /= 2;
+    state.weight /= 2;
     state.bends.halve_counts();
   }
 

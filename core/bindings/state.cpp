@@ -81,10 +81,15 @@ static nb::dict state_of(PythonModel<W>& self) {
       mixture.insert(mixture.end(), line.begin(), line.end());
     mixture.push_back(state.counted);
     mixture.push_back(state.visits);
+    mixture.push_back(state.weight);
     add("mixture", mixture);
-    std::vector<double> hits;
-    for (const Column& column : state.columns) hits.push_back(column.hits);
+    std::vector<double> hits, weights;
+    for (const Column& column : state.columns) {
+      hits.push_back(column.hits);
+      weights.push_back(column.weight);
+    }
     add("mixture_hits", hits);
+    add("mixture_weights", weights);
   }
   if (const Bends<W>& bends = state.bends; bends.in_use() && !bends.ended) {
     const std::size_t pieces = Bends<W>::of_feature(bends.features.size());
@@ -223,13 +228,17 @@ static void restore_factors(std::vector<Column>& to, const nb::dict& from, std::
   }
 }
 
-/// What experts are worth, line by line, and the rows and values that counts refer to.
-static constexpr std::size_t mixture_size = Mixture::experts * (Mixture::experts + 1) + 2;
+/// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
+static constexpr std::size_t mixture_size = Mixture::experts * (Mixture::experts + 1) + 3;
 
 static void restore_mixture(Scalars& to, const nb::dict& state) {
   const auto saved = values<double>(state, "mixture", mixture_size);
   const auto hits = values<double>(state, "mixture_hits", to.columns.size());
-  for (std::size_t k = 0; k < hits.size(); ++k) to.columns[k].hits = hits[k];
+  const auto weights = values<double>(state, "mixture_weights", to.columns.size());
+  for (std::size_t k = 0; k < hits.size(); ++k) {
+    to.columns[k].hits = hits[k];
+    to.columns[k].weight = weights[k];
+  }
   auto from = saved.begin();
   const auto read = [&](Mixture::Numbers& line) {
     std::copy_n(from, Mixture::experts, line.begin());
@@ -238,7 +247,8 @@ static void restore_mixture(Scalars& to, const nb::dict& state) {
   read(to.mixture.mean);
   for (Mixture::Numbers& line : to.mixture.covariance) read(line);
   to.counted = *from++;
-  to.visits = *from;
+  to.visits = *from++;
+  to.weight = *from;
 }
 
 template <class W>

@@ -120,8 +120,8 @@ class NaiveBayes:
         prior = np.log((self.rows[1] + SMOOTHING[0]) / (self.rows[0] + SMOOTHING[0]))
         return (sum(share * self.evidence(f) for f, share in row.items()) + prior) / 10
 
-    def learn(self, row, values, is_class):
-        self.rows[is_class] += 1
+    def learn(self, row, values, is_class, weight):
+        self.rows[is_class] += weight
         for feature, share in row.items():
             self.counts[is_class][feature] += share
         self.totals[is_class] += values
@@ -200,8 +200,8 @@ class Column:
         if few:
             shares = shares_of(z, there, paired)
             self.bent.learn(bent_row(shares, there, paired), sign, weight)
-            self.bayes_of_pieces.learn(shares, len(there), int(is_class))
-        self.bayes.learn(dict.fromkeys(there, 1), len(there), int(is_class))
+            self.bayes_of_pieces.learn(shares, len(there), int(is_class), weight)
+        self.bayes.learn(dict.fromkeys(there, 1), len(there), int(is_class), weight)
 
 
 class Textbook:
@@ -430,8 +430,9 @@ def test_counts_are_halved_before_they_stick(dtype):
     state = model.__getstate__()
     tensors = state["_core_state"]["tensors"]
     times = (2**23 - 10) / 50
-    tensors["mixture"][-2:] *= times  # rows and values
+    tensors["mixture"][-3:] *= times  # rows, values, and what rows weigh
     tensors["mixture_hits"] *= times
+    tensors["mixture_weights"] *= times
     tensors["blocks"][:, 12:14] *= times  # hits and visits
     tensors["bends"][:, :, 2:] *= times
     later = YarrowClassifier()
@@ -439,11 +440,11 @@ def test_counts_are_halved_before_they_stick(dtype):
     later.partial_fit(X[:20], y[:20])
     after = later._model.get_state()
     rows = 2**22 + 10
-    assert after["mixture"][-2] == after["blocks"][1, 13, 0] == rows
-    hits = after["blocks"][:, 12, 1]
+    assert after["mixture"][-3] == after["mixture"][-1] == after["blocks"][1, 13, 0] == rows
+    hits = after["blocks"][1:, 12, 1]
     np.testing.assert_allclose(hits, np.mean(y) * rows, rtol=1e-3)
-    np.testing.assert_allclose(after["mixture_hits"][1], hits[1:].sum(), rtol=1e-6)
-    np.testing.assert_allclose(after["bends"][1, 2:9, 2:].sum(axis=0), [hits[1], rows], rtol=1e-3)
+    np.testing.assert_allclose(after["mixture_hits"][1], hits.sum(), rtol=1e-6)
+    np.testing.assert_allclose(after["bends"][1, 2:9, 2:].sum(axis=0), [hits[0], rows], rtol=1e-3)
     before = model.decision_function(X)
     assert np.corrcoef(before, later.decision_function(X))[0, 1] > 0.9
 

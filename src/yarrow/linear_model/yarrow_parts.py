@@ -27,11 +27,12 @@ class Parts:
         self._blocks = state["blocks"][:, :, column].astype(np.float64)
         mixture = state["mixture"]
         self._worth = np.asarray(mixture[: len(HEARD)]) * HEARD
-        self._rows, visits = mixture[-2:]
+        self._rows, visits, weight = mixture[-3:]
         self._intercept = intercept
         self._smoothing, all_smoothing = smoothing
         hits = state["mixture_hits"][column]
         self._lean = -_log_odds(hits, visits, all_smoothing)
+        self._prior = _log_odds(state["mixture_weights"][column], weight, self._smoothing)
         self._pieces = state["bends"][column].astype(np.float64) if "bends" in state else None
         features = state.get("bends_features", [])
         self._numbers = {int(feature): number for number, feature in enumerate(features)}
@@ -52,8 +53,7 @@ class Parts:
         else:
             amounts += self._bent(places, z, seen)
             constant += self._worth[6] * self._intercept * self._pieces[0, 0]
-        prior = _log_odds(self._blocks[0, 12], self._rows, self._smoothing)
-        return amounts, constant + float(self._worth[7] * prior)
+        return amounts, constant + float(self._worth[7] * self._prior)
 
     def _straight(self, places: Array, z: Array, seen: Array) -> tuple[Array, float]:
         """The experts whose score is a sum of weight times value."""
