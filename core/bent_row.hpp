@@ -70,9 +70,10 @@ struct BentRow {
     return {product[0] + product[1], variance[0] + variance[1], evidence[0] + evidence[1]};
   }
 
-  /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted.
-  void learn(W* column, W step, W gain, bool is_hit) const {
-    const W scale = static_cast<W>(length), hit = is_hit;
+  /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted, as many
+  /// times as the row weighs.
+  void learn(W* column, W step, W gain, W times, bool is_hit) const {
+    const W scale = static_cast<W>(length), times_hit = is_hit ? times : 0;
     const Lanes<W> limit = Lanes<W>{} + static_cast<W>(most_precision);
     for (std::size_t i = 0; i < pieces.size(); i += width) {
       const auto at = pieces_at(column, i);
@@ -81,8 +82,8 @@ struct BentRow {
       const Lanes<W> share = lanes_at<width>(shares.data() + i), x = share * scale;
       weight += step * x / (1 + precision);
       precision = smaller(precision + gain * (x * x), limit);
-      hits += hit * share;
-      visits += share;
+      hits += times_hit * share;
+      visits += times * share;
       piece.put(at);
     }
   }

@@ -47,7 +47,7 @@ struct ColumnStatistics {
     constexpr std::size_t width = lanes_of<W>;
     const W* const first = state.blocks.first();
     const std::size_t stride = state.blocks.stride();
-    const W rows = static_cast<W>(state.counted), share = rows > 0 ? 1 / rows : 0;
+    const W rows = static_cast<W>(state.weight), share = rows > 0 ? 1 / rows : 0;
     LaneBits<W> known{};
     const std::size_t place = at - 1;
     W* const to = out.values.data();
@@ -75,9 +75,10 @@ struct ColumnStatistics {
     return also;
   }
 
-  /// Takes the values of a row into the statistics, and so many hits into the last column.
+  /// Takes the values of a row, which weighs something, into the statistics, and so many hits into
+  /// the last column.
   template <class W>
-  void count(State<W>& state, const Row<W> row, W more_hits) const {
+  void count(State<W>& state, const Row<W> row, W weight, W more_hits) const {
     constexpr std::size_t width = lanes_of<W>;
     W* const first = state.blocks.first() + at - 1;
     const std::size_t stride = state.blocks.stride();
@@ -85,7 +86,7 @@ struct ColumnStatistics {
       const auto blocks = blocks_at<W>(first, stride, features);
       Quads<W> numbers = Quads<W>::at(blocks);
       numbers.first += more_hits;
-      count_values<W>(lanes_at<width>(values), numbers);
+      count_values<W>(lanes_at<width>(values), weight, numbers);
       numbers.put(blocks);
     };
     std::size_t i = 0;
@@ -135,12 +136,12 @@ struct ColumnStatistics {
 
   /// n, a and s, which stand behind the hits, with one more value each.
   template <class W>
-  [[gnu::always_inline]] static void count_values(Lanes<W> x, Quads<W>& numbers) {
+  [[gnu::always_inline]] static void count_values(Lanes<W> x, W weight, Quads<W>& numbers) {
     auto& [hits, n, a, s] = numbers;
     const Scale<W> scale(larger(larger(leading_power(a), leading_power(s)), leading_power(x)));
     const Lanes<W> mean = a * scale.inverse, deviation = s * scale.inverse,
                    before = x * scale.inverse - mean, variance = deviation * deviation;
-    const Lanes<W> visits = n + 1, part = 1 / visits;
+    const Lanes<W> visits = n + weight, part = weight / visits;
     const Lanes<W> after = variance + (before * before * (1 - part) - variance) * part;
     const Lanes<W> largest = Lanes<W>{} + std::numeric_limits<W>::max();
     n = visits;

@@ -339,7 +339,7 @@ class YarrowLearner final : public Learner<W> {
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     move(row);
-    move_bends(row, c);
+    move_bends(row, c, std::min(weight, infinite_weight));
     count(row, c, std::min(weight, infinite_weight));
     state.mixture.take(mixture_step, drift(), first_variances_);
     if (column_statistics().finish_row(state)) halve_counts();
@@ -480,7 +480,8 @@ class YarrowLearner final : public Learner<W> {
     });
   }
 
-  void move_bends(const Row<W>& row, int c) {
+  void move_bends(const Row<W>& row, int c, double weight) {
+    if (weight == 0) return;
     if (!walk_.few) return state.bends.end();
     if (walk_.row.known < static_cast<double>(row.size))
       for (std::size_t i = 0; i < row.size; ++i)
@@ -489,7 +490,7 @@ class YarrowLearner final : public Learner<W> {
     for (int k = 0; k < state.blocks.columns(); ++k) {
       W* const column = state.bends.columns[k].data();
       const W step = walk_.bent_step[k], gain = walk_.bent_gain[k];
-      walk_.bent.learn(column, step, gain, is_hit(k, c));
+      walk_.bent.learn(column, step, gain, static_cast<W>(weight), is_hit(k, c));
       W& precision = column[Bends<W>::precision];  // the intercept's
       const W x = static_cast<W>(intercept_);
       column[Bends<W>::weight] += step * x / (1 + precision);
@@ -499,17 +500,20 @@ class YarrowLearner final : public Learner<W> {
 
   bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }
 
-  /// Takes the row into the statistics of its features, and into the counts of naive Bayes.
+  /// Takes the row into the statistics of its features, and into the counts of naive Bayes: as many
+  /// times as it weighs.
   void count(const Row<W>& row, int c, double weight) {
+    if (weight == 0) return;
     const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
     const bool is_alone = capacity == 1;
-    column_statistics().count(state, row, static_cast<W>(is_alone && is_hit(0, c)));
-    const auto values = static_cast<double>(row.size);
+    const W times = static_cast<W>(weight), times_hit = is_alone && is_hit(0, c) ? times : 0;
+    column_statistics().count(state, row, times, times_hit);
+    const double values = weight * static_cast<double>(row.size);
     for (int k = 0; k < state.blocks.columns(); ++k) {
       if (!is_hit(k, c)) continue;
       W* const cells = state.blocks.first() + hits * capacity + k;
       if (!is_alone)
-        for (std::size_t i = 0; i < row.size; ++i) cells[row.index[i] * stride] += 1;
+        for (std::size_t i = 0; i < row.size; ++i) cells[row.index[i] * stride] += times;
       state.columns[k].hits += values;
       state.columns[k].weight += weight;
     }

@@ -41,7 +41,7 @@ class Columns:
     def unscaled(self, x):
         """Return the row in the scale of its columns, each value at most 2 by size."""
         there, seen = x != 0, self.n > 0
-        p = self.n / max(1, self.rows)
+        p = self.n / (self.rows or 1)
         variance = np.divide(self.squares, self.n, out=np.zeros_like(x), where=seen)
         squared = variance + self.mean**2 * (1 - p**4)
         varies = squared > 1e-12 * self.mean**2
@@ -54,9 +54,9 @@ class Columns:
         known = max(1, np.count_nonzero(there & seen)), max(1, np.count_nonzero(there))
         return z * seen / np.sqrt(known[0]), z / np.sqrt(known[1])
 
-    def count(self, x):
-        there = x != 0
-        self.rows += 1
+    def count(self, x, weight=1.0):
+        there = weight * (x != 0)
+        self.rows += weight
         self.n += there
         before = (x - self.mean) * there
         self.mean += np.divide(before, self.n, out=np.zeros_like(x), where=self.n > 0)
@@ -123,8 +123,8 @@ class NaiveBayes:
     def learn(self, row, values, is_class, weight):
         self.rows[is_class] += weight
         for feature, share in row.items():
-            self.counts[is_class][feature] += share
-        self.totals[is_class] += values
+            self.counts[is_class][feature] += weight * share
+        self.totals[is_class] += weight * values
 
 
 class BentAROW:
@@ -251,7 +251,7 @@ class Textbook:
         for k, column in enumerate(self.classes):
             z = self.columns.unscaled(x)
             column.learn(row, z, there, k == c, weight, few=many <= 64, paired=many <= 4)
-        self.columns.count(x)
+        self.columns.count(x, weight)
 
 
 def stream(rows, columns, classes, seed=0, dense=False):

@@ -27,12 +27,12 @@ class Parts:
         self._blocks = state["blocks"][:, :, column].astype(np.float64)
         mixture = state["mixture"]
         self._worth = np.asarray(mixture[: len(HEARD)]) * HEARD
-        self._rows, visits, weight = mixture[-3:]
+        visits, self._weight = mixture[-2:]
         self._intercept = intercept
         self._smoothing, all_smoothing = smoothing
         hits = state["mixture_hits"][column]
         self._lean = -_log_odds(hits, visits, all_smoothing)
-        self._prior = _log_odds(state["mixture_weights"][column], weight, self._smoothing)
+        self._prior = _log_odds(state["mixture_weights"][column], self._weight, self._smoothing)
         self._pieces = state["bends"][column].astype(np.float64) if "bends" in state else None
         features = state.get("bends_features", [])
         self._numbers = {int(feature): number for number, feature in enumerate(features)}
@@ -41,7 +41,7 @@ class Parts:
         """What the features at these places add, and the constant one."""
         n, a, s = self._blocks[places + 1, 13:16].T
         seen = (places >= 0) & (n > 0) & (values != 0)
-        p = n / max(1.0, self._rows)
+        p = n / max(self._weight, np.finfo(float).tiny)
         squared = np.where(seen, s**2 + a**2 * (1 - p**4), 1.0)
         z = np.where(squared > 1e-12 * a**2, (values - a * p**2) / np.sqrt(squared), 0.0)
         z = np.clip(z, -2, 2) * seen
