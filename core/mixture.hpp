@@ -14,7 +14,8 @@ namespace yarrow {
 /// covariance grows a little with each row, so that experts can rise and fall for ever:
 ///   u += alpha*S*z,  S -= S z z'S/(z'S z + r),  then S += drift*I,
 ///   alpha = max(0, 1 - u.z)/(z'S z + r).
-/// A sample weight divides r. Experts that begin without variance keep their weight.
+/// A sample weight below 1 divides r; a heavy row is not believed more than others, as one
+/// row must not decide whom to trust. Experts that begin without variance keep their weight.
 struct Mixture {
   static constexpr int experts = 8;
   using Numbers = std::array<double, experts>;

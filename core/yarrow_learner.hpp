@@ -332,7 +332,7 @@ class YarrowLearner final : public Learner<W> {
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
-    const Mixture::Step mixture_step = state.mixture.step(example_of(c), mixture_r() / weight);
+    const Mixture::Step mixture_step = state.mixture.step(example_of(c), mixture_r() / std::min(weight, 1.0));
     if (walk_.few && walk_.row.known < static_cast<double>(row.size)) meet_features(row);
     const double growth = std::max(decide(row, c, weight), decide_bends(c, weight));
     state.weights.template admit<W>(growth, [&] { return largest_weight(); });

@@ -238,12 +238,12 @@ class Textbook:
         if c not in self.seen:
             self.seen.append(c)
         z = self.example(said, scores, c)
-        r, drift = MIXTURE
+        r, drift = MIXTURE[0] / min(weight, 1), MIXTURE[1]
         h = self.S @ z
         v, loss = z @ h, 1 - self.u @ z
         if loss > 0 and v > 0:
-            self.u += loss / (v + r / weight) * h
-            self.S -= np.outer(h, h) / (v + r / weight)
+            self.u += loss / (v + r) * h
+            self.S -= np.outer(h, h) / (v + r)
         self.S += drift * np.eye(EXPERTS)
         row = np.append(self.columns.standardized(x)[1], INTERCEPT)
         there = np.flatnonzero(x)
