@@ -34,31 +34,33 @@ template <class W, class Cells, class F>
   }
 }
 
-/// Sums over one column of N experts, whose weights are followed by their P - 1: they stay in
-/// registers while another walk brings the blocks and values. The first expert has values of its
-/// own; the first few are AROWs, whose sums of x^2/P are taken along.
-template <std::size_t N, std::size_t Arows, class W>
-struct ColumnSums {
-  static constexpr std::size_t width = lanes_of<W>;
-  Pair products[N / 2] = {};
-  Pair variances[Arows / 2] = {};
-
-  /// The products of one value.
-  [[gnu::always_inline]] void add(const W* cells, double own, double all) {
-    products[0] += Pair{own, all} * pair_at(cells);
-    for (std::size_t j = 2; j < N; j += 2) products[j / 2] += all * pair_at(cells + j);
-  }
-  /// Its variances: `own` holds the first expert's value and then, as `all` does everywhere, that
-  /// of the others.
-  [[gnu::always_inline]] void add_variances(const W* cells, Lanes<W> own, Lanes<W> all) {
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < Arows; j += width) {
-      const Lanes<W> x = j == 0 ? own : all;
-      for (const Pair both : in_double(x * x / (1 + lanes_at<width>(cells + N + j))))
-        variances[at++] += both;
+/// Sums over one column of N experts, whose weights are followed by their P - 1, all in registers.
+/// The first expert has a value of its own, which stands first in each value's line; the first few
+/// are AROWs, whose sums of x^2/P are taken along if somebody learns.
+template <std::size_t N, std::size_t Arows, bool Learns, class W>
+void sum_column(const Row<W>& row, const W* lines, const W* first, std::size_t stride,
+                double* products, double* variances) {
+  constexpr std::size_t width = lanes_of<W>;
+  Pair product[N / 2] = {}, variance[Arows / 2] = {};
+#pragma GCC unroll 2
+  for (std::size_t i = 0; i < row.size; ++i) {
+    const W* const cells = first + row.index[i] * stride;
+    const Lanes<W> own = lanes_at<width>(lines + i * width), all = Lanes<W>{} + own[1];
+    const Pair others = in_double(all)[0];
+    product[0] += in_double(own)[0] * pair_at(cells);
+    for (std::size_t j = 2; j < N; j += 2) product[j / 2] += others * pair_at(cells + j);
+    if constexpr (Learns) {
+      Pair* to = variance;
+      for (std::size_t j = 0; j < Arows; j += width) {
+        const Lanes<W> x = j == 0 ? own : all;
+        for (const Pair both : in_double(x * x / (1 + lanes_at<width>(cells + N + j))))
+          *to++ += both;
+      }
     }
   }
-};
+  std::memcpy(products, product, sizeof product);
+  std::memcpy(variances, variance, sizeof variance);
+}
 
 /// Products of weights and values, of any even number `n` of them, without values of their own.
 template <class W>

@@ -46,17 +46,26 @@ template <std::size_t N, class W>
   std::memcpy(to, &numbers, N * sizeof(W));
 }
 
-/// The same with another first one.
-[[gnu::always_inline]] inline Lanes<float> with_first(Lanes<float> numbers, float first) {
+/// A line for each place of two registers: the first one's number, then the other's everywhere.
+[[gnu::always_inline]] inline void put_lines(Lanes<float> first, Lanes<float> rest, float* to) {
 #if defined(__SSE2__)
-  return _mm_move_ss(numbers, _mm_set_ss(first));
+  const __m128 low = _mm_unpacklo_ps(first, rest), high = _mm_unpackhi_ps(first, rest);
+  _mm_storeu_ps(to, _mm_shuffle_ps(low, low, 0x54));
+  _mm_storeu_ps(to + 4, _mm_shuffle_ps(low, low, 0xfe));
+  _mm_storeu_ps(to + 8, _mm_shuffle_ps(high, high, 0x54));
+  _mm_storeu_ps(to + 12, _mm_shuffle_ps(high, high, 0xfe));
 #else
-  numbers[0] = first;
-  return numbers;
+  for (int k = 0; k < 4; ++k, to += 4) {
+    to[0] = first[k];
+    to[1] = to[2] = to[3] = rest[k];
+  }
 #endif
 }
-inline Lanes<double> with_first(Lanes<double> numbers, double first) {
-  return Lanes<double>{first, numbers[1]};
+inline void put_lines(Lanes<double> first, Lanes<double> rest, double* to) {
+  for (int k = 0; k < 2; ++k, to += 2) {
+    to[0] = first[k];
+    to[1] = rest[k];
+  }
 }
 
 /// Two numbers at a and two at b, in one register.

@@ -26,7 +26,7 @@ namespace yarrow {
   const Lanes<float> powers = __builtin_convertvector((x >> digits) - (y >> digits), Lanes<float>);
   const Lanes<float> s = (m - o) / (m + o), q = s * s;
   const Lanes<float> series =
-      ((((q / 11.0F + 1 / 9.0F) * q + 1 / 7.0F) * q + 1 / 5.0F) * q + 1 / 3.0F) * q + 1;
+      ((((q * (1 / 11.0F) + 1 / 9.0F) * q + 1 / 7.0F) * q + 1 / 5.0F) * q + 1 / 3.0F) * q + 1;
   return powers * 0.6931471805599453F + 2 * s * series;
 }
 inline Lanes<double> log_ratio(Lanes<double> a, Lanes<double> b) {

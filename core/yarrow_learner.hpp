@@ -204,14 +204,14 @@ class YarrowLearner final : public Learner<W> {
     fill(walk.evidence, width * line, 0);
     find_leans(walk);
     walk.row.weighed.resize((row.size + spare_places) * line);
-    if (capacity == 1) {  // nothing beside the column: its sums fit into the same walk
-      if (walk.few)
-        sum_column<false, Learns>(row, walk);
-      else
-        sum_column<true, Learns>(row, walk);
+    const W* first = state.blocks.first();
+    if (capacity == 1) {  // nothing beside the column
+      walk.few ? weigh_column<false>(row, walk) : weigh_column<true>(row, walk);
+      sum_column<experts, arows, Learns>(row, walk.row.weighed.data(), first, stride,
+                                         walk.products.data(), walk.variances.data());
     } else {
       column_statistics().standardize(state, row, walk.row, [](auto...) {});
-      const W *values = walk.row.values.data(), *first = state.blocks.first();
+      const W* values = walk.row.values.data();
       sum_products(row, values, first, stride, experts * capacity, walk.products.data());
       weigh_columns(row, walk);
       if (!walk.few)
@@ -243,15 +243,14 @@ class YarrowLearner final : public Learner<W> {
           -log_odds(state.columns[k].hits, state.visits, smoothing_of_all()));
   }
 
-  /// The sums of one column with nothing beside it, and its own values.
-  template <bool Weighed, bool Learns>
+  /// What the features say of one column with nothing beside it, and its own values.
+  template <bool Weighed>
   struct OneColumn {
     W* weighed;
     W smoothing, lean;
-    ColumnSums<experts, arows, W> sums{};
     Pair evidence[width / 2] = {};
 
-    [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
+    [[gnu::always_inline]] void operator()(std::size_t place, const auto&, Lanes<W> values,
                                            Lanes<W> hits, Lanes<W> visits, LaneBits<W> known) {
       Lanes<W> own = values;
       if constexpr (Weighed) {
@@ -261,25 +260,14 @@ class YarrowLearner final : public Learner<W> {
         Pair* to = evidence;
         for (const Pair both : in_double(said)) *to++ += both;
       }
-      const auto owns = in_double(own), alls = in_double(values);
-      for (std::size_t k = 0; k < width; ++k) {
-        sums.add(blocks[k], owns[k / 2][k % 2], alls[k / 2][k % 2]);
-        if constexpr (Learns) {
-          const Lanes<W> all = Lanes<W>{} + values[k], line = with_first(all, own[k]);
-          put_lanes<width>(line, weighed + (place + k) * width);
-          sums.add_variances(blocks[k], line, all);
-        }
-      }
+      put_lines(own, values, weighed + place * width);
     }
   };
-  template <bool Weighed, bool Learns>
-  void sum_column(const Row<W>& row, Walk& walk) const {
-    using Sums = OneColumn<Weighed, Learns>;
-    const Sums found = column_statistics().standardize(
+  template <bool Weighed>
+  void weigh_column(const Row<W>& row, Walk& walk) const {
+    const auto found = column_statistics().standardize(
         state, row, walk.row,
-        Sums{walk.row.weighed.data(), static_cast<W>(smoothing()), walk.lean[0]});
-    std::memcpy(walk.products.data(), found.sums.products, sizeof found.sums.products);
-    std::memcpy(walk.variances.data(), found.sums.variances, sizeof found.sums.variances);
+        OneColumn<Weighed>{walk.row.weighed.data(), static_cast<W>(smoothing()), walk.lean[0]});
     for (std::size_t k = 0; k < width; ++k)
       walk.evidence[k * line()] = found.evidence[k / 2][k % 2];
   }
