@@ -17,8 +17,9 @@ fail() {
 pip() { .venv/bin/python -m pip --disable-pip-version-check -qq "$@"; }
 build_tools=$(.venv/bin/python -c 'import tomllib
 print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+# With setuptools, because a package that the tests need (strict-rfc3339) has no wheel to install.
 # shellcheck disable=SC2086 # several words
-pip install "pip>=23.1" $build_tools cmake ninja
+pip install "pip>=23.1" "setuptools>=70.1" $build_tools cmake ninja
 
 # True where $1 compiles and links a program with the parts of C++20 that old compilers lack.
 builds_cpp20() {
