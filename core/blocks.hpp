@@ -166,6 +166,7 @@ class Blocks {
     for (std::size_t slot = 0; slot <= features; ++slot) {
       W* to = std::copy_n(cells, own_ * columns, data() + slot * stride());
       for (std::size_t p = own_; p < planes_.size(); ++p) *to++ = cells[p * columns];
+      std::fill(to, data() + (slot + 1) * stride(), W{0});
       cells += planes_.size() * columns;
     }
   }
@@ -176,6 +177,8 @@ class Blocks {
     own_ = 0;
     for (const Plane& plane : planes_) own_ += !plane.is_shared;
     stride_ = own_ * capacity + shared();
+    constexpr std::size_t line = 64 / sizeof(W);  // of the cache: large blocks are whole ones
+    if (shared() > 0) stride_ = (stride_ + line - 1) / line * line;
   }
 
   std::size_t shared() const { return planes_.size() - own_; }
@@ -195,6 +198,7 @@ class Blocks {
       std::fill_n(begin + p * capacity_, capacity_, static_cast<W>(planes_[p].initial));
     for (std::size_t p = 0; p < shared(); ++p)
       begin[own_ * capacity_ + p] = static_cast<W>(planes_[own_ + p].initial);
+    std::fill(begin + own_ * capacity_ + shared(), begin + stride(), W{0});
     for (std::size_t done = stride(); done < n; done *= 2)  // what is filled is copied on
       std::memcpy(begin + done, begin, std::min(done, n - done) * sizeof(W));
   }

@@ -14,7 +14,7 @@
 #include "proximal.hpp"
 #include "selection.hpp"
 #include "voted.hpp"
-#include "yarrow_learner.hpp"
+#include "yarrow/yarrow_learner.hpp"
 
 namespace yarrow {
 

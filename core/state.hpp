@@ -9,12 +9,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "bends.hpp"
+#include "yarrow/bends.hpp"
 #include "blocks.hpp"
 #include "calibration.hpp"
 #include "covariance.hpp"
 #include "groups.hpp"
-#include "mixture.hpp"
+#include "yarrow/mixture.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
 #include "small_matrix.hpp"

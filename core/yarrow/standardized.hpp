@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../state.hpp"
 #include "lanes.hpp"
-#include "state.hpp"
 
 // Columns of any size, brought to one scale while they stream by, without a pass beforehand and
 // without touching what a row does not have. A feature keeps the number n of its visits and the
@@ -51,18 +51,19 @@ struct ColumnStatistics {
     LaneBits<W> known{};
     const std::size_t place = at - 1;
     W* const to = out.values.data();
-    const auto four = [&](const Index* f, const W* v, std::size_t i) __attribute__((always_inline)) {
-      for (std::size_t k = 0; k < 4; k += width) {
-        const auto blocks = blocks_at<W>(first, stride, f + k);
-        const Lanes<W> x = lanes_at<width>(v + k);
-        const auto [hits, n, a, s] = Quads<W>::at(blocks, place);
-        const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
-        const LaneBits<W> is_known = (n > 0) & (x != 0);
-        put_lanes<width>(z, to + i + k);
-        also(i + k, blocks, z, hits, n, is_known);
-        known -= is_known;
-      }
-    };
+    const auto four = [&](const Index* f, const W* v, std::size_t i)
+                          __attribute__((always_inline)) {
+                            for (std::size_t k = 0; k < 4; k += width) {
+                              const auto blocks = blocks_at<W>(first, stride, f + k);
+                              const Lanes<W> x = lanes_at<width>(v + k);
+                              const auto [hits, n, a, s] = Quads<W>::at(blocks, place);
+                              const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
+                              const LaneBits<W> is_known = (n > 0) & (x != 0);
+                              put_lanes<width>(z, to + i + k);
+                              also(i + k, blocks, z, hits, n, is_known);
+                              known -= is_known;
+                            }
+                          };
     std::size_t i = 0;
     for (; i + 4 < row.size; i += 4) four(row.index + i, row.value + i, i);
     const Ending<W> ending(row, i);

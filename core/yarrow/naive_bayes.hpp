@@ -1,9 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <cmath>
 
 #include "lanes.hpp"
-#include "row.hpp"
 
 // Naive Bayes, one-versus-rest: how much more often rows of a class have a feature than the rest.
 // With h hits among n visits of a feature, H among N of all features,
@@ -40,35 +38,6 @@ template <class W>
 }
 inline double log_odds(double hits, double visits, double smoothing) {
   return std::log((hits + smoothing) / (visits - hits + smoothing));
-}
-
-/// What the features of a row say of many columns, whose hits stand side by side: summed up in as
-/// many lines as a register has lanes, in turn, as one column does it; and the values times the size of what they say, a line of `line` numbers
-/// for each, at whose end the value itself stands. `lean` is what a visit says whatever the
-/// feature. Whole registers of columns are read: there are numbers behind the last column's hits.
-template <class W>
-void weigh_by_evidence(const Row<W>& row, const W* values, const W* first, std::size_t stride,
-                       std::size_t hits, std::size_t visits, std::size_t columns, W smoothing,
-                       const W* lean, double* sums, W* weighed, std::size_t line) {
-  constexpr std::size_t width = lanes_of<W>;
-  for (std::size_t i = 0; i < row.size; ++i, weighed += line) {
-    const W* const cells = first + row.index[i] * stride;
-    const Lanes<W> n = Lanes<W>{} + cells[visits], none{};
-    const bool is_known = cells[visits] > 0;
-    double* const sum = sums + i % width * line;
-    for (std::size_t j = 0; j < columns; j += width) {
-      const Lanes<W> said = is_known ? log_odds<W>(lanes_at<width>(cells + hits + j), n, smoothing) +
-                                           lanes_at<width>(lean + j)
-                                     : none;
-      double* to = sum + j;
-      for (const Pair both : in_double(said)) {
-        put_pair_at(pair_at(to) + both, to);
-        to += 2;
-      }
-      put_lanes<width>(larger(said, -said) * values[i], weighed + j);
-    }
-    std::fill(weighed + columns, weighed + line, values[i]);
-  }
 }
 
 }  // namespace yarrow

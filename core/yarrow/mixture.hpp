@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "error.hpp"
-#include "pairs.hpp"
+#include "../error.hpp"
+#include "../pairs.hpp"
 
 namespace yarrow {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "row.hpp"
+#include "../row.hpp"
 
 namespace yarrow {
 
@@ -30,7 +30,7 @@ struct Bends {
   std::vector<Index> features;  ///< by number
   bool ended = false;           ///< there were too many
 
-  static constexpr std::size_t intercept = 0, nobody = 1;
+  static constexpr std::size_t nobody = 1;
   static std::size_t of_feature(std::size_t number) {
     const std::size_t paired = std::min(number, most_paired);
     return 2 + knots * number + knots * knots * (paired * (paired - 1) / 2);
@@ -39,6 +39,9 @@ struct Bends {
   static std::size_t of_pair(std::size_t one, std::size_t other) {
     return of_feature(other) + knots + knots * knots * one;
   }
+
+  /// The intercept's numbers.
+  const W* intercept_of(std::size_t column) const { return columns[column].data(); }
 
   bool in_use() const { return !columns.empty(); }
   void start() { columns.assign(1, std::vector<W>(numbers * of_feature(0))); }

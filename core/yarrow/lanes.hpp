@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "pulls/arithmetic.hpp"
+#include "../pulls/arithmetic.hpp"
 
 // As many numbers as a register holds, in the type that is stored: four floats or two doubles. What
 // the learner of yarrow_learner.hpp calculates with. Each number is treated alike wherever it
@@ -46,25 +46,29 @@ template <std::size_t N, class W>
   std::memcpy(to, &numbers, N * sizeof(W));
 }
 
-/// A line for each place of two registers: the first one's number, then the other's everywhere.
-[[gnu::always_inline]] inline void put_lines(Lanes<float> first, Lanes<float> rest, float* to) {
+/// A line for each place of three registers: the first one's number, the second one's, then the
+/// last one's as far as a line goes.
+[[gnu::always_inline]] inline void put_lines(Lanes<float> first, Lanes<float> second,
+                                             Lanes<float> rest, float* to) {
 #if defined(__SSE2__)
-  const __m128 low = _mm_unpacklo_ps(first, rest), high = _mm_unpackhi_ps(first, rest);
-  _mm_storeu_ps(to, _mm_shuffle_ps(low, low, 0x54));
-  _mm_storeu_ps(to + 4, _mm_shuffle_ps(low, low, 0xfe));
-  _mm_storeu_ps(to + 8, _mm_shuffle_ps(high, high, 0x54));
-  _mm_storeu_ps(to + 12, _mm_shuffle_ps(high, high, 0xfe));
+  const __m128 low = _mm_unpacklo_ps(first, second), high = _mm_unpackhi_ps(first, second);
+  const __m128 low_rest = _mm_unpacklo_ps(rest, rest), high_rest = _mm_unpackhi_ps(rest, rest);
+  _mm_storeu_ps(to, _mm_movelh_ps(low, low_rest));
+  _mm_storeu_ps(to + 4, _mm_movehl_ps(low_rest, low));
+  _mm_storeu_ps(to + 8, _mm_movelh_ps(high, high_rest));
+  _mm_storeu_ps(to + 12, _mm_movehl_ps(high_rest, high));
 #else
   for (int k = 0; k < 4; ++k, to += 4) {
     to[0] = first[k];
-    to[1] = to[2] = to[3] = rest[k];
+    to[1] = second[k];
+    to[2] = to[3] = rest[k];
   }
 #endif
 }
-inline void put_lines(Lanes<double> first, Lanes<double> rest, double* to) {
+inline void put_lines(Lanes<double> first, Lanes<double> second, Lanes<double>, double* to) {
   for (int k = 0; k < 2; ++k, to += 2) {
     to[0] = first[k];
-    to[1] = rest[k];
+    to[1] = second[k];
   }
 }
 

@@ -4,8 +4,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "../row.hpp"
+#include "experts.hpp"
 #include "lanes.hpp"
-#include "row.hpp"
 
 // The sums that the experts of yarrow_learner.hpp take over a row: for all of them and all columns
 // at a time, each in the order of the row's values, so that one column and many give the same bits;
@@ -34,26 +35,41 @@ template <class W, class Cells, class F>
   }
 }
 
-/// Sums over one column of N experts, whose weights are followed by their P - 1, all in registers.
-/// The first expert has a value of its own, which stands first in each value's line; the first few
-/// are AROWs, whose sums of x^2/P are taken along if somebody learns.
-template <std::size_t N, std::size_t Arows, bool Learns, class W>
-void sum_column(const Row<W>& row, const W* lines, const W* first, std::size_t stride,
-                double* products, double* variances) {
+template <class W>
+[[gnu::always_inline]] inline void add_lanes(Lanes<W> numbers, double* to) {
+  for (const Pair both : in_double(numbers)) {
+    put_pair_at(pair_at(to) + both, to);
+    to += 2;
+  }
+}
+template <class W>
+[[gnu::always_inline]] inline void add_products(Lanes<W> a, Lanes<W> b, double* to) {
+  const auto one = in_double(a), other = in_double(b);
+  for (std::size_t k = 0; k < one.size(); ++k)
+    put_pair_at(pair_at(to + 2 * k) + one[k] * other[k], to + 2 * k);
+}
+
+/// Products of weights and values, and the sums of x^2/P if somebody learns, of one column or two
+/// with nothing beside them, all in registers. The first expert has values of its own, which stand
+/// first in each value's line.
+template <std::size_t Columns, bool Learns, class W>
+void sum_few_columns(const Row<W>& row, const W* x, const W* lines, const W* first,
+                     std::size_t stride, double* products, double* variances) {
   constexpr std::size_t width = lanes_of<W>;
-  Pair product[N / 2] = {}, variance[Arows / 2] = {};
+  constexpr std::size_t n = Columns * Experts::straight, arows = Columns * Experts::arows;
+  Pair product[n / 2] = {}, variance[arows / 2] = {};
 #pragma GCC unroll 2
   for (std::size_t i = 0; i < row.size; ++i) {
     const W* const cells = first + row.index[i] * stride;
-    const Lanes<W> own = lanes_at<width>(lines + i * width), all = Lanes<W>{} + own[1];
+    const Lanes<W> own = lanes_at<width>(lines + i * width), all = Lanes<W>{} + x[i];
     const Pair others = in_double(all)[0];
     product[0] += in_double(own)[0] * pair_at(cells);
-    for (std::size_t j = 2; j < N; j += 2) product[j / 2] += others * pair_at(cells + j);
+    for (std::size_t j = 2; j < n; j += 2) product[j / 2] += others * pair_at(cells + j);
     if constexpr (Learns) {
       Pair* to = variance;
-      for (std::size_t j = 0; j < Arows; j += width) {
-        const Lanes<W> x = j == 0 ? own : all;
-        for (const Pair both : in_double(x * x / (1 + lanes_at<width>(cells + N + j))))
+      for (std::size_t j = 0; j < arows; j += width) {
+        const Lanes<W> one = j == 0 ? own : all;
+        for (const Pair both : in_double(one * one / (1 + lanes_at<width>(cells + n + j))))
           *to++ += both;
       }
     }
@@ -62,30 +78,19 @@ void sum_column(const Row<W>& row, const W* lines, const W* first, std::size_t s
   std::memcpy(variances, variance, sizeof variance);
 }
 
-/// Products of weights and values, of any even number `n` of them, without values of their own.
+/// Products of weights and values, from an even place `begin` to another, `end`, without values of
+/// their own.
 template <class W>
-void sum_products(const Row<W>& row, const W* x, const W* first, std::size_t stride, std::size_t n,
-                  double* sums) {
+void sum_products(const Row<W>& row, const W* x, const W* first, std::size_t stride,
+                  std::size_t begin, std::size_t end, double* sums) {
   for_fours(row, x, first, stride, [=](const auto& cells, const auto& values, std::size_t) {
-    for (std::size_t j = 0; j < n; j += 2) {
+    for (std::size_t j = begin; j < end; j += 2) {
       Pair sum = pair_at(sums + j);
       for (std::size_t k = 0; k < std::size(cells); ++k)
         sum += static_cast<double>(values[k]) * pair_at(cells[k] + j);
       put_pair_at(sum, sums + j);
     }
   });
-}
-
-/// The first `n` of them anew, each with values of its own.
-template <class W>
-void sum_own_products(const Row<W>& row, const W* own, std::size_t line, const W* first,
-                      std::size_t stride, std::size_t n, double* sums) {
-  std::fill_n(sums, n, 0.0);
-  for (std::size_t i = 0; i < row.size; ++i, own += line) {
-    const W* const cells = first + row.index[i] * stride;
-    for (std::size_t j = 0; j < n; ++j)
-      sums[j] += static_cast<double>(own[j]) * static_cast<double>(cells[j]);
-  }
 }
 
 /// A row's values as the experts see them: the first `owners` of their numbers have values of their

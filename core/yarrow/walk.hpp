@@ -1,0 +1,226 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "bent_row.hpp"
+#include "expert_sums.hpp"
+#include "naive_bayes.hpp"
+#include "standardized.hpp"
+
+namespace yarrow {
+
+/// What assign does, without a call for a handful of numbers.
+template <class Number>
+void fill(std::vector<Number>& numbers, std::size_t n, int value) {
+  if (numbers.size() != n) numbers.resize(n);
+  for (Number& number : numbers) number = static_cast<Number>(value);
+}
+
+/// What is found out about one row before it is learned. Products and variances go by straight
+/// expert and column, as in the blocks; the others by column.
+template <class W>
+struct Walk {
+  using Numbers = std::vector<double>;
+  StandardizedRow<W> row;
+  bool few = false;             ///< features: there are bends
+  Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
+  std::vector<W> lean;          ///< what a visit says of a column, whatever the feature
+  Numbers evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
+  BentRow<W> bent;
+  std::vector<typename BentRow<W>::Sums> bent_sums;
+  std::vector<Mixture::Numbers> said;  ///< by the experts
+  Numbers scores;                      ///< of the mixture
+  Numbers own_products;                ///< of the first expert
+};
+
+/// Walks a row over a state, for all experts and columns at a time.
+template <class W>
+struct Walker {
+  const State<W>& state;
+  const Experts& experts;
+
+  /// What the experts say of a row, standardised, and what the mixture makes of it.
+  template <bool Learns>
+  void listen(const Row<W>& row, Walk<W>& walk) const {
+    walk.few = !state.bends.ended;
+    go_straight<Learns>(row, walk);
+    if (walk.few) bend(row, false, walk);
+    const std::size_t columns = state.blocks.columns();
+    walk.scores.resize(columns);
+    walk.said.resize(columns);
+    for (std::size_t k = 0; k < columns; ++k) {
+      walk.said[k] = said(walk, k);
+      walk.scores[k] = state.mixture.score(walk.said[k]);
+    }
+  }
+
+  /// All sums over a row, but those of bends.
+  template <bool Learns>
+  void go_straight(const Row<W>& row, Walk<W>& walk) const {
+    find_leans(walk);
+    walk.row.weighed.resize((row.size + spare_places) * line());
+    fill(walk.evidence, width * line(), 0);
+    switch (state.blocks.capacity()) {
+      case 1:
+        return sum_few<1, Learns>(row, walk);
+      case 2:
+        return sum_few<2, Learns>(row, walk);
+      default:
+        sum_many(row, walk);
+    }
+  }
+
+  /// The sums of bends; a row that is learned brings its new features along.
+  void bend(const Row<W>& row, bool with_new, Walk<W>& walk) const {
+    walk.bent.bend(row, walk.row.values.data(), state.bends, with_new);
+    walk.bent_sums.resize(state.blocks.columns());
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      walk.bent_sums[k] = walk.bent.sums(state.bends.columns[k].data(),
+                                         static_cast<W>(experts.smoothing), walk.lean[k]);
+  }
+
+  /// The values that the first AROW sees, and the others do not.
+  OwnValues<W> own_values(const Walk<W>& walk) const {
+    return {walk.row.weighed.data(), line(), capacity()};
+  }
+
+  ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }
+
+ private:
+  static constexpr std::size_t width = lanes_of<W>;
+
+  std::size_t capacity() const { return state.blocks.capacity(); }
+  /// Numbers from one value's line to the next: those of the columns, in whole registers.
+  std::size_t line() const { return (capacity() + width - 1) / width * width; }
+
+  void find_leans(Walk<W>& walk) const {
+    fill(walk.lean, line(), 0);
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      walk.lean[k] =
+          static_cast<W>(-log_odds(state.columns[k].hits, state.visits, experts.smoothing_of_all));
+  }
+
+  /// What features say of one column or two with nothing beside them, and the columns' own values.
+  template <std::size_t Columns, bool Weighed>
+  struct FewColumns {
+    W* weighed;
+    std::size_t hits;  ///< where those of the last column stand
+    W smoothing;
+    std::array<W, Columns> lean = {};
+    Pair evidence[Columns][width / 2] = {};
+
+    [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
+                                           Lanes<W> last_hits, Lanes<W> visits, LaneBits<W> known) {
+      Lanes<W> own[2] = {values, values};
+      if constexpr (Weighed)
+        for (std::size_t c = 0; c < Columns; ++c) {
+          Lanes<W> its_hits = last_hits;
+          if (c + 1 < Columns)
+            for (std::size_t k = 0; k < width; ++k) its_hits[k] = blocks[k][hits + c + 1 - Columns];
+          const Lanes<W> none{}, all = log_odds<W>(its_hits, visits, smoothing) + lean[c];
+          const Lanes<W> said = known ? all : none;
+          own[c] *= larger(said, -said);
+          Pair* to = evidence[c];
+          for (const Pair both : in_double(said)) *to++ += both;
+        }
+      put_lines(own[0], own[1], values, weighed + place * width);
+    }
+  };
+
+  template <std::size_t Columns, bool Weighed>
+  void weigh_few(const Row<W>& row, Walk<W>& walk) const {
+    FewColumns<Columns, Weighed> weighing{walk.row.weighed.data(), statistics().at - 1,
+                                          static_cast<W>(experts.smoothing)};
+    std::copy_n(walk.lean.begin(), Columns, weighing.lean.begin());
+    const auto found = statistics().standardize(state, row, walk.row, weighing);
+    for (std::size_t c = 0; c < Columns; ++c)
+      for (std::size_t k = 0; k < width; ++k)
+        walk.evidence[k * line() + c] = found.evidence[c][k / 2][k % 2];
+  }
+
+  template <std::size_t Columns, bool Learns>
+  void sum_few(const Row<W>& row, Walk<W>& walk) const {
+    walk.few ? weigh_few<Columns, false>(row, walk) : weigh_few<Columns, true>(row, walk);
+    walk.products.resize(Experts::straight * Columns);
+    walk.variances.resize(Experts::arows * Columns);
+    sum_few_columns<Columns, Learns>(row, walk.row.values.data(), walk.row.weighed.data(),
+                                     state.blocks.first(), state.blocks.stride(),
+                                     walk.products.data(), walk.variances.data());
+  }
+
+  void sum_many(const Row<W>& row, Walk<W>& walk) const {
+    statistics().standardize(state, row, walk.row, [](auto...) {});
+    const W* values = walk.row.values.data();
+    const std::size_t n = Experts::straight * capacity();
+    fill(walk.products, n, 0);
+    fill(walk.variances, Experts::arows * capacity(), 0);
+    const std::size_t weighed = walk.few ? 0 : capacity() / 2 * 2;
+    sum_products(row, values, state.blocks.first(), state.blocks.stride(), weighed, n,
+                 walk.products.data());
+    if (!walk.few) return weigh_many(row, walk);
+    for (std::size_t i = 0; i < row.size; ++i)
+      std::fill_n(walk.row.weighed.begin() + i * line(), line(), values[i]);
+  }
+
+  /// What features say of many columns, and the products of the first expert's weights and values,
+  /// which are weighed by that: a line of values for each feature, at whose end the value itself
+  /// stands. Whole registers of columns are read: there are numbers behind the last column's.
+  void weigh_many(const Row<W>& row, Walk<W>& walk) const {
+    const std::size_t hits = Experts::hits * capacity(), visits = Experts::statistics * capacity();
+    const std::size_t columns = state.blocks.columns(), line = this->line();
+    const W* const lean = walk.lean.data();
+    const W smoothing = static_cast<W>(experts.smoothing);
+    fill(walk.own_products, line, 0);
+    double* const products = walk.own_products.data();
+    W* weighed = walk.row.weighed.data();
+    for (std::size_t i = 0; i < row.size; ++i, weighed += line) {
+      const W* const cells = state.blocks.first() + row.index[i] * state.blocks.stride();
+      const W x = walk.row.values[i];
+      if (cells[visits] > 0) {
+        const Lanes<W> n = Lanes<W>{} + cells[visits];
+        double* const evidence = walk.evidence.data() + i % width * line;
+        for (std::size_t j = 0; j < columns; j += width) {
+          const Lanes<W> said = log_odds<W>(lanes_at<width>(cells + hits + j), n, smoothing) +
+                                lanes_at<width>(lean + j);
+          const Lanes<W> own = larger(said, -said) * x;
+          add_lanes<W>(said, evidence + j);
+          add_products<W>(own, lanes_at<width>(cells + j), products + j);
+          put_lanes<width>(own, weighed + j);
+        }
+      } else {
+        std::fill_n(weighed, columns, W{0});
+      }
+      std::fill(weighed + columns, weighed + line, x);
+    }
+    std::copy_n(products, capacity(), walk.products.begin());
+  }
+
+  /// The experts' scores of one column.
+  Mixture::Numbers said(Walk<W>& walk, std::size_t column) const {
+    const W* intercept = state.blocks.intercept();
+    Mixture::Numbers scores;
+    for (std::size_t e = 0; e < Experts::straight; ++e) {
+      const std::size_t at = e * capacity() + column;
+      scores[e] = walk.products[at] * walk.row.to_predict + experts.intercept * intercept[at];
+    }
+    scores[Experts::bent] =
+        walk.few ? walk.bent_sums[column].product * walk.bent.length +
+                       experts.intercept * state.bends.intercept_of(column)[Bends<W>::weight]
+                 : 0;
+    scores[Experts::bayes] = evidence(walk, column);
+    for (std::size_t e = 0; e < Experts::all; ++e)
+      scores[e] = Mixture::cut(Experts::heard(e) * scores[e]);
+    return scores;
+  }
+
+  /// What naive Bayes says of a column: its features, and how many rows had it.
+  double evidence(const Walk<W>& walk, std::size_t column) const {
+    double sum = 0;
+    for (std::size_t l = 0; l < width; ++l) sum += walk.evidence[l * line() + column];
+    if (walk.few) sum = walk.bent_sums[column].evidence;
+    return sum + log_odds(state.columns[column].weight, state.weight, experts.smoothing);
+  }
+};
+
+}  // namespace yarrow
