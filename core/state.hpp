@@ -9,16 +9,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "yarrow/bends.hpp"
 #include "blocks.hpp"
 #include "calibration.hpp"
 #include "covariance.hpp"
 #include "groups.hpp"
-#include "yarrow/mixture.hpp"
 #include "pairs.hpp"
 #include "row.hpp"
 #include "small_matrix.hpp"
 #include "votes.hpp"
+#include "yarrow/bends.hpp"
+#include "yarrow/mixture.hpp"
 
 namespace yarrow {
 

@@ -7,7 +7,7 @@ from typing import Any
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
-#: as core/bends.hpp has them
+#: as core/yarrow/bends.hpp has them
 KNOTS, MOST_PAIRED = 7, 4
 #: how much of the experts' scores is heard: four AROWs, two logistic regressions, AROW on bent
 #: rows, naive Bayes
@@ -102,7 +102,7 @@ class Parts:
 
 
 def _pieces_of(feature: int) -> int:
-    """The first piece of a feature, as core/bends.hpp numbers them."""
+    """The first piece of a feature, as core/yarrow/bends.hpp numbers them."""
     paired = min(feature, MOST_PAIRED)
     return 2 + KNOTS * feature + KNOTS * KNOTS * (paired * (paired - 1) // 2)
 
