@@ -17,7 +17,7 @@
 #include "row.hpp"
 #include "small_matrix.hpp"
 #include "votes.hpp"
-#include "yarrow/bends.hpp"
+#include "yarrow/few_features.hpp"
 #include "yarrow/mixture.hpp"
 
 namespace yarrow {
@@ -152,7 +152,7 @@ struct State : Scalars {
 
   Blocks<W> blocks;
   Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
-  Bends<W> bends;           ///< beside the blocks, where features are few
+  FewFeatures<W> few;       ///< beside the blocks, where there are few
   Touched touched;
   Support support;
   std::vector<Votes<W>> votes;  ///< voted Perceptron: per column; others: none
@@ -175,7 +175,7 @@ struct State : Scalars {
       columns.back().hits = visits - columns.back().hits;
       columns.back().weight = weight - columns.back().weight;
     }
-    bends.add_column(from, mirrored);
+    few.add_column(from, mirrored);
     if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
     if (!votes.empty() && mirrored) votes.back().mirror();
     if (from < 0) return;
@@ -193,7 +193,7 @@ struct State : Scalars {
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
     covariances.truncate_columns(columns);
-    bends.truncate_columns(columns);
+    few.truncate_columns(columns);
     this->columns.resize(columns);
     if (!votes.empty()) votes.resize(columns);
   }
@@ -220,7 +220,7 @@ struct State : Scalars {
     for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
     covariances.keep_features(keep);
-    bends.end();  // its features have other numbers now
+    few.end();  // its features have other numbers now
     groups.truncate(0);
   }
 

@@ -22,7 +22,7 @@ class Undo {
       scalars_.emplace(state);
       features_ = state.blocks.features();
       intercept_.assign(state.blocks.intercept(), state.blocks.first());
-      bends_ = state.bends;
+      few_ = state.few;
       state.before_all_change = [this] { remember_all(); };
       state.before_change = [this](std::span<const Index> features) { remember(features); };
     }
@@ -71,7 +71,7 @@ class Undo {
       std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + places_[i] * stride);
     std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
     state.truncate_features(features_);
-    state.bends = bends_;
+    state.few = few_;
     static_cast<Scalars&>(state) = *scalars_;
   }
 
@@ -81,7 +81,7 @@ class Undo {
   std::size_t features_ = 0;
   std::vector<W> blocks_, intercept_;
   std::vector<Index> places_;
-  Bends<W> bends_;
+  FewFeatures<W> few_;
 };
 
 }  // namespace yarrow

@@ -76,9 +76,12 @@ static nb::dict state_of(PythonModel<W>& self) {
     add("factor_roots", roots);
   }
   if (state.mixture.in_use) {
-    std::vector<double> mixture(state.mixture.mean.begin(), state.mixture.mean.end());
-    for (const Mixture::Numbers& line : state.mixture.covariance)
-      mixture.insert(mixture.end(), line.begin(), line.end());
+    const auto mean = state.mixture.mean.begin();
+    std::vector<double> mixture(mean, mean + Mixture::experts);
+    for (int e = 0; e < Mixture::experts; ++e) {
+      const Mixture::Numbers& line = state.mixture.covariance[e];
+      mixture.insert(mixture.end(), line.begin(), line.begin() + Mixture::experts);
+    }
     mixture.push_back(state.counted);
     mixture.push_back(state.visits);
     mixture.push_back(state.weight);
@@ -91,14 +94,25 @@ static nb::dict state_of(PythonModel<W>& self) {
     add("mixture_hits", hits);
     add("mixture_weights", weights);
   }
-  if (const Bends<W>& bends = state.bends; bends.in_use() && !bends.ended) {
-    const std::size_t pieces = Bends<W>::of_feature(bends.features.size());
-    std::vector<W> cells;
-    for (const std::vector<W>& column : bends.columns)
-      cells.insert(cells.end(), column.begin(), column.begin() + pieces * Bends<W>::numbers);
-    out["bends"] = to_array<Framework>(std::move(cells), {columns, pieces, Bends<W>::numbers});
-    out["bends_features"] =
-        to_array<Framework>(std::vector<Index>(bends.features), {bends.features.size()});
+  if (const FewFeatures<W>& few = state.few; few.in_use() && !few.ended) {
+    const std::size_t features = few.features.size(), pieces = Bends<W>::of_feature(features);
+    std::vector<W> bends;
+    std::vector<double> weights, covariance;
+    for (std::size_t k = 0; k < columns; ++k) {
+      const auto of_bends = few.bends.columns[k].begin();
+      bends.insert(bends.end(), of_bends, of_bends + pieces * Bends<W>::numbers);
+      const auto of_full = few.full.columns[k].begin();
+      weights.insert(weights.end(), of_full, of_full + features + 1);
+    }
+    for (std::size_t i = 0; i <= features; ++i) {
+      const auto line = few.full.covariance.begin() + i * few.full.line();
+      covariance.insert(covariance.end(), line, line + features + 1);
+    }
+    out["few_features"] = to_array<Framework>(std::vector<Index>(few.features), {features});
+    out["bends"] = to_array<Framework>(std::move(bends), {columns, pieces, Bends<W>::numbers});
+    out["full_weights"] = to_array<Framework>(std::move(weights), {columns, features + 1});
+    out["full_covariance"] =
+        to_array<Framework>(std::move(covariance), {features + 1, features + 1});
   }
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
@@ -245,37 +259,53 @@ static void restore_mixture(Scalars& to, const nb::dict& state) {
     from += Mixture::experts;
   };
   read(to.mixture.mean);
-  for (Mixture::Numbers& line : to.mixture.covariance) read(line);
+  for (int e = 0; e < Mixture::experts; ++e) read(to.mixture.covariance[e]);
   to.counted = *from++;
   to.visits = *from++;
   to.weight = *from;
 }
 
+/// An array of the state with as many places as it must have.
+template <class T, std::size_t N>
+static const T* numbers_of(const nb::dict& from, const char* name,
+                           const std::array<std::size_t, N>& shape) {
+  if (!from.contains(name)) throw Error(std::string("the state has no '") + name + "'");
+  const auto array = nb::cast<nb::ndarray<const T, nb::ndim<N>, nb::c_contig>>(from[name]);
+  for (std::size_t i = 0; i < N; ++i)
+    if (array.shape(i) != shape[i])
+      throw Error(std::string("the state's '") + name + "' have the wrong shape");
+  return array.data();
+}
+
 template <class W>
-static void restore_bends(Bends<W>& bends, const nb::dict& from, std::size_t features,
-                          std::size_t columns) {
-  bends = {};
-  bends.columns.resize(columns);
-  if (!from.contains("bends")) return bends.end();
-  using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
-  const Cells cells = nb::cast<Cells>(from["bends"]);
-  const auto numbered = values<Index>(from, "bends_features", SIZE_MAX);
-  if (numbered.size() > Bends<W>::most_features) throw Error("the state has too many bends");
+static void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t features,
+                        std::size_t columns) {
+  few = {};
+  few.bends.columns.resize(columns);
+  few.full.columns.resize(columns);
+  if (!from.contains("few_features")) return few.end();
+  const auto numbered = values<Index>(from, "few_features", SIZE_MAX);
+  if (numbered.size() > FewFeatures<W>::most) throw Error("the state's few features are too many");
   for (const Index feature : numbered) {
     if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
-        bends.number_of(feature) != Bends<W>::most_features)
-      throw Error("the state's 'bends_features' are out of range");
-    bends.add_feature(feature);
+        few.number_of(feature) != FewFeatures<W>::most)
+      throw Error("the state's 'few_features' are out of range");
+    few.add_feature(feature);
   }
-  bends.make_room(numbered.size());
-  const std::size_t pieces = Bends<W>::of_feature(numbered.size());
-  if (cells.shape(0) != columns || cells.shape(1) != pieces || cells.shape(2) != Bends<W>::numbers)
-    throw Error("the state's 'bends' have the wrong shape");
-  const W* at = cells.data();
-  for (std::vector<W>& column : bends.columns) {
-    std::copy_n(at, column.size(), column.begin());
-    at += column.size();
+  const std::size_t n = numbered.size(), pieces = Bends<W>::of_feature(n);
+  few.make_room(n);
+  const W* bends = numbers_of<W, 3>(from, "bends", {columns, pieces, Bends<W>::numbers});
+  const double* weights = numbers_of<double, 2>(from, "full_weights", {columns, n + 1});
+  const double* covariance = numbers_of<double, 2>(from, "full_covariance", {n + 1, n + 1});
+  for (std::size_t k = 0; k < columns; ++k) {
+    few.bends.columns[k].assign(bends, bends + pieces * Bends<W>::numbers);
+    few.full.columns[k].assign(weights, weights + n + 1);
+    bends += pieces * Bends<W>::numbers;
+    weights += n + 1;
   }
+  for (std::size_t i = 0; i <= n; ++i)
+    std::copy_n(covariance + i * (n + 1), n + 1,
+                few.full.covariance.begin() + i * few.full.line());
 }
 
 template <class W>
@@ -285,8 +315,10 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
   State<W>& state = self.state();
   const std::size_t slots = cells.shape(0), planes = cells.shape(1), columns = cells.shape(2);
-  if (slots == 0 || planes != state.blocks.planes().size())
-    throw Error("the state's 'blocks' have the wrong shape");
+  if (slots == 0) throw Error("the state's 'blocks' have the wrong shape");
+  if (const std::size_t wanted = state.blocks.planes().size(); planes != wanted)
+    throw Error("the state has " + std::to_string(planes) + " numbers for each feature and class, " +
+                "where this version keeps " + std::to_string(wanted) + "; learn its rows anew");
 
   const auto scalars = values<double>(from, "scalars", 10);
   for (nb::handle name : class_names) self.classes.find_or_add(to_class_name(name));
@@ -314,7 +346,7 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
     for (std::size_t k = 0; k < columns; ++k) state.columns[k].*number = of_columns[k];
   }
   if (state.mixture.in_use) restore_mixture(state, from);
-  if (state.bends.in_use()) restore_bends(state.bends, from, slots - 1, columns);
+  if (state.few.in_use()) restore_few(state.few, from, slots - 1, columns);
   if (self.learner->recipe().loop == LoopKind::factored)
     restore_factors(state.columns, from, planes);
   state.touched.forget();

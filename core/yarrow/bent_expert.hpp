@@ -20,7 +20,7 @@ class BentExpert {
     gain_.resize(n);
     double growth = 0;
     for (std::size_t k = 0; k < n; ++k) {
-      const W* intercept = state.bends.intercept_of(k);
+      const W* intercept = state.few.bends.intercept_of(k);
       const double sign = columns.sign(static_cast<int>(k), c);
       const double margin = sign * (walk.bent_sums[k].product * walk.bent.length +
                                     experts.intercept * intercept[Bends<W>::weight]);
@@ -34,16 +34,11 @@ class BentExpert {
     return growth;
   }
 
-  /// Does it; or ends bends, where features became too many.
-  void move(State<W>& state, const Experts& experts, const Row<W>& row, const Walk<W>& walk,
-            Columns columns, int c, double weight) const {
-    if (!walk.few) return state.bends.end();
-    for (std::size_t i = 0; walk.row.known < static_cast<double>(row.size) && i < row.size; ++i)
-      if (state.bends.number_of(row.index[i]) == Bends<W>::most_features)
-        state.bends.add_feature(row.index[i]);
+  void move(State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns, int c,
+            W times) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      W* const column = state.bends.columns[k].data();
-      walk.bent.learn(column, step_[k], gain_[k], static_cast<W>(weight), columns.sign(k, c) > 0);
+      W* const column = state.few.bends.columns[k].data();
+      walk.bent.learn(column, step_[k], gain_[k], times, columns.sign(k, c) > 0);
       W& precision = column[Bends<W>::precision];  // the intercept's
       const W x = static_cast<W>(experts.intercept);
       column[Bends<W>::weight] += step_[k] * x / (1 + precision);

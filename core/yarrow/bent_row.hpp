@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "bends.hpp"
 #include "expert_steps.hpp"
+#include "few_features.hpp"
 #include "naive_bayes.hpp"
 #include "standardized.hpp"
 
@@ -19,18 +19,10 @@ struct BentRow {
   Buffer<W> shares;
   double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
 
-  /// What is known of a row; or all of it, its new features being numbered as they come.
-  void bend(const Row<W>& row, const W* standardized, const Bends<W>& bends, bool with_new) {
+  /// Of a learner with so many features.
+  void bend(const std::vector<FewValue<W>>& values, std::size_t features) {
     places_.clear();
-    std::size_t features = bends.features.size();
-    for (std::size_t i = 0; i < row.size; ++i) {
-      std::size_t number = bends.number_of(row.index[i]);
-      if (number == Bends<W>::most_features) {
-        if (!with_new) continue;
-        number = features++;
-      }
-      places_.push_back(place_of(number, standardized[i]));
-    }
+    for (const auto& [number, value] : values) places_.push_back(place_of(number, value));
     const bool paired = features <= Bends<W>::most_paired;
     const std::size_t n = places_.size(), pairs = paired && n > 0 ? n * (n - 1) / 2 : 0;
     pieces.resize((2 * n + 4 * pairs + 3) / 4 * 4);

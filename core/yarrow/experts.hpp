@@ -15,11 +15,13 @@ namespace yarrow {
 ///       first of them sees values times what they say to naive Bayes, unless features are few;
 ///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
 ///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one;
-///   AROW on bent rows, for few features (bends.hpp), else silent;
-///   naive Bayes (naive_bayes.hpp), of the pieces of bent rows or of the features.
+///   AROW on bent rows, for few features (few_features.hpp), else silent;
+///   naive Bayes (naive_bayes.hpp), of the pieces of bent rows or of the features;
+///   AROW with a full covariance, which all classes share, for few features, else silent.
 struct Experts {
   /// The straight ones are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t arows = 4, straight = 6, bent = 6, bayes = 7, all = Mixture::experts;
+  static constexpr std::size_t arows = 4, straight = 6, bent = 6, bayes = 7, full = 8;
+  static constexpr std::size_t all = Mixture::experts;
 
   /// Planes of a block: for each straight expert and each column all weights, then all P - 1 and G,
   /// so that one loop over neighbouring numbers serves one column and many; then each column's
@@ -27,29 +29,30 @@ struct Experts {
   static constexpr std::size_t precisions = straight, hits = 2 * straight, statistics = hits + 1;
 
   std::array<double, straight> rates, memories;  ///< AROW: r
-  Mixture::Numbers first_weights, first_variances;
-  double mixture_r, drift, bent_r;
+  Mixture::Numbers first_weights{}, first_variances{};
+  double mixture_r, drift, bent_r, full_r;
   double smoothing, smoothing_of_all;  ///< of the counts of one feature, and of all
   double intercept;
 
   Experts(const std::vector<double>& parameters, double constant) : intercept(constant) {
-    if (parameters.size() != 2 * straight + 2 * all + 5)
+    if (parameters.size() != 2 * straight + 2 * all + 6)
       throw Error("a mixture of experts has another number of parameters");
     const double* from = parameters.data();
-    const auto read = [&from](auto& to) {
-      std::copy_n(from, to.size(), to.begin());
-      from += to.size();
+    const auto read = [&from](auto& to, std::size_t n) {
+      std::copy_n(from, n, to.begin());
+      from += n;
     };
-    read(rates);
-    read(memories);
-    read(first_weights);
-    read(first_variances);
-    for (double* to : {&mixture_r, &drift, &bent_r, &smoothing, &smoothing_of_all}) *to = *from++;
+    read(rates, straight);
+    read(memories, straight);
+    read(first_weights, all);
+    read(first_variances, all);
+    for (double* to : {&mixture_r, &drift, &bent_r, &full_r, &smoothing, &smoothing_of_all})
+      *to = *from++;
   }
 
   /// How much of a score the mixture hears.
   static double heard(std::size_t expert) {
-    return expert < arows || expert == bent ? 1 : expert < straight ? 0.5 : 0.1;
+    return expert == bayes ? 0.1 : expert < arows || expert >= bent ? 1 : 0.5;
   }
 
   static constexpr double infinite_weight = 1e15;  ///< one beyond this is as good as infinite

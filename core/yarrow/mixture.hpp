@@ -17,12 +17,12 @@ namespace yarrow {
 /// A sample weight below 1 divides r; a heavy row is not believed more than others, as one
 /// row must not decide whom to trust. Experts that begin without variance keep their weight.
 struct Mixture {
-  static constexpr int experts = 8;
-  using Numbers = std::array<double, experts>;
+  static constexpr int experts = 9, places = 10;  ///< the last place, always 0, fills up a pair
+  using Numbers = std::array<double, places>;
 
   static constexpr double most = 3;  ///< that an expert may say
   Numbers mean{};
-  std::array<Numbers, experts> covariance{};
+  std::array<Numbers, places> covariance{};
   bool in_use = false;
 
   void start(const double* weights, const double* variances) {
@@ -50,10 +50,10 @@ struct Mixture {
   /// Refused, where the numbers after it would not be finite.
   Step step(const Numbers& z, double r) const {
     Numbers h{};
-    Pair pairs[experts / 2] = {};
+    Pair pairs[places / 2] = {};
     for (int o = 0; o < experts; ++o)  // it is symmetric: a line is a column
-      for (int e = 0; e < experts; e += 2) pairs[e / 2] += pair_at(&covariance[o][e]) * z[o];
-    for (int e = 0; e < experts; e += 2) put_pair_at(pairs[e / 2], &h[e]);
+      for (int e = 0; e < places; e += 2) pairs[e / 2] += pair_at(&covariance[o][e]) * z[o];
+    for (int e = 0; e < places; e += 2) put_pair_at(pairs[e / 2], &h[e]);
     double v = 0;
     for (int e = 0; e < experts; ++e) v += h[e] * z[e];
     const Step step = {h, v > 0 ? std::max(0.0, 1 - score(z)) : 0, 1 / (v + r)};
@@ -72,7 +72,7 @@ struct Mixture {
       const Numbers h = step.h;
       for (int e = 0; e < experts; ++e) mean[e] += step.loss * step.share * h[e];
       for (int e = 0; e < experts; ++e)
-        for (int o = 0; o < experts; o += 2) {
+        for (int o = 0; o < places; o += 2) {
           double* both = &covariance[e][o];
           put_pair_at(pair_at(both) - h[e] * pair_at(&h[o]) * step.share, both);
         }

@@ -23,12 +23,14 @@ template <class W>
 struct Walk {
   using Numbers = std::vector<double>;
   StandardizedRow<W> row;
-  bool few = false;             ///< features: there are bends
+  bool few = false;             ///< features
   Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
   std::vector<W> lean;          ///< what a visit says of a column, whatever the feature
   Numbers evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
+  std::vector<FewValue<W>> values;  ///< of few features: standardised, without length
   BentRow<W> bent;
   std::vector<typename BentRow<W>::Sums> bent_sums;
+  Numbers full_products;               ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> said;  ///< by the experts
   Numbers scores;                      ///< of the mixture
   Numbers own_products;                ///< of the first expert
@@ -43,9 +45,9 @@ struct Walker {
   /// What the experts say of a row, standardised, and what the mixture makes of it.
   template <bool Learns>
   void listen(const Row<W>& row, Walk<W>& walk) const {
-    walk.few = !state.bends.ended;
+    walk.few = !state.few.ended;
     go_straight<Learns>(row, walk);
-    if (walk.few) bend(row, false, walk);
+    if (walk.few) sum_of_few(row, false, walk);
     const std::size_t columns = state.blocks.columns();
     walk.scores.resize(columns);
     walk.said.resize(columns);
@@ -55,7 +57,7 @@ struct Walker {
     }
   }
 
-  /// All sums over a row, but those of bends.
+  /// All sums over a row, but those of few features.
   template <bool Learns>
   void go_straight(const Row<W>& row, Walk<W>& walk) const {
     find_leans(walk);
@@ -71,13 +73,19 @@ struct Walker {
     }
   }
 
-  /// The sums of bends; a row that is learned brings its new features along.
-  void bend(const Row<W>& row, bool with_new, Walk<W>& walk) const {
-    walk.bent.bend(row, walk.row.values.data(), state.bends, with_new);
-    walk.bent_sums.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k)
-      walk.bent_sums[k] = walk.bent.sums(state.bends.columns[k].data(),
+  /// The sums of those who learn few features; a row that is learned brings its new ones along.
+  void sum_of_few(const Row<W>& row, bool with_new, Walk<W>& walk) const {
+    const std::size_t columns = state.blocks.columns();
+    walk.bent_sums.resize(columns);
+    fill(walk.full_products, columns, 0);
+    const std::size_t features = state.few.find(row, walk.row.values.data(), with_new, walk.values);
+    walk.bent.bend(walk.values, features);
+    for (std::size_t k = 0; k < columns; ++k) {
+      walk.bent_sums[k] = walk.bent.sums(state.few.bends.columns[k].data(),
                                          static_cast<W>(experts.smoothing), walk.lean[k]);
+      for (const auto& [number, value] : walk.values)
+        walk.full_products[k] += state.few.full.columns[k][1 + number] * value;
+    }
   }
 
   /// The values that the first AROW sees, and the others do not.
@@ -199,16 +207,19 @@ struct Walker {
   /// The experts' scores of one column.
   Mixture::Numbers said(Walk<W>& walk, std::size_t column) const {
     const W* intercept = state.blocks.intercept();
-    Mixture::Numbers scores;
+    Mixture::Numbers scores{};
     for (std::size_t e = 0; e < Experts::straight; ++e) {
       const std::size_t at = e * capacity() + column;
       scores[e] = walk.products[at] * walk.row.to_predict + experts.intercept * intercept[at];
     }
-    scores[Experts::bent] =
-        walk.few ? walk.bent_sums[column].product * walk.bent.length +
-                       experts.intercept * state.bends.intercept_of(column)[Bends<W>::weight]
-                 : 0;
     scores[Experts::bayes] = evidence(walk, column);
+    if (walk.few) {
+      scores[Experts::bent] =
+          walk.bent_sums[column].product * walk.bent.length +
+          experts.intercept * state.few.bends.intercept_of(column)[Bends<W>::weight];
+      scores[Experts::full] = walk.full_products[column] * walk.row.to_predict +
+                              experts.intercept * state.few.full.columns[column][0];
+    }
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::heard(e) * scores[e]);
     return scores;

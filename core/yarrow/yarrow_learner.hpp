@@ -5,16 +5,18 @@
 
 #include "../learner.hpp"
 #include "bent_expert.hpp"
+#include "full_expert.hpp"
 #include "straight_experts.hpp"
 
 namespace yarrow {
 
-/// The learner without settings: eight experts on standardised rows (experts.hpp), and a mixture
+/// The learner without settings: nine experts on standardised rows (experts.hpp), and a mixture
 /// above them. Each expert is one-versus-rest, each learns every row by itself;
 /// docs/yarrow-learner.md has the idea.
 ///   walk.hpp              what a row is found to say: to the experts, and to the mixture
 ///   straight_experts.hpp  how the six learn whose score is a sum of weight times value
 ///   bent_expert.hpp       how few features are learned with bends
+///   full_expert.hpp       and how with a full covariance
 template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
@@ -27,7 +29,7 @@ class YarrowLearner final : public Learner<W> {
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
         experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
     state.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
-    state.bends.start();
+    state.few.start();
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -72,7 +74,11 @@ class YarrowLearner final : public Learner<W> {
     for (std::size_t e = 0; e < Experts::straight; ++e)
       sum += state.mixture.mean[e] * Experts::heard(e) * static_cast<double>(cell[e * capacity]) *
              (e == 0 ? own_factor(slot, column) : 1);
-    return sum;
+    if (state.few.ended) return sum;
+    const std::size_t number =
+        slot == 0 ? 0 : state.few.number_of(static_cast<Index>(slot - 1)) + 1;
+    if (number > FewFeatures<W>::most) return sum;
+    return sum + state.mixture.mean[Experts::full] * state.few.full.columns[column][number];
   }
   std::vector<W> weights() const override {
     const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
@@ -106,7 +112,7 @@ class YarrowLearner final : public Learner<W> {
 
   /// By what the first AROW sees values of a feature multiplied.
   double own_factor(std::size_t slot, int column) const {
-    if (slot == 0 || !state.bends.ended) return 1;
+    if (slot == 0 || !state.few.ended) return 1;
     const std::size_t capacity = state.blocks.capacity();
     const W* cells = state.blocks.data() + slot * state.blocks.stride();
     const double visits = cells[Experts::statistics * capacity];
@@ -125,14 +131,15 @@ class YarrowLearner final : public Learner<W> {
     if (walk_.few && walk_.row.known < static_cast<double>(row.size)) meet_features(row);
     const Columns columns = this->columns();
     const double growth =
-        std::max(straight_.decide(state, experts_, row, walk_, columns, c, weight),
-                 bent_.decide(state, experts_, walk_, columns, c, weight));
+        std::max({straight_.decide(state, experts_, row, walk_, columns, c, weight),
+                  bent_.decide(state, experts_, walk_, columns, c, weight),
+                  full_.decide(state, experts_, walk_, columns, c, weight)});
     state.weights.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     straight_.move(state, experts_, row, walk_);
     if (const W times = static_cast<W>(std::min(weight, Experts::infinite_weight)); times > 0) {
-      bent_.move(state, experts_, row, walk_, columns, c, times);
+      move_few(row, columns, c, times);
       count(row, c, times);
     }
     state.mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
@@ -145,14 +152,25 @@ class YarrowLearner final : public Learner<W> {
     add_to_count(state.t, 1);
   }
 
-  /// New features are bent with the others, or are too many, and the row is taken straight.
+  /// New features are few with the others, or too many, and the row is taken straight.
   void meet_features(const Row<W>& row) {
     const std::size_t known = static_cast<std::size_t>(walk_.row.known);
-    const std::size_t features = state.bends.features.size() + row.size - known;
-    walk_.few = features <= Bends<W>::most_features;
+    const std::size_t features = state.few.features.size() + row.size - known;
+    walk_.few = features <= FewFeatures<W>::most;
     if (!walk_.few) return walker().template go_straight<true>(row, walk_);
-    state.bends.make_room(features);
-    walker().bend(row, true, walk_);
+    state.few.make_room(features);
+    walker().sum_of_few(row, true, walk_);
+  }
+
+  /// What is done for few features; or the end of that, where they became too many.
+  void move_few(const Row<W>& row, Columns columns, int c, W times) {
+    if (!walk_.few) return state.few.end();
+    if (walk_.row.known < static_cast<double>(row.size))
+      for (std::size_t i = 0; i < row.size; ++i)
+        if (state.few.number_of(row.index[i]) == FewFeatures<W>::most)
+          state.few.add_feature(row.index[i]);
+    bent_.move(state, experts_, walk_, columns, c, times);
+    full_.move(state);
   }
 
   bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }
@@ -188,7 +206,7 @@ class YarrowLearner final : public Learner<W> {
     }
     state.visits /= 2;
     state.weight /= 2;
-    state.bends.halve_counts();
+    state.few.bends.halve_counts();
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a
@@ -227,7 +245,7 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double largest_weight() const {
-    double most = state.bends.largest_weight();
+    double most = state.few.largest_weight();
     for (std::size_t e = 0; e < Experts::straight; ++e) most = std::max(most, state.largest(e));
     return most;
   }
@@ -236,6 +254,7 @@ class YarrowLearner final : public Learner<W> {
   Walk<W> walk_;
   StraightExperts<W> straight_;
   BentExpert<W> bent_;
+  FullExpert<W> full_;
 };
 
 }  // namespace yarrow

@@ -21,6 +21,7 @@ from yarrow.linear_model.yarrow import (
     BENT,
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
+    FULL,
     MIXTURE,
     SMOOTHING,
 )
@@ -204,12 +205,27 @@ class Column:
         self.bayes.learn(dict.fromkeys(there, 1), len(there), int(is_class), weight)
 
 
+class FullAROW:
+    """All classes against their rests, with one covariance for all of them."""
+
+    def __init__(self, columns, classes):
+        self.w, self.S = np.zeros((classes, columns)), np.eye(columns)
+
+    def learn(self, x, signs, weight, seen):
+        r, h = FULL[0] / weight, self.S @ x
+        v, losses = x @ h, np.maximum(0, 1 - signs * (self.w @ x))
+        self.w += np.outer(signs * losses, h) / (v + r)
+        if losses[seen].any():
+            self.S -= np.outer(h, h) / (v + r)
+
+
 class Textbook:
     """The whole learner, all classes known beforehand, everything in double."""
 
     def __init__(self, columns, classes):
         self.columns = Columns(columns)
         self.classes = [Column(columns) for _ in range(classes)]
+        self.full = FullAROW(columns + 1, classes)
         self.u = np.array(FIRST_WEIGHTS)
         self.S = np.diag(FIRST_VARIANCES)
         self.seen = []
@@ -222,7 +238,9 @@ class Textbook:
         row, known = np.append(self.columns.standardized(x)[0], INTERCEPT), self.known()
         here = [j for j in np.flatnonzero(x) if j in known]
         about = self.columns.unscaled(x), here, len(known) <= 64, len(known) <= 4
-        said = np.clip([column.says(row, *about) for column in self.classes], -3, 3)
+        said = np.array([column.says(row, *about) for column in self.classes])
+        full = self.full.w @ row if len(known) <= 64 else np.zeros(len(said))
+        said = np.clip(np.column_stack([said, full]), -3, 3)
         return said, said @ self.u
 
     def example(self, said, scores, c):
@@ -251,6 +269,9 @@ class Textbook:
         for k, column in enumerate(self.classes):
             z = self.columns.unscaled(x)
             column.learn(row, z, there, k == c, weight, few=many <= 64, paired=many <= 4)
+        if many <= 64:
+            signs = np.where(np.arange(len(self.classes)) == c, 1, -1)
+            self.full.learn(row, signs, weight, self.seen)
         self.columns.count(x, weight)
 
 
@@ -285,6 +306,30 @@ def test_it_is_the_textbook_learner(columns, classes, weighted):
     np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-7)
     saved = model._model.get_state()["mixture"][MATRIX].reshape(EXPERTS, EXPERTS)
     np.testing.assert_allclose(saved, textbook.S, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [7, 70])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_two_classes_give_the_same_bits_whatever_stands_beside_them(columns, dtype):
+    """One column alone, two beside each other, or room for more: the core walks them differently."""
+    X, y = stream(300, columns, 2)
+    declared, found, roomy = (
+        YarrowClassifier(dtype=dtype, classes=classes) for classes in ([0, 1], None, [0, 1, 2])
+    )
+    for model in (declared, found, roomy):
+        model.partial_fit(X, y)
+    np.testing.assert_array_equal(declared.decision_function(X), found.decision_function(X))
+    np.testing.assert_array_equal(declared.expert_weights_, roomy.expert_weights_)
+    np.testing.assert_array_equal(declared.expert_weights_, found.expert_weights_)
+
+
+@pytest.mark.parametrize("columns", [7, 70])
+def test_a_weight_too_small_for_float32_poisons_nothing(columns):
+    X, y = stream(40, columns, 2)
+    model = YarrowClassifier().partial_fit(X, y, sample_weight=np.full(40, 1e-60))
+    model.partial_fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert np.isfinite(statistics(model)).all()
 
 
 def test_one_expert_alone_is_arow_that_forgets_on_standardized_rows():
@@ -458,19 +503,30 @@ def test_bends_follow_what_no_line_divides():
         assert np.mean(model.predict(X[2000:]) == y[2000:]) > 0.95
 
 
+def test_a_full_covariance_tells_what_belongs_together():
+    """The class is a small difference of columns that say nearly the same."""
+    random = np.random.default_rng(0)
+    common, own = random.normal(size=(2000, 1)), random.normal(size=(2000, 10))
+    X, y = common + 0.1 * own, (own[:, 0] > own[:, 1]).astype(int)
+    full, diagonal = YarrowClassifier(), yarrow_of([1, 1, 1, 1, 1, 1, 1, 1, 0])
+    errors = [np.mean(m.progressive(X, y).predictions[500:] != y[500:]) for m in (full, diagonal)]
+    assert errors[0] < 0.05 < 2 * errors[0] < errors[1]
+
+
 @pytest.mark.parametrize("classes", [None, ["a", "b"]])
-def test_bends_end_where_features_become_many(classes):
+def test_what_is_kept_of_few_features_ends_where_they_become_many(classes):
     """Names come one by one; from the 65th on rows are taken straight, and nothing is kept."""
     model = YarrowClassifier(classes=classes)
     for i in range(100):
         model.learn_one({"x": i % 7, f"word{i}": 1.0}, "ab"[i % 2])
-        assert ("bends" in model._model.get_state()) == (i < 63)
+        kept = {"few_features", "bends", "full_weights", "full_covariance"}
+        assert kept & set(model._model.get_state()) == (kept if i < 63 else set())
         assert np.isfinite(list(model.predict_proba_one({"x": 3.0, "word0": 1.0}).values())).all()
 
 
 @pytest.mark.parametrize("more_columns", [0, 30])
-def test_a_call_that_fails_gives_bends_back(more_columns):
-    """Also where it had brought so many features that there were no bends any more."""
+def test_a_call_that_fails_gives_back_what_is_kept_of_few_features(more_columns):
+    """Also where it had brought so many features that nothing of it was left."""
     X, y = stream(60, 40, 2)
     names = [f"c{j}" for j in range(40)]
     model = YarrowClassifier()
@@ -483,7 +539,7 @@ def test_a_call_that_fails_gives_bends_back(more_columns):
         model.learn_many(rows, [0, 1, 0], w=[1.0, 1.0, 1e308])
     after = model._model.get_state()
     assert before.keys() == after.keys()
-    assert "bends" in after
+    assert {"bends", "full_covariance"} < after.keys()
     for name, values in before.items():
         np.testing.assert_array_equal(after[name], values, err_msg=name)
 

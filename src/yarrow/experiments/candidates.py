@@ -12,6 +12,7 @@ from yarrow.linear_model.yarrow import (
     EXPERTS,
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
+    FULL,
     MIXTURE,
     SMOOTHING,
 )
@@ -34,11 +35,12 @@ def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:
     """`YarrowClassifier` without one of its parts, to see what the part is worth."""
     return yarrow_of(
         {
-            "AROW": (0, 0, 0, 0, 1, 1, 0, 1),
-            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1),
-            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0),
-            "bends": (1, 1, 1, 1, 1, 1, 0, 1),
-            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0),
+            "AROW": (0, 0, 0, 0, 1, 1, 0, 1, 0),
+            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1, 1),
+            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0, 1),
+            "bends": (1, 1, 1, 1, 1, 1, 0, 1, 1),
+            "full covariance": (1, 1, 1, 1, 1, 1, 1, 1, 0),
+            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0, 0),
         }.get(part, (1,) * len(FIRST_WEIGHTS)),
         forgets=part != "forgetting",
         weighs=part != "mixture",
@@ -59,6 +61,6 @@ def yarrow_of(
 
     class Some(YarrowClassifier):
         def _loop_parameters(self) -> list[float]:
-            return [*rates, *kept, *weights, *variances, *mixture, *BENT, *SMOOTHING]
+            return [*rates, *kept, *weights, *variances, *mixture, *BENT, *FULL, *SMOOTHING]
 
     return Some(**parameters)

@@ -1,4 +1,4 @@
-"""The learner without settings: eight experts on standardised columns, a mixture above them."""
+"""The learner without settings: nine experts on standardised columns, a mixture above them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from yarrow.stream.arrays import Array
 AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: what the mixture gives to these at first, then to AROW on bent rows and to naive Bayes, which
-#: learn from few rows
-FIRST_WEIGHTS = (*[1 / len(EXPERTS)] * len(EXPERTS), 0.5, 0.5)
+#: what the mixture gives to these at first, half to those that forget; then to AROW on bent rows, to
+#: naive Bayes and to AROW with a full covariance, which learn from few rows
+FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0.5, 0.5, 1.0)
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances
 MIXTURE = (1.0, 1e-4)
-#: r of AROW on bent rows
-BENT = (0.1,)
+#: r of AROW on bent rows, and with a full covariance
+BENT, FULL = (0.1,), (0.1,)
 #: what naive Bayes adds to the counts of a feature, and to those of all
 SMOOTHING = (0.3, 10.0)
 
@@ -37,12 +37,12 @@ SMOOTHING = (0.3, 10.0)
 class YarrowClassifier(MarginProbabilities, LinearClassifier):
     """No settings to choose: AROW's confidence joined with forgetting (after Crammer et al. 2013).
 
-    Eight experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
+    Nine experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
     or never, one of them with an eye for telling words; two logistic regressions by AdaGrad; naive
-    Bayes; and, where there are at most 64 features, an AROW that bends each of them. Above them a
-    small AROW with a full covariance learns, row by row, what each expert is worth. Columns of
-    different size are brought to one scale on the way. docs/yarrow-learner.md has the equations,
-    the evidence, and where it fails.
+    Bayes; and, where there are at most 64 features, an AROW that bends each of them and one that
+    knows how they go together. Above them a small AROW with a full covariance learns, row by row,
+    what each expert is worth. Columns of different size are brought to one scale on the way.
+    docs/yarrow-learner.md has the equations, the evidence, and where it fails.
 
     Use it first: it makes the fewest mistakes of all in docs/evidence.md, on text, on dense tables
     with unequal columns, on few rows and many, with and without drift. Instead: `AROWClassifier`
@@ -61,7 +61,7 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     """
 
     family: ClassVar[str] = "mixture"
-    row_costs: ClassVar[str] = "eight times its values"
+    row_costs: ClassVar[str] = "six times its values; of few features also their square"
     is_exportable: ClassVar[bool] = False
 
     _: dataclasses.KW_ONLY
@@ -83,7 +83,7 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
 
     def _loop_parameters(self) -> list[float]:
         rates, memories = zip(*EXPERTS, strict=True)
-        return [*rates, *memories, *FIRST_WEIGHTS, *FIRST_VARIANCES, *MIXTURE, *BENT, *SMOOTHING]
+        return [*rates, *memories, *FIRST_WEIGHTS, *FIRST_VARIANCES, *MIXTURE, *BENT, *FULL, *SMOOTHING]
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
         """What each feature of a row adds to the score of a class (the predicted one).
@@ -129,7 +129,8 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     def expert_weights_(self) -> Array:
         """What each expert is worth to the mixture.
 
-        Four AROWs, two logistic regressions, AROW on bent rows, naive Bayes.
+        Four AROWs, two logistic regressions, AROW on bent rows, naive Bayes, AROW with a full
+        covariance.
         """
         worth: Array = self._fitted.get_state()["mixture"][: len(FIRST_WEIGHTS)]
         return worth

@@ -9,10 +9,10 @@ from yarrow.stream.arrays import Array
 
 #: as core/yarrow/bends.hpp has them
 KNOTS, MOST_PAIRED = 7, 4
-#: how much of the experts' scores is heard: four AROWs, two logistic regressions, AROW on bent
-#: rows, naive Bayes
-HEARD = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 1.0, 0.1)
-STRAIGHT = 6
+#: how much of the experts' scores is heard (core/yarrow/experts.hpp): four AROWs, two logistic
+#: regressions, AROW on bent rows, naive Bayes, AROW with a full covariance
+HEARD = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 1.0, 0.1, 1.0)
+STRAIGHT, BENT, BAYES, FULL = 6, 6, 7, 8
 
 
 class Parts:
@@ -33,8 +33,10 @@ class Parts:
         hits = state["mixture_hits"][column]
         self._lean = -_log_odds(hits, visits, all_smoothing)
         self._prior = _log_odds(state["mixture_weights"][column], self._weight, self._smoothing)
-        self._pieces = state["bends"][column].astype(np.float64) if "bends" in state else None
-        features = state.get("bends_features", [])
+        is_few = "few_features" in state
+        self._pieces = state["bends"][column].astype(np.float64) if is_few else None
+        self._full = state["full_weights"][column] if is_few else None
+        features = state.get("few_features", [])
         self._numbers = {int(feature): number for number, feature in enumerate(features)}
 
     def of(self, places: Array, values: Array) -> tuple[Array, float]:
@@ -49,11 +51,11 @@ class Parts:
         hits, visits = self._blocks[places + 1, 12], np.where(seen, n, 1.0)
         if self._pieces is None:
             said = seen * (_log_odds(hits * seen, visits, self._smoothing) + self._lean)
-            amounts += self._worth[7] * said
+            amounts += self._worth[BAYES] * said
         else:
             amounts += self._bent(places, z, seen)
-            constant += self._worth[6] * self._intercept * self._pieces[0, 0]
-        return amounts, constant + float(self._worth[7] * self._prior)
+            constant += self._worth[BENT] * self._intercept * self._pieces[0, 0]
+        return amounts, constant + float(self._worth[BAYES] * self._prior)
 
     def _straight(self, places: Array, z: Array, seen: Array) -> tuple[Array, float]:
         """The experts whose score is a sum of weight times value."""
@@ -64,9 +66,14 @@ class Parts:
             own = np.abs(_log_odds(cells[:, 12] * seen, visits, self._smoothing) + self._lean)
         weights = cells[:, :STRAIGHT] * self._worth[:STRAIGHT]
         weights[:, 0] *= own
+        weight = weights.sum(axis=1)
+        constant = self._blocks[0, :STRAIGHT] @ self._worth[:STRAIGHT]
+        if self._full is not None:
+            numbers = [self._numbers.get(int(place), -1) + 1 for place in places]
+            weight += self._worth[FULL] * self._full[numbers]
+            constant += self._worth[FULL] * self._full[0]
         length = 1 / np.sqrt(max(1, int(seen.sum())))
-        constant = self._intercept * (self._blocks[0, :STRAIGHT] @ self._worth[:STRAIGHT])
-        return z * length * weights.sum(axis=1), float(constant)
+        return z * length * weight, float(self._intercept * constant)
 
     def _bent(self, places: Array, z: Array, seen: Array) -> Array:
         """The pieces of each feature, and half of those that it shares with another."""
@@ -98,7 +105,7 @@ class Parts:
         assert self._pieces is not None
         weight, _, hits, visits = self._pieces[pieces].T
         said = _log_odds(hits, visits, self._smoothing) + np.where(visits > 0, self._lean, 0)
-        return float(shares @ (self._worth[6] * length * weight + self._worth[7] * said))
+        return float(shares @ (self._worth[BENT] * length * weight + self._worth[BAYES] * said))
 
 
 def _pieces_of(feature: int) -> int:

@@ -1,0 +1,97 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../row.hpp"
+#include "bends.hpp"
+#include "full_weights.hpp"
+
+namespace yarrow {
+
+/// A value of a row that has few features.
+template <class W>
+struct FewValue {
+  std::size_t number;  ///< of its feature
+  W value;
+};
+
+/// What a learner keeps beside the blocks as long as there are few features. These are numbered as
+/// rows bring them, however they are stored; what belongs to a feature stands behind what belongs
+/// to all features before it, so that nothing moves when a new one comes.
+template <class W>
+struct FewFeatures {
+  static constexpr std::size_t most = 64;
+
+  Bends<W> bends;
+  FullWeights full;
+  std::vector<Index> features;  ///< by number
+  bool ended = false;           ///< there were too many
+
+  bool in_use() const { return !bends.columns.empty(); }  ///< else nobody asked for it
+  void start() {
+    bends.start();
+    full.start();
+  }
+
+  /// The number of a feature, or `most`.
+  std::size_t number_of(Index feature) const {
+    const auto at = static_cast<std::size_t>(feature);
+    return at < number_by_feature_.size() ? number_by_feature_[at] : most;
+  }
+  /// There may be room for features that are not there yet.
+  void make_room(std::size_t n) {
+    bends.make_room(n);
+    full.make_room(n);
+  }
+  void add_feature(Index feature) {
+    const auto at = static_cast<std::size_t>(feature);
+    if (at >= number_by_feature_.size()) number_by_feature_.resize(at + 1, most);
+    number_by_feature_[at] = static_cast<std::uint8_t>(features.size());
+    features.push_back(feature);
+  }
+
+  /// The values of known features; or all, new features being numbered as they come. Returns how
+  /// many features there are then.
+  std::size_t find(const Row<W>& row, const W* values, bool with_new,
+                   std::vector<FewValue<W>>& out) const {
+    std::size_t there = features.size();
+    out.clear();
+    for (std::size_t i = 0; i < row.size; ++i) {
+      std::size_t number = number_of(row.index[i]);
+      if (number == most) {
+        if (!with_new) continue;
+        number = there++;
+      }
+      out.push_back({number, values[i]});
+    }
+    return there;
+  }
+
+  /// Frees everything, for good.
+  void end() {
+    if (ended) return;
+    bends.free();
+    full.free();
+    features = {};
+    number_by_feature_ = {};
+    ended = true;
+  }
+
+  void add_column(int from, bool mirrored) {
+    if (!in_use()) return;
+    bends.add_column(from, mirrored);
+    full.add_column(from, mirrored);
+  }
+  void truncate_columns(int n) {
+    if (!in_use()) return;
+    bends.columns.resize(n);
+    full.columns.resize(n);
+  }
+  double largest_weight() const { return std::max(bends.largest_weight(), full.largest_weight()); }
+
+ private:
+  std::vector<std::uint8_t> number_by_feature_;  ///< as far as there are some
+};
+
+}  // namespace yarrow
