@@ -304,8 +304,7 @@ static void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t f
     weights += n + 1;
   }
   for (std::size_t i = 0; i <= n; ++i)
-    std::copy_n(covariance + i * (n + 1), n + 1,
-                few.full.covariance.begin() + i * few.full.line());
+    std::copy_n(covariance + i * (n + 1), n + 1, few.full.covariance.begin() + i * few.full.line());
 }
 
 template <class W>
@@ -317,8 +316,9 @@ static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list
   const std::size_t slots = cells.shape(0), planes = cells.shape(1), columns = cells.shape(2);
   if (slots == 0) throw Error("the state's 'blocks' have the wrong shape");
   if (const std::size_t wanted = state.blocks.planes().size(); planes != wanted)
-    throw Error("the state has " + std::to_string(planes) + " numbers for each feature and class, " +
-                "where this version keeps " + std::to_string(wanted) + "; learn its rows anew");
+    throw Error("the state has " + std::to_string(planes) +
+                " numbers for each feature and class, " + "where this version keeps " +
+                std::to_string(wanted) + "; learn its rows anew");
 
   const auto scalars = values<double>(from, "scalars", 10);
   for (nb::handle name : class_names) self.classes.find_or_add(to_class_name(name));

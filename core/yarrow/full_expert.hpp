@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "walk.hpp"
@@ -52,10 +51,10 @@ class FullExpert {
   }
 
  private:
-  std::vector<std::pair<std::size_t, double>> places_;  ///< the row, the intercept first
-  std::vector<double> h_;                               ///< S z
-  std::vector<double> margins_, step_;                  ///< by column
-  double share_ = 0;                                    ///< of h h' that the covariance loses
+  std::vector<FullWeights::Place> places_;  ///< the row, the intercept first
+  std::vector<double> h_;                   ///< S z
+  std::vector<double> margins_, step_;      ///< by column
+  double share_ = 0;                        ///< of h h' that the covariance loses
 };
 
 }  // namespace yarrow

@@ -47,25 +47,42 @@ struct FullWeights {
     for (double& weight : columns.back()) weight *= from < 0 ? 0 : mirrored ? -1 : 1;
   }
 
-  /// h = S z, of the places where z is not 0.
-  template <class Places>
-  void multiply(const Places& places, std::vector<double>& h) const {
+  /// A place of z, and what stands there; others are 0.
+  struct Place {
+    std::size_t at;
+    double z;
+  };
+
+  /// h = S z, four places at a time: h is loaded and stored once for these.
+  void multiply(const std::vector<Place>& places, std::vector<double>& h) const {
     h.assign(line(), 0);
-    for (const auto& [place, z] : places) {
-      const double* const from = covariance.data() + place * line();
-      for (std::size_t j = 0; j < line(); j += 2)
-        put_pair_at(pair_at(&h[j]) + pair_at(from + j) * z, &h[j]);
+    const std::size_t n = line();
+    double* const to = h.data();
+    const auto from = [&](std::size_t i) { return covariance.data() + places[i].at * n; };
+    std::size_t i = 0;
+    for (; i + 4 <= places.size(); i += 4) {
+      const double *a = from(i), *b = from(i + 1), *c = from(i + 2), *d = from(i + 3);
+      const double x = places[i].z, y = places[i + 1].z, z = places[i + 2].z, w = places[i + 3].z;
+      for (std::size_t j = 0; j < n; j += 2)
+        put_pair_at(pair_at(to + j) + pair_at(a + j) * x + pair_at(b + j) * y + pair_at(c + j) * z +
+                        pair_at(d + j) * w,
+                    to + j);
     }
+    for (; i < places.size(); ++i)
+      for (std::size_t j = 0; j < n; j += 2)
+        put_pair_at(pair_at(to + j) + pair_at(from(i) + j) * places[i].z, to + j);
   }
 
   /// S -= share h h'.
   void take_away(const std::vector<double>& h, double share) {
+    const std::size_t n = line();
+    const double* const from = h.data();
     for (std::size_t i = 0; i < size; ++i) {
-      if (h[i] == 0) continue;
-      double* const to = covariance.data() + i * line();
-      const double part = h[i] * share;
-      for (std::size_t j = 0; j < line(); j += 2)
-        put_pair_at(pair_at(to + j) - pair_at(&h[j]) * part, to + j);
+      if (from[i] == 0) continue;
+      double* const to = covariance.data() + i * n;
+      const double part = from[i] * share;
+      for (std::size_t j = 0; j < n; j += 2)
+        put_pair_at(pair_at(to + j) - pair_at(from + j) * part, to + j);
     }
   }
 

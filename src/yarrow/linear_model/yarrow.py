@@ -83,7 +83,16 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
 
     def _loop_parameters(self) -> list[float]:
         rates, memories = zip(*EXPERTS, strict=True)
-        return [*rates, *memories, *FIRST_WEIGHTS, *FIRST_VARIANCES, *MIXTURE, *BENT, *FULL, *SMOOTHING]
+        return [
+            *rates,
+            *memories,
+            *FIRST_WEIGHTS,
+            *FIRST_VARIANCES,
+            *MIXTURE,
+            *BENT,
+            *FULL,
+            *SMOOTHING,
+        ]
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
         """What each feature of a row adds to the score of a class (the predicted one).
