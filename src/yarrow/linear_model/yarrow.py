@@ -21,8 +21,8 @@ from yarrow.stream.arrays import Array
 AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: what the mixture gives to these at first, half to those that forget; then to AROW on bent rows, to
-#: naive Bayes and to AROW with a full covariance, which learn from few rows
+#: what the mixture gives to these at first, half to those that forget; then to AROW on bent rows,
+#: to naive Bayes and to AROW with a full covariance, which learn from few rows
 FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0.5, 0.5, 1.0)
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances

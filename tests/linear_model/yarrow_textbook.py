@@ -1,0 +1,266 @@
+"""YarrowClassifier as docs/yarrow-learner.md states it: all in double, all classes known before."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+
+import numpy as np
+
+from yarrow.linear_model.yarrow import (
+    ADAGRAD_EXPERTS,
+    AROW_EXPERTS,
+    BENT,
+    FIRST_VARIANCES,
+    FIRST_WEIGHTS,
+    FULL,
+    MIXTURE,
+    SMOOTHING,
+)
+
+INTERCEPT = 0.5
+EXPERTS = len(FIRST_WEIGHTS)
+KNOTS = np.linspace(-2, 2, 7)
+
+
+class Columns:
+    """Brings columns to one scale, by what was seen before a row: docs/yarrow-learner.md."""
+
+    def __init__(self, columns):
+        self.rows = 0
+        self.n, self.mean, self.squares = np.zeros((3, columns))
+
+    def unscaled(self, x):
+        """Return the row in the scale of its columns, each value at most 2 by size."""
+        there, seen = x != 0, self.n > 0
+        p = self.n / (self.rows or 1)
+        variance = np.divide(self.squares, self.n, out=np.zeros_like(x), where=seen)
+        squared = variance + self.mean**2 * (1 - p**4)
+        varies = squared > 1e-12 * self.mean**2
+        z = np.where(varies, (x - self.mean * p**2) / np.sqrt(np.where(varies, squared, 1)), 0)
+        return np.where(seen, np.clip(z, -2, 2), np.sign(x)) * there
+
+    def standardized(self, x):
+        """Return the row to predict with and the row to learn, both about as long as one."""
+        there, seen, z = x != 0, self.n > 0, self.unscaled(x)
+        known = max(1, np.count_nonzero(there & seen)), max(1, np.count_nonzero(there))
+        return z * seen / np.sqrt(known[0]), z / np.sqrt(known[1])
+
+    def count(self, x, weight=1.0):
+        there = weight * (x != 0)
+        self.rows += weight
+        self.n += there
+        before = (x - self.mean) * there
+        self.mean += np.divide(before, self.n, out=np.zeros_like(x), where=self.n > 0)
+        self.squares += before * (x - self.mean)
+
+
+class AROW:
+    """One-versus-rest for one class."""
+
+    def __init__(self, r, memory, columns):
+        self.r, self.memory = r, memory
+        self.w, self.precision = np.zeros(columns), np.ones(columns)
+
+    def says(self, x):
+        return self.w @ x
+
+    def learn(self, x, there, sign, weight):
+        v, r = x @ (x / self.precision), self.r / weight
+        loss = 1 - sign * (self.w @ x)
+        if loss <= 0:
+            return
+        self.w += sign * loss / (v + r) * x / self.precision
+        faded = 1 + (self.precision + x**2 / r - 1) * self.memory
+        self.precision = np.where(there, faded, self.precision)
+
+
+class AdaGrad:
+    """Logistic regression, one-versus-rest for one class."""
+
+    def __init__(self, rate, memory, columns):
+        self.rate, self.memory = rate, memory
+        self.w, self.squares = np.zeros((2, columns))
+
+    def says(self, x):
+        return self.w @ x / 2
+
+    def learn(self, x, there, sign, weight):
+        gradient = weight * sign * x / (1 + np.exp(sign * (self.w @ x)))
+        self.squares = np.where(there, self.memory * self.squares + gradient**2, self.squares)
+        root = np.sqrt(self.squares)
+        self.w += self.rate * np.divide(gradient, root, out=np.zeros_like(x), where=root > 0)
+
+
+class NaiveBayes:
+    """Of one class against the rest: a row is a table of its features, with a share of each."""
+
+    def __init__(self):
+        self.rows = [0, 0]  # of the rest, of the class
+        self.counts = [collections.Counter(), collections.Counter()]
+        self.totals = [0, 0]
+
+    def evidence(self, feature):
+        """Return what a visit says."""
+        a, c = SMOOTHING
+        rest, hits = (counts[feature] for counts in self.counts)
+        if rest + hits == 0:
+            return 0
+        return np.log((hits + a) / (rest + a) * (self.totals[0] + c) / (self.totals[1] + c))
+
+    def says(self, row):
+        prior = np.log((self.rows[1] + SMOOTHING[0]) / (self.rows[0] + SMOOTHING[0]))
+        return (sum(share * self.evidence(f) for f, share in row.items()) + prior) / 10
+
+    def learn(self, row, values, is_class, weight):
+        self.rows[is_class] += weight
+        for feature, share in row.items():
+            self.counts[is_class][feature] += weight * share
+        self.totals[is_class] += weight * values
+
+
+class BentAROW:
+    """AROW on shares of knots."""
+
+    def __init__(self):
+        self.w, self.precision = collections.Counter(), collections.defaultdict(lambda: 1.0)
+
+    def says(self, row):
+        return sum(self.w[piece] * x for piece, x in row.items())
+
+    def learn(self, row, sign, weight):
+        v = sum(x * x / self.precision[piece] for piece, x in row.items())
+        r, loss = BENT[0] / weight, 1 - sign * self.says(row)
+        if loss <= 0:
+            return
+        for piece, x in row.items():
+            self.w[piece] += sign * loss / (v + r) * x / self.precision[piece]
+            self.precision[piece] += x * x / r
+
+
+def shares_of(z, columns, paired):
+    """Return which share of its value, and of each pair of values, a row has around each knot."""
+    hats = {
+        j: {k: share for k, hat in enumerate(np.eye(7)) if (share := np.interp(z[j], KNOTS, hat))}
+        for j in columns
+    }
+    shares = {(j, k): share for j, those in hats.items() for k, share in those.items()}
+    if paired:
+        for i, j in itertools.combinations(sorted(columns), 2):
+            for (k, one), (o, other) in itertools.product(hats[i].items(), hats[j].items()):
+                shares[i, k, j, o] = one * other
+    return shares
+
+
+def bent_row(shares, columns, paired):
+    pairs = len(columns) * (len(columns) - 1) / 2 if paired else 0
+    length = 1 / np.sqrt(max(1, len(columns) + pairs))
+    return {**{piece: share * length for piece, share in shares.items()}, "intercept": INTERCEPT}
+
+
+class Column:
+    """All experts of one class against the rest."""
+
+    def __init__(self, columns):
+        n = columns + 1
+        self.straight = [AROW(r, m, n) for r, m in AROW_EXPERTS] + [
+            AdaGrad(rate, m, n) for rate, m in ADAGRAD_EXPERTS
+        ]
+        self.bent = BentAROW()
+        self.bayes, self.bayes_of_pieces = NaiveBayes(), NaiveBayes()
+
+    def own(self, row, few):
+        """Return the row as the first AROW sees it."""
+        if few:
+            return row
+        evidence = [abs(self.bayes.evidence(j)) for j in range(len(row) - 1)]
+        return row * np.append(evidence, 1)
+
+    def says(self, row, z, known, few, paired):
+        said = [e.says(self.own(row, few) if i == 0 else row) for i, e in enumerate(self.straight)]
+        if not few:
+            return [*said, 0, self.bayes.says(dict.fromkeys(known, 1))]
+        shares = shares_of(z, known, paired)
+        bent = self.bent.says(bent_row(shares, known, paired))
+        return [*said, bent, self.bayes_of_pieces.says(shares)]
+
+    def learn(self, row, z, there, is_class, weight, few, paired):
+        sign = 1 if is_class else -1
+        for i, expert in enumerate(self.straight):
+            own = self.own(row, few) if i == 0 else row
+            expert.learn(own, np.append(np.isin(np.arange(len(z)), there), True), sign, weight)
+        if few:
+            shares = shares_of(z, there, paired)
+            self.bent.learn(bent_row(shares, there, paired), sign, weight)
+            self.bayes_of_pieces.learn(shares, len(there), int(is_class), weight)
+        self.bayes.learn(dict.fromkeys(there, 1), len(there), int(is_class), weight)
+
+
+class FullAROW:
+    """All classes against their rests, with one covariance for all of them."""
+
+    def __init__(self, columns, classes):
+        self.w, self.S = np.zeros((classes, columns)), np.eye(columns)
+
+    def learn(self, x, signs, weight, seen):
+        r, h = FULL[0] / weight, self.S @ x
+        v, losses = x @ h, np.maximum(0, 1 - signs * (self.w @ x))
+        self.w += np.outer(signs * losses, h) / (v + r)
+        if losses[seen].any():
+            self.S -= np.outer(h, h) / (v + r)
+
+
+class Textbook:
+    """The whole learner, all classes known beforehand, everything in double."""
+
+    def __init__(self, columns, classes):
+        self.columns = Columns(columns)
+        self.classes = [Column(columns) for _ in range(classes)]
+        self.full = FullAROW(columns + 1, classes)
+        self.u = np.array(FIRST_WEIGHTS)
+        self.S = np.diag(FIRST_VARIANCES)
+        self.seen = []
+
+    def known(self):
+        return set(np.flatnonzero(self.columns.n))
+
+    def said(self, x):
+        """Return what the experts say of each class, and the mixture's scores."""
+        row, known = np.append(self.columns.standardized(x)[0], INTERCEPT), self.known()
+        here = [j for j in np.flatnonzero(x) if j in known]
+        about = self.columns.unscaled(x), here, len(known) <= 64, len(known) <= 4
+        said = np.array([column.says(row, *about) for column in self.classes])
+        full = self.full.w @ row if len(known) <= 64 else np.zeros(len(said))
+        said = np.clip(np.column_stack([said, full]), -3, 3)
+        return said, said @ self.u
+
+    def example(self, said, scores, c):
+        """Return the true class against its rival, among those seen."""
+        rivals = [k for k in self.seen if k != c]
+        if len(rivals) > 1:
+            rival = max(rivals, key=lambda k: scores[k])
+            return (said[c] - said[rival]) / 2
+        return said[c]  # of two classes, and of one, the other is its mirror image
+
+    def learn(self, x, c, weight=1.0):
+        said, scores = self.said(x)
+        if c not in self.seen:
+            self.seen.append(c)
+        z = self.example(said, scores, c)
+        r, drift = MIXTURE[0] / min(weight, 1), MIXTURE[1]
+        h = self.S @ z
+        v, loss = z @ h, 1 - self.u @ z
+        if loss > 0 and v > 0:
+            self.u += loss / (v + r) * h
+            self.S -= np.outer(h, h) / (v + r)
+        self.S += drift * np.eye(EXPERTS)
+        row = np.append(self.columns.standardized(x)[1], INTERCEPT)
+        there = np.flatnonzero(x)
+        many = len(self.known() | set(there))
+        for k, column in enumerate(self.classes):
+            z = self.columns.unscaled(x)
+            column.learn(row, z, there, k == c, weight, few=many <= 64, paired=many <= 4)
+        if many <= 64:
+            signs = np.where(np.arange(len(self.classes)) == c, 1, -1)
+            self.full.learn(row, signs, weight, self.seen)
+        self.columns.count(x, weight)
