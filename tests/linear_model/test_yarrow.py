@@ -13,6 +13,7 @@ from linear_model.yarrow_textbook import EXPERTS, INTERCEPT, Columns, Textbook
 
 from yarrow import ForgettingAROWClassifier, YarrowClassifier
 from yarrow.datasets import load
+from yarrow.errors import YarrowError
 from yarrow.experiments.candidates import yarrow_of
 from yarrow.linear_model.yarrow import AROW_EXPERTS, MIXTURE
 
@@ -298,9 +299,10 @@ def test_new_words_do_not_dim_the_known_ones():
     assert model.predict_proba_one({"pills": 1, "never": 1, "seen": 3.5}) == known
 
 
+@pytest.mark.parametrize("columns", [3, 6, 70])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_an_explanation_sums_up_to_the_score(classes):
-    X, y = stream(120, 6, classes)
+def test_an_explanation_sums_up_to_the_score(classes, columns):
+    X, y = stream(120, columns, classes)
     model = YarrowClassifier(dtype="float64").partial_fit(X, y)
     explained = 0
     for x in X:
@@ -322,10 +324,25 @@ def test_memory_is_sixteen_numbers_a_feature():
     assert model._model.get_state()["blocks"].nbytes == 3001 * 16 * 4
 
 
-def test_it_learns_real_text(monkeypatch):
+def real(name, rows):
     try:
-        data = load("sms-spam")
-    except Exception as error:
+        data = load(name)
+    except YarrowError as error:
         pytest.skip(str(error))
-    model = YarrowClassifier().partial_fit(data.X[:3000], data.y[:3000])
-    assert model.n_mistakes_ < 0.03 * 3000
+    return data.X[:rows], np.asarray(data.y[:rows])
+
+
+def test_it_learns_real_text():
+    X, y = real("sms-spam", 3000)
+    assert YarrowClassifier().partial_fit(X, y).n_mistakes_ < 0.02 * 3000
+
+
+@pytest.mark.parametrize("name", ["a9a", "electricity", "20newsgroups", "usps"])
+def test_probabilities_are_calibrated_on_real_streams(name):
+    """Of the rows that are 80 % sure, about 80 % are right; from the second thousand on."""
+    X, y = real(name, 5000)
+    told = YarrowClassifier().progressive(X, y, classes=np.unique(y), probabilities=True)
+    sure, right = told.probabilities[1000:].max(axis=1), (told.predictions == y)[1000:]
+    tenth = np.minimum((10 * sure).astype(int), 9)
+    off = [abs(np.sum(sure[tenth == k]) - np.sum(right[tenth == k])) for k in range(10)]
+    assert np.sum(off) < 0.05 * len(sure)
