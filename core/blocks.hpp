@@ -128,7 +128,8 @@ class Blocks {
     W* cells = data() + slot * stride();
     const W* const whole = cells + own_ * capacity_;
     for (std::size_t p = 0; p < own_; ++p, cells += capacity_) {
-      cells[to] = mirrored && planes_[p].is_signed ? -cells[from] : cells[from];
+      // 0 stays 0 in the mirror, and does not become -0: all slots agree, touched or not.
+      cells[to] = mirrored && planes_[p].is_signed ? 0 - cells[from] : cells[from];
       if (mirrored && planes_[p].is_part) cells[to] = *whole - cells[from];
     }
   }

@@ -252,7 +252,7 @@ class Model {
         if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[next]));
         const Row<W> row = placed(at, true);
         grow(0);
-        learner->learn(row, numbers[next], weight);
+        learn_row(row, numbers[next], weight, at);
         if (vocabulary.crowded()) prune();
       }
     } catch (...) {
@@ -306,10 +306,15 @@ class Model {
     if (lesson.is_large && i + 1 < lesson.count)
       learner->prefetch(lesson.rows.peek(lesson.place(i + 1)));
     if (before) before->remember(row);
+    learn_row(row, label, weight, lesson.place(i));
+  }
+
+  [[gnu::always_inline]] void learn_row(const Row<W>& row, double label, double weight,
+                                        std::int64_t place) {
     try {
       learner->learn(row, label, weight);
     } catch (const Error& error) {
-      throw Error("Row " + std::to_string(lesson.place(i)) + ": " + error.what());
+      throw Error("Row " + std::to_string(place) + ": " + error.what());
     }
   }
 

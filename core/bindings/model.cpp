@@ -259,7 +259,9 @@ static void bind_model(nb::module_& m, const char* name) {
     const State<W>& state = self.state();
     std::size_t votes = 0;
     for (const Votes<W>& v : state.votes) votes += v.bytes();
-    return state.blocks.bytes() + state.covariances.bytes() + votes + self.vocabulary.memory();
+    const std::size_t few = state.few.in_use() ? state.few.bytes() : 0;
+    return state.blocks.bytes() + state.covariances.bytes() + few + votes +
+           self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) {
     auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);

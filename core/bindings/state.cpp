@@ -162,21 +162,36 @@ static nb::tuple get_named_state(PythonModel<W>& self) {
   return nb::make_tuple(state_of<nb::memview>(self), classes);
 }
 
+/// An array of the state: of the type that was saved, since another one is not what was saved.
+template <class T, std::size_t N>
+static nb::ndarray<const T, nb::ndim<N>, nb::c_contig> saved(const nb::dict& from,
+                                                             const char* name) {
+  if (!from.contains(name)) throw Error(std::string("the state has no '") + name + "'");
+  nb::ndarray<const T, nb::ndim<N>, nb::c_contig> array;
+  if (!nb::try_cast(from[name], array, false))
+    throw Error(std::string("the state's '") + name + "' has the wrong type");
+  return array;
+}
+
+/// Its numbers, if it has the shape that it must have; SIZE_MAX: any.
+template <class T, std::size_t N>
+static std::vector<T> values(const nb::dict& from, const char* name,
+                             const std::array<std::size_t, N>& shape) {
+  const auto array = saved<T, N>(from, name);
+  for (std::size_t i = 0; i < N; ++i)
+    if (shape[i] != SIZE_MAX && array.shape(i) != shape[i])
+      throw Error(std::string("the state's '") + name + "' has the wrong shape");
+  return {array.data(), array.data() + array.size()};
+}
 template <class T>
 static std::vector<T> values(const nb::dict& from, const char* name, std::size_t expected) {
-  if (!from.contains(name)) throw Error(std::string("the state has no '") + name + "'");
-  const auto array = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig>>(from[name]);
-  if (expected != SIZE_MAX && array.shape(0) != expected)
-    throw Error(std::string("the state's '") + name + "' has the wrong length");
-  return {array.data(), array.data() + array.shape(0)};
+  return values<T, 1>(from, name, {expected});
 }
 
 static void restore_covariances(Covariances& covariances, const nb::dict& from, std::size_t slots,
                                 std::size_t columns) {
-  using Matrices = nb::ndarray<const double, nb::ndim<2>, nb::c_contig>;
   const auto queued = values<double>(from, "covariances_queued", columns);
-  if (!from.contains("covariances")) throw Error("the state has no 'covariances'");
-  const Matrices matrices = nb::cast<Matrices>(from["covariances"]);
+  const auto matrices = saved<double, 2>(from, "covariances");
   const std::size_t size = CovarianceMatrix::saved_size(slots);
   if (matrices.shape(0) != columns || matrices.shape(1) != size)
     throw Error("the state's 'covariances' have the wrong shape");
@@ -265,25 +280,13 @@ static void restore_mixture(Scalars& to, const nb::dict& state) {
   to.weight = *from;
 }
 
-/// An array of the state with as many places as it must have.
-template <class T, std::size_t N>
-static const T* numbers_of(const nb::dict& from, const char* name,
-                           const std::array<std::size_t, N>& shape) {
-  if (!from.contains(name)) throw Error(std::string("the state has no '") + name + "'");
-  const auto array = nb::cast<nb::ndarray<const T, nb::ndim<N>, nb::c_contig>>(from[name]);
-  for (std::size_t i = 0; i < N; ++i)
-    if (array.shape(i) != shape[i])
-      throw Error(std::string("the state's '") + name + "' have the wrong shape");
-  return array.data();
-}
-
 template <class W>
 static void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t features,
                         std::size_t columns) {
   few = {};
   few.bends.columns.resize(columns);
   few.full.columns.resize(columns);
-  if (!from.contains("few_features")) return few.end();
+  if (!from.contains("few_features") && !from.contains("bends")) return few.end();
   const auto numbered = values<Index>(from, "few_features", SIZE_MAX);
   if (numbered.size() > FewFeatures<W>::most) throw Error("the state's few features are too many");
   for (const Index feature : numbered) {
@@ -294,36 +297,46 @@ static void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t f
   }
   const std::size_t n = numbered.size(), pieces = Bends<W>::of_feature(n);
   few.make_room(n);
-  const W* bends = numbers_of<W, 3>(from, "bends", {columns, pieces, Bends<W>::numbers});
-  const double* weights = numbers_of<double, 2>(from, "full_weights", {columns, n + 1});
-  const double* covariance = numbers_of<double, 2>(from, "full_covariance", {n + 1, n + 1});
+  const std::size_t piece = Bends<W>::numbers, size = n + 1;
+  const auto bends = values<W, 3>(from, "bends", {columns, pieces, piece});
+  const auto weights = values<double, 2>(from, "full_weights", {columns, size});
+  const auto covariance = values<double, 2>(from, "full_covariance", {size, size});
   for (std::size_t k = 0; k < columns; ++k) {
-    few.bends.columns[k].assign(bends, bends + pieces * Bends<W>::numbers);
-    few.full.columns[k].assign(weights, weights + n + 1);
-    bends += pieces * Bends<W>::numbers;
-    weights += n + 1;
+    std::copy_n(bends.begin() + k * pieces * piece, pieces * piece, few.bends.columns[k].begin());
+    std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
   }
-  for (std::size_t i = 0; i <= n; ++i)
-    std::copy_n(covariance + i * (n + 1), n + 1, few.full.covariance.begin() + i * few.full.line());
+  for (std::size_t i = 0; i < size; ++i)
+    std::copy_n(covariance.begin() + i * size, size,
+                few.full.covariance.begin() + i * few.full.line());
+}
+
+/// How many columns classes have; 0: any number.
+static std::size_t columns_of(Strategy strategy, int classes) {
+  if (strategy == Strategy::binary) return 1;
+  if (strategy == Strategy::one_versus_rest)
+    return classes <= 2 ? std::max(classes, 1) : classes + 1;
+  return 0;
 }
 
 template <class W>
 static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
-  using Cells = nb::ndarray<const W, nb::ndim<3>, nb::c_contig>;
-  const Cells cells = nb::cast<Cells>(from["blocks"]);
+  const auto cells = saved<W, 3>(from, "blocks");
   auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
   State<W>& state = self.state();
   const std::size_t slots = cells.shape(0), planes = cells.shape(1), columns = cells.shape(2);
-  if (slots == 0) throw Error("the state's 'blocks' have the wrong shape");
+  if (slots == 0 || columns == 0) throw Error("the state's 'blocks' has the wrong shape");
   if (const std::size_t wanted = state.blocks.planes().size(); planes != wanted)
     throw Error("the state has " + std::to_string(planes) +
-                " numbers for each feature and class, " + "where this version keeps " +
+                " numbers for each feature and class, where this version keeps " +
                 std::to_string(wanted) + "; learn its rows anew");
 
   const auto scalars = values<double>(from, "scalars", 10);
   for (nb::handle name : class_names) self.classes.find_or_add(to_class_name(name));
   if (self.classes.size() != static_cast<int>(scalars[3]))
     throw Error("the state knows another number of classes than it names");
+  const std::size_t wanted_columns = columns_of(self.learner->strategy(), self.classes.size());
+  if (wanted_columns != 0 && columns != wanted_columns)
+    throw Error("the state's 'blocks' does not fit its number of classes");
   if (!self.hash_mask) {
     const auto bytes = values<std::uint8_t>(from, "name_bytes", SIZE_MAX);
     self.vocabulary.assign(static_cast<Index>(values<std::int64_t>(from, "name_columns", 1)[0]),

@@ -47,7 +47,7 @@ struct Bends {
     if (from < 0) std::fill(added.begin(), added.end(), W{0});
     if (!mirrored) return;
     for (std::size_t i = 0; i < added.size(); i += numbers) {
-      added[i + weight] = -added[i + weight];
+      added[i + weight] = 0 - added[i + weight];  // 0 stays 0, and does not become -0
       added[i + hits] = added[i + visits] - added[i + hits];
     }
   }
@@ -60,6 +60,11 @@ struct Bends {
       }
   }
 
+  std::size_t bytes() const {
+    std::size_t cells = 0;
+    for (const std::vector<W>& column : columns) cells += column.size();
+    return cells * sizeof(W);
+  }
   double largest_weight() const {
     W most = 0;
     for (const std::vector<W>& column : columns)

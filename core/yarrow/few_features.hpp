@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -36,8 +38,7 @@ struct FewFeatures {
 
   /// The number of a feature, or `most`.
   std::size_t number_of(Index feature) const {
-    const auto at = static_cast<std::size_t>(feature);
-    return at < number_by_feature_.size() ? number_by_feature_[at] : most;
+    return static_cast<std::size_t>(table_[place_of(feature)].number);
   }
   /// There may be room for features that are not there yet.
   void make_room(std::size_t n) {
@@ -45,9 +46,7 @@ struct FewFeatures {
     full.make_room(n);
   }
   void add_feature(Index feature) {
-    const auto at = static_cast<std::size_t>(feature);
-    if (at >= number_by_feature_.size()) number_by_feature_.resize(at + 1, most);
-    number_by_feature_[at] = static_cast<std::uint8_t>(features.size());
+    table_[place_of(feature)] = {feature, static_cast<Index>(features.size())};
     features.push_back(feature);
   }
 
@@ -74,7 +73,7 @@ struct FewFeatures {
     bends.free();
     full.free();
     features = {};
-    number_by_feature_ = {};
+    table_.fill({});
     ended = true;
   }
 
@@ -88,10 +87,23 @@ struct FewFeatures {
     bends.columns.resize(n);
     full.columns.resize(n);
   }
+  std::size_t bytes() const { return sizeof *this + bends.bytes() + full.bytes(); }
   double largest_weight() const { return std::max(bends.largest_weight(), full.largest_weight()); }
 
  private:
-  std::vector<std::uint8_t> number_by_feature_;  ///< as far as there are some
+  /// A hash table that is never more than half full.
+  struct Entry {
+    Index feature = 0;
+    Index number = most;  ///< most: none stands here
+  };
+  static constexpr std::size_t places = 2 * most;
+  std::size_t place_of(Index feature) const {
+    std::size_t at = (static_cast<std::uint32_t>(feature) * 2654435769U) >> 25;
+    while (table_[at].number != Index{most} && table_[at].feature != feature)
+      at = (at + 1) % places;
+    return at;
+  }
+  std::array<Entry, places> table_;
 };
 
 }  // namespace yarrow

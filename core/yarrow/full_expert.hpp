@@ -30,6 +30,7 @@ class FullExpert {
     for (const auto& [number, value] : walk.values)
       places_.push_back({1 + number, static_cast<double>(value) * walk.row.to_learn});
     full.multiply(places_, h_);
+    weight = std::min(weight, heaviest);
     double v = 0, growth = 0;
     for (const auto& [place, z] : places_) v += h_[place] * z;
     for (std::size_t k = 0; k < step_.size(); ++k) {
@@ -51,6 +52,7 @@ class FullExpert {
   }
 
  private:
+  static constexpr double heaviest = 1e6;   ///< beyond this, v is lost in rounding beside r
   std::vector<FullWeights::Place> places_;  ///< the row, the intercept first
   std::vector<double> h_;                   ///< S z
   std::vector<double> margins_, step_;      ///< by column

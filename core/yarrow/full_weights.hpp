@@ -43,8 +43,9 @@ struct FullWeights {
   }
 
   void add_column(int from, bool mirrored) {
-    columns.push_back(columns[from < 0 ? 0 : from]);
-    for (double& weight : columns.back()) weight *= from < 0 ? 0 : mirrored ? -1 : 1;
+    columns.push_back(from < 0 ? std::vector<double>(size) : columns[from]);
+    if (mirrored)
+      for (double& weight : columns.back()) weight = 0 - weight;  // 0 stays 0
   }
 
   /// A place of z, and what stands there; others are 0.
@@ -86,6 +87,7 @@ struct FullWeights {
     }
   }
 
+  std::size_t bytes() const { return (covariance.size() + columns.size() * size) * sizeof(double); }
   double largest_weight() const {
     double most = 0;
     for (const std::vector<double>& column : columns)

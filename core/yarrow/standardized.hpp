@@ -47,7 +47,7 @@ struct ColumnStatistics {
     constexpr std::size_t width = lanes_of<W>;
     const W* const first = state.blocks.first();
     const std::size_t stride = state.blocks.stride();
-    const W rows = static_cast<W>(state.weight), share = rows > 0 ? 1 / rows : 0;
+    const W rows = state.blocks.intercept()[at], share = rows > 0 ? 1 / rows : 0;
     LaneBits<W> known{};
     const std::size_t place = at - 1;
     W* const to = out.values.data();
@@ -77,10 +77,12 @@ struct ColumnStatistics {
   }
 
   /// Takes the values of a row, which weighs something, into the statistics, and so many hits into
-  /// the last column.
+  /// the last column. The intercept's n is that of all rows, summed up as that of a feature is:
+  /// whatever rows weigh, and however sums are rounded, p is 1 for one that is always there.
   template <class W>
   void count(State<W>& state, const Row<W> row, W weight, W more_hits) const {
     constexpr std::size_t width = lanes_of<W>;
+    state.blocks.intercept()[at] += weight;
     W* const first = state.blocks.first() + at - 1;
     const std::size_t stride = state.blocks.stride();
     const auto some = [=](const Index* features, const W* values) __attribute__((always_inline)) {

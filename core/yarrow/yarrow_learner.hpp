@@ -97,7 +97,27 @@ class YarrowLearner final : public Learner<W> {
   void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return experts_.intercept; }
   void after_forgetting() override {}
-  void rebuild() override {}
+
+  /// Refuses a state whose counts cannot be.
+  void rebuild() override {
+    const std::size_t capacity = state.blocks.capacity();
+    const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
+    bool fits = state.visits >= 0 && state.weight >= 0;
+    for (const Column& column : state.columns)
+      fits = fits && is_part(column.hits, state.visits) && is_part(column.weight, state.weight);
+    for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
+      const W* const cells = state.blocks.data() + slot * state.blocks.stride();
+      const W visits = cells[Experts::statistics * capacity];
+      for (std::size_t i = Experts::precisions * capacity; i < Experts::hits * capacity; ++i)
+        fits = fits && cells[i] >= 0;
+      for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
+        fits = fits && is_part(cells[i], visits);
+      if (slot == 0 || state.few.ended) continue;
+      const std::size_t number = state.few.number_of(static_cast<Index>(slot - 1));
+      fits = fits && (visits > 0) == (number < FewFeatures<W>::most);
+    }
+    if (!fits) throw Error("the state's counts do not belong together");
+  }
 
  private:
   static std::vector<Plane> planes() {

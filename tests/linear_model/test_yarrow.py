@@ -8,29 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.optimize
-import scipy.sparse as sp
-from linear_model.yarrow_textbook import EXPERTS, INTERCEPT, Columns, Textbook
+from linear_model.yarrow_textbook import EXPERTS, INTERCEPT, Columns, Textbook, stream
 
 from yarrow import ForgettingAROWClassifier, YarrowClassifier
-from yarrow.datasets import load
-from yarrow.errors import YarrowError
 from yarrow.experiments.candidates import yarrow_of
 from yarrow.linear_model.yarrow import AROW_EXPERTS, MIXTURE
 
 MATRIX = slice(EXPERTS, EXPERTS * (EXPERTS + 1))  # the covariance in a state's "mixture"
-
-
-def stream(rows, columns, classes, seed=0, dense=False):
-    """Return rows of columns of very different size and place, some of them seldom there."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(rows, columns))
-    labels = np.argmax(X @ random.normal(size=(columns, classes)) + random.normal(0, 0.3), axis=1)
-    X = (X + 3 * random.normal(size=columns)) * 10.0 ** random.integers(-3, 4, columns)
-    if not dense:
-        X *= random.random((rows, columns)) < random.choice([0.1, 0.5, 1.0], columns)
-    _, first = np.unique(labels, return_index=True)
-    numbers = {labels[i]: number for number, i in enumerate(np.sort(first))}
-    return X, np.array([numbers[label] for label in labels])
 
 
 @pytest.mark.parametrize("columns", [3, 7, 70])  # pairs; bends; neither, after some rows
@@ -297,52 +281,3 @@ def test_new_words_do_not_dim_the_known_ones():
         model.learn_one({"lunch": 1, "today": 1}, "ham")
     known = model.predict_proba_one({"pills": 1})
     assert model.predict_proba_one({"pills": 1, "never": 1, "seen": 3.5}) == known
-
-
-@pytest.mark.parametrize("columns", [3, 6, 70])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_an_explanation_sums_up_to_the_score(classes, columns):
-    X, y = stream(120, columns, classes)
-    model = YarrowClassifier(dtype="float64").partial_fit(X, y)
-    explained = 0
-    for x in X:
-        row = {j: float(v) for j, v in enumerate(x) if v}
-        scores = np.ravel(model.decision_function(x[None]))
-        scores = np.array([-scores[0], scores[0]]) if classes == 2 else scores
-        if np.abs(scores).max() > 2:
-            continue  # an expert may have been cut
-        found = model.explain_one(row)
-        assert found.label == np.argmax(scores)
-        explained += abs(found.score - scores.max()) < 1e-9
-    assert explained > 60
-
-
-def test_memory_is_sixteen_numbers_a_feature():
-    X = sp.random_array((200, 3000), density=0.05, random_state=0, format="csr")
-    y = np.random.default_rng(0).integers(0, 2, 200)
-    model = YarrowClassifier().partial_fit(X, y, classes=[0, 1])
-    assert model._model.get_state()["blocks"].nbytes == 3001 * 16 * 4
-
-
-def real(name, rows):
-    try:
-        data = load(name)
-    except YarrowError as error:
-        pytest.skip(str(error))
-    return data.X[:rows], np.asarray(data.y[:rows])
-
-
-def test_it_learns_real_text():
-    X, y = real("sms-spam", 3000)
-    assert YarrowClassifier().partial_fit(X, y).n_mistakes_ < 0.02 * 3000
-
-
-@pytest.mark.parametrize("name", ["a9a", "electricity", "20newsgroups", "usps"])
-def test_probabilities_are_calibrated_on_real_streams(name):
-    """Of the rows that are 80 % sure, about 80 % are right; from the second thousand on."""
-    X, y = real(name, 5000)
-    told = YarrowClassifier().progressive(X, y, classes=np.unique(y), probabilities=True)
-    sure, right = told.probabilities[1000:].max(axis=1), (told.predictions == y)[1000:]
-    tenth = np.minimum((10 * sure).astype(int), 9)
-    off = [abs(np.sum(sure[tenth == k]) - np.sum(right[tenth == k])) for k in range(10)]
-    assert np.sum(off) < 0.05 * len(sure)

@@ -264,3 +264,16 @@ class Textbook:
             signs = np.where(np.arange(len(self.classes)) == c, 1, -1)
             self.full.learn(row, signs, weight, self.seen)
         self.columns.count(x, weight)
+
+
+def stream(rows, columns, classes, seed=0, dense=False):
+    """Return rows of columns of very different size and place, some of them seldom there."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, columns))
+    labels = np.argmax(X @ random.normal(size=(columns, classes)) + random.normal(0, 0.3), axis=1)
+    X = (X + 3 * random.normal(size=columns)) * 10.0 ** random.integers(-3, 4, columns)
+    if not dense:
+        X *= random.random((rows, columns)) < random.choice([0.1, 0.5, 1.0], columns)
+    _, first = np.unique(labels, return_index=True)
+    numbers = {labels[i]: number for number, i in enumerate(np.sort(first))}
+    return X, np.array([numbers[label] for label in labels])

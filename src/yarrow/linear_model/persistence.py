@@ -132,6 +132,8 @@ def unpacked(
             )
     model: ModelOwner = estimator(**(parameters | objects))
     model._check_parameters()
+    if "blocks" not in tensors:
+        raise ModelFileError("it has no weights")
     if tensors["blocks"].dtype != model.dtype:
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
     if not all(np.isfinite(array).all() for array in tensors.values()):

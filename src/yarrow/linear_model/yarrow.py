@@ -101,25 +101,25 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
         parts sum up to the score, unless an expert's own score is beyond 3 and was cut.
         """
         label = self.predict_one(x) if label is None else label
-        features = {
-            (f"{name}={value}" if isinstance(value, str) else name): (
-                1.0 if isinstance(value, str) else float(value)
-            )
+        features = [
+            (f"{name}={value}", 1.0) if isinstance(value, str) else (name, float(value))
             for name, value in x.items()
-        }
+        ]
         core = self._fitted
         column, sign = self._column_of(label)
         state = core.get_state()
-        places = np.array(core.place(list(features)), np.int64)
+        places = np.array(core.place([name for name, _ in features]), np.int64)
         places = np.where(places < len(state["blocks"]) - 1, places, -1)
-        values = np.array(list(features.values()), state["blocks"].dtype).astype(np.float64)
+        values = np.array([value for _, value in features], state["blocks"].dtype)
+        values = values.astype(np.float64)
         amounts, constant = Parts(state, column, self.intercept_scaling, SMOOTHING).of(
             places, values
         )
-        named = zip((*features, "(intercept)"), (*values, self.intercept_scaling), strict=True)
+        names = (*(name for name, _ in features), "(intercept)")
+        found = zip(names, (*values, self.intercept_scaling), (*amounts, constant), strict=True)
         parts = [
-            inspection.Contribution(name, float(value), float(sign * amount / value))
-            for (name, value), amount in zip(named, (*amounts, constant), strict=True)
+            inspection.Contribution(name, float(value), sign * float(amount) / float(value))
+            for name, value, amount in found
             if amount != 0
         ]
         parts.sort(key=lambda part: -abs(part.amount))

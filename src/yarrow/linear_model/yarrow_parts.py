@@ -27,12 +27,12 @@ class Parts:
         self._blocks = state["blocks"][:, :, column].astype(np.float64)
         mixture = state["mixture"]
         self._worth = np.asarray(mixture[: len(HEARD)]) * HEARD
-        visits, self._weight = mixture[-2:]
+        visits, weight = mixture[-2:]
         self._intercept = intercept
         self._smoothing, all_smoothing = smoothing
         hits = state["mixture_hits"][column]
         self._lean = -_log_odds(hits, visits, all_smoothing)
-        self._prior = _log_odds(state["mixture_weights"][column], self._weight, self._smoothing)
+        self._prior = _log_odds(state["mixture_weights"][column], weight, self._smoothing)
         is_few = "few_features" in state
         self._pieces = state["bends"][column].astype(np.float64) if is_few else None
         self._full = state["full_weights"][column] if is_few else None
@@ -40,13 +40,20 @@ class Parts:
         self._numbers = {int(feature): number for number, feature in enumerate(features)}
 
     def of(self, places: Array, values: Array) -> tuple[Array, float]:
-        """What the features at these places add, and the constant one."""
-        n, a, s = self._blocks[places + 1, 13:16].T
+        """What the features at these places add, and the constant one.
+
+        Names that share a place share what it adds, by their values.
+        """
+        own, which = np.unique(places, return_inverse=True)
+        together = np.bincount(which, values)
+        amounts, constant = self._of_places(own, together)
+        shares = np.divide(values, together[which], out=np.zeros(len(values)), where=values != 0)
+        return np.where(together[which] != 0, shares * amounts[which], 0.0), constant
+
+    def _of_places(self, places: Array, values: Array) -> tuple[Array, float]:
+        n = self._blocks[places + 1, 13]
         seen = (places >= 0) & (n > 0) & (values != 0)
-        p = n / max(self._weight, np.finfo(float).tiny)
-        squared = np.where(seen, s**2 + a**2 * (1 - p**4), 1.0)
-        z = np.where(squared > 1e-12 * a**2, (values - a * p**2) / np.sqrt(squared), 0.0)
-        z = np.clip(z, -2, 2) * seen
+        z = self._standardized(places, values) * seen
         amounts, constant = self._straight(places, z, seen)
         hits, visits = self._blocks[places + 1, 12], np.where(seen, n, 1.0)
         if self._pieces is None:
@@ -56,6 +63,20 @@ class Parts:
             amounts += self._bent(places, z, seen)
             constant += self._worth[BENT] * self._intercept * self._pieces[0, 0]
         return amounts, constant + float(self._worth[BAYES] * self._prior)
+
+    def _standardized(self, places: Array, values: Array) -> Array:
+        """As core/yarrow/standardized.hpp does it, in units in which no square is too large."""
+        n, a, s = self._blocks[places + 1, 13:16].T
+        unit = np.maximum(np.abs(a), s)
+        unit[unit == 0] = 1.0
+        with np.errstate(over="ignore"):
+            a, s, x = a / unit, s / unit, values / unit
+        p = n / max(self._blocks[0, 13], np.finfo(float).tiny)
+        squared = s**2 + a**2 * (1 - p**4)
+        varies = squared > 1e-12 * a**2
+        return np.clip(
+            np.where(varies, x - a * p**2, 0.0) / np.sqrt(np.where(varies, squared, 1)), -2, 2
+        )
 
     def _straight(self, places: Array, z: Array, seen: Array) -> tuple[Array, float]:
         """The experts whose score is a sum of weight times value."""

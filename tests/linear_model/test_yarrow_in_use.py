@@ -1,0 +1,156 @@
+"""YarrowClassifier as people use it: explained, weighted, saved, on real streams."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from linear_model.yarrow_textbook import stream
+
+import yarrow
+from yarrow import YarrowClassifier, model_file
+from yarrow.datasets import load
+from yarrow.datasets.catalogue import declared
+from yarrow.errors import ModelFileError
+
+
+@pytest.mark.parametrize("columns", [3, 6, 70])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_explanation_sums_up_to_the_score(classes, columns):
+    X, y = stream(120, columns, classes)
+    model = YarrowClassifier(dtype="float64").partial_fit(X, y)
+    explained = 0
+    for x in X:
+        row = {j: float(v) for j, v in enumerate(x) if v}
+        scores = np.ravel(model.decision_function(x[None]))
+        scores = np.array([-scores[0], scores[0]]) if classes == 2 else scores
+        if np.abs(scores).max() > 2:
+            continue  # an expert may have been cut
+        found = model.explain_one(row)
+        assert found.label == np.argmax(scores)
+        explained += abs(found.score - scores.max()) < 1e-9
+    assert explained > 60
+
+
+def test_memory_is_sixteen_numbers_a_feature():
+    X = sp.random_array((200, 3000), density=0.05, random_state=0, format="csr")
+    y = np.random.default_rng(0).integers(0, 2, 200)
+    model = YarrowClassifier().partial_fit(X, y, classes=[0, 1])
+    assert model._model.get_state()["blocks"].nbytes == 3001 * 16 * 4
+
+
+def emptied(tensors):
+    for name in ("blocks", "bends", "full_weights", "mixture_hits", "mixture_weights"):
+        tensors[name] = tensors[name][..., :0] if name == "blocks" else tensors[name][:0]
+
+
+def in_double(name):
+    return lambda tensors: tensors.update({name: tensors[name].astype(np.float64)})
+
+
+def changed(name, place, value):
+    return lambda tensors: tensors[name].__setitem__(place, value)
+
+
+DAMAGE = {
+    "no columns": emptied,
+    "fewer columns than classes": lambda t: t.update(blocks=t["blocks"][:, :, :2].copy()),
+    "another type of bends": in_double("bends"),
+    "another type of counts": lambda t: t.update(mixture=t["mixture"].astype(np.int64)),
+    "another number of dimensions": lambda t: t.update(full_covariance=t["bends"][0, 0]),
+    "a feature left out": lambda t: t.update(few_features=t["few_features"][:-1].copy()),
+    "a feature twice": changed("few_features", 1, 0),
+    "a feature that is none": changed("few_features", 1, 6),
+    "numbers of no features": lambda t: t.pop("few_features"),
+    "no covariance": lambda t: t.pop("full_covariance"),
+    "no weights": lambda t: t.pop("blocks"),
+    "more hits than visits": changed("mixture_hits", 0, 1e6),
+    "a negative total": changed("mixture", -1, -1.0),
+    "negative visits": changed("blocks", (2, 13), -1.0),
+    "a negative precision": changed("blocks", (2, 6, 0), -1.0),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_file_whose_parts_do_not_belong_together_is_refused(damage, tmp_path):
+    """Its digests are right: somebody wrote it so."""
+    X, y = stream(200, 6, 3)
+    YarrowClassifier().partial_fit(X, y).save(tmp_path / "good")
+    views, metadata = model_file.read(tmp_path / "good")
+    tensors = {name: np.array(view) for name, view in views.items()}
+    DAMAGE[damage](tensors)
+    model_file.write(tmp_path / "bad", tensors, metadata)
+    with pytest.raises(ModelFileError, match=r"bad: .*(the state|it has no weights)"):
+        yarrow.load(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 3.7, "random"])
+def test_columns_far_from_zero_are_told_apart_whatever_rows_weigh(weight):
+    """Counts are rounded to float32, but a column that is always there is known to be so."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20_000, 3)) + 300
+    y = (X.sum(axis=1) > 900).astype(int)
+    weights = np.ones(len(y)) if isinstance(weight, str) else np.full(len(y), weight)
+    if weight == "random":
+        weights = random.uniform(0, 2, len(y))
+    told = YarrowClassifier().progressive(X, y, sample_weight=weights)
+    assert np.mean((told.predictions == y)[-5000:]) > 0.98
+
+
+def test_heavy_rows_leave_the_covariance_positive():
+    random = np.random.default_rng(0)
+    X, y = np.tile(random.normal(size=(5, 30)), (200, 1)), random.integers(0, 2, 1000)
+    model = YarrowClassifier(dtype="float64").partial_fit(X, y, sample_weight=np.full(1000, 1e300))
+    state = model._model.get_state()
+    assert np.linalg.eigvalsh(state["full_covariance"]).min() > -1e-9
+    assert np.abs(state["full_weights"]).max() < 1e4
+
+
+def test_names_that_share_a_place_share_what_it_adds():
+    random = np.random.default_rng(5)
+    model = YarrowClassifier(hash_bits=2, dtype="float64")
+    for i in range(40):
+        model.learn_one({f"w{k}": float(random.normal()) for k in range(6)}, i % 2)
+    row = dict.fromkeys([f"w{k}" for k in range(6)], 1.0)
+    scores = model._model.score_one(row)[0]
+    assert model.explain_one(row, 1).score == pytest.approx(scores[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e170, 1.0, 1e-170])
+def test_values_of_any_size_are_explained(size):
+    random = np.random.default_rng(0)
+    model = YarrowClassifier(dtype="float64")
+    for i in range(60):
+        model.learn_one({"a": size * random.normal(), "b": random.normal()}, i % 2)
+    row = {"a": size, "b": 0.3}
+    assert model.explain_one(row, 1).score == pytest.approx(model._model.score_one(row)[0][1])
+
+
+def test_memory_counts_what_is_kept_of_few_features():
+    X, y = stream(200, 6, 3)
+    model = YarrowClassifier().partial_fit(X, y)
+    kept = sum(model._model.get_state()[name].nbytes for name in ("bends", "full_covariance"))
+    assert model._model.memory > model._model.get_state()["blocks"].nbytes + kept
+
+
+def real(name, rows):
+    if not declared(name).is_here():
+        pytest.skip(f"{name} is not in YARROW_DATA")
+    data = load(name)
+    return data.X[:rows], np.asarray(data.y[:rows])
+
+
+def test_it_learns_real_text():
+    X, y = real("sms-spam", 3000)
+    assert YarrowClassifier().partial_fit(X, y).n_mistakes_ < 0.02 * 3000
+
+
+@pytest.mark.parametrize("name", ["a9a", "electricity", "20newsgroups", "usps"])
+def test_probabilities_are_calibrated_on_real_streams(name):
+    """Of the rows that are 80 % sure, about 80 % are right; from the second thousand on."""
+    X, y = real(name, 5000)
+    told = YarrowClassifier().progressive(X, y, classes=np.unique(y), probabilities=True)
+    sure, right = told.probabilities[1000:].max(axis=1), (told.predictions == y)[1000:]
+    tenth = np.minimum((10 * sure).astype(int), 9)
+    off = [abs(np.sum(sure[tenth == k]) - np.sum(right[tenth == k])) for k in range(10)]
+    assert np.sum(off) < 0.05 * len(sure)
