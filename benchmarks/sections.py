@@ -225,7 +225,7 @@ def mixture() -> list[Comparison]:
     many = data.newsgroups()
     random = np.random.default_rng(0)
     table = random.normal(size=(50_000, 20)).astype(np.float32)
-    noisy = np.sign(table @ random.normal(size=20) + 3 * random.normal(size=50_000)).astype(int)
+    noisy = np.sign(table @ random.normal(size=20) + random.normal(0, 4, 50_000)).astype(int)
 
     def beside_one(title: str, X: Any, y: np.ndarray, arow: Any, at_most: float) -> Comparison:
         contenders = {"Yarrow AROW": arow, "YarrowClassifier": lambda: ours.yarrow(X, y)}

@@ -326,13 +326,13 @@ each: the intervals in the tables say which are sure.
 **When a plain learner is the better choice.** It keeps 13 numbers for each feature and column and 3
 more for each feature, 64 bytes for two classes (AROW: 8) and 1,152 for 20, which have 21 columns;
 where features are few, 16 bytes more for each of the 7 knots of a feature and each column, and 8
-for each pair of features. Where two classes are declared, a row of text takes 5.5 to 6 times as
-long as AROW's, else 7 times; of 20 classes 6.5 to 7 times; on dense columns 4 to 6 times up to 24
-of them, 7 times with 32 and 12 with 64, where the full covariance is most of it. Its weights cannot
-be exported, as a score is no longer a sum of weight times value; `explain_one` still takes it
-apart. Take AROWClassifier where memory, time or an export matter, RDAClassifier or FTRLClassifier
+for each pair of features. Where two classes are declared, a row of text takes 5.7 to 6 times as
+long as AROW's, else 7 times; of 20 classes 6.2 to 6.6 times; on tables 4 times with 8 columns, 6 to
+7 with 20 and 12 with 64, where bends and the full covariance are most of it. Its weights cannot be
+exported, as a score is no longer a sum of weight times value; `explain_one` still takes it apart.
+Take AROWClassifier where memory, time or an export matter, RDAClassifier or FTRLClassifier
 for few weights, a paper's method where that is the point, and `yarrow compare` where there is time
-to choose.
+to choose. Features that are pruned (`max_features`) end the two experts of few features.
 
 **What was tried on the choosing half** (mistakes beside the best peer there, averaged over
 sources). The nine AROWs of the first prototype on rows as they are: +8.0 %; on columns divided by
