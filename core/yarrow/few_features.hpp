@@ -98,7 +98,7 @@ struct FewFeatures {
   };
   static constexpr std::size_t places = 2 * most;
   std::size_t place_of(Index feature) const {
-    std::size_t at = (static_cast<std::uint32_t>(feature) * 2654435769U) >> 25;
+    std::size_t at = (static_cast<std::uint32_t>(feature) * 2654435769U) >> 25;  // 7 bits: a place
     while (table_[at].number != Index{most} && table_[at].feature != feature)
       at = (at + 1) % places;
     return at;

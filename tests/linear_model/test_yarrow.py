@@ -37,6 +37,21 @@ def test_it_is_the_textbook_learner(columns, classes, weighted):
     np.testing.assert_allclose(saved, textbook.S, rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.parametrize("columns", [3, 7, 70])
+@pytest.mark.parametrize("known", [1, 2])
+def test_a_class_that_comes_late_finds_what_it_would_have_learned(columns, known):
+    """After a hundred rows of others; the textbook has known it from the first row."""
+    X, y = stream(400, columns, 3)
+    early = np.flatnonzero(y < known)[:100]
+    order = np.concatenate([early, np.setdiff1d(np.arange(400), early)[:60]])
+    model, textbook = YarrowClassifier(dtype="float64"), Textbook(columns, 3)
+    for x, c in zip(X[order], y[order], strict=True):
+        model.partial_fit(x[None], [c])
+        textbook.learn(x, c)
+    scores = np.array([textbook.said(x)[1] for x in X])
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("columns", [7, 70])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_two_classes_give_the_same_bits_whatever_stands_beside_them(columns, dtype):
