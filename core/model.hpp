@@ -252,7 +252,7 @@ class Model {
         if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[next]));
         const Row<W> row = placed(at, true);
         grow(0);
-        learn_row(row, numbers[next], weight, at);
+        learn_row_at(at, row, numbers[next], weight);
         if (vocabulary.crowded()) prune();
       }
     } catch (...) {
@@ -306,11 +306,12 @@ class Model {
     if (lesson.is_large && i + 1 < lesson.count)
       learner->prefetch(lesson.rows.peek(lesson.place(i + 1)));
     if (before) before->remember(row);
-    learn_row(row, label, weight, lesson.place(i));
+    learn_row_at(lesson.place(i), row, label, weight);
   }
 
-  [[gnu::always_inline]] void learn_row(const Row<W>& row, double label, double weight,
-                                        std::int64_t place) {
+  /// An error says which row of the call it was.
+  [[gnu::always_inline]] void learn_row_at(std::int64_t place, const Row<W>& row, double label,
+                                           double weight) {
     try {
       learner->learn(row, label, weight);
     } catch (const Error& error) {
