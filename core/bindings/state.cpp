@@ -1,6 +1,7 @@
-#include "model.hpp"
-
 #include <algorithm>
+
+#include "mixture_state.hpp"
+#include "model.hpp"
 
 namespace yarrow {
 
@@ -75,45 +76,8 @@ static nb::dict state_of(PythonModel<W>& self) {
     add("factors", factors);
     add("factor_roots", roots);
   }
-  if (state.mixture.in_use) {
-    const auto mean = state.mixture.mean.begin();
-    std::vector<double> mixture(mean, mean + Mixture::experts);
-    for (int e = 0; e < Mixture::experts; ++e) {
-      const Mixture::Numbers& line = state.mixture.covariance[e];
-      mixture.insert(mixture.end(), line.begin(), line.begin() + Mixture::experts);
-    }
-    mixture.push_back(state.counted);
-    mixture.push_back(state.visits);
-    mixture.push_back(state.weight);
-    add("mixture", mixture);
-    std::vector<double> hits, weights;
-    for (const Column& column : state.columns) {
-      hits.push_back(column.hits);
-      weights.push_back(column.weight);
-    }
-    add("mixture_hits", hits);
-    add("mixture_weights", weights);
-  }
-  if (const FewFeatures<W>& few = state.few; few.in_use() && !few.ended) {
-    const std::size_t features = few.features.size(), pieces = Bends<W>::of_feature(features);
-    std::vector<W> bends;
-    std::vector<double> weights, covariance;
-    for (std::size_t k = 0; k < columns; ++k) {
-      const auto of_bends = few.bends.columns[k].begin();
-      bends.insert(bends.end(), of_bends, of_bends + pieces * Bends<W>::numbers);
-      const auto of_full = few.full.columns[k].begin();
-      weights.insert(weights.end(), of_full, of_full + features + 1);
-    }
-    for (std::size_t i = 0; i <= features; ++i) {
-      const auto line = few.full.covariance.begin() + i * few.full.line();
-      covariance.insert(covariance.end(), line, line + features + 1);
-    }
-    out["few_features"] = to_array<Framework>(std::vector<Index>(few.features), {features});
-    out["bends"] = to_array<Framework>(std::move(bends), {columns, pieces, Bends<W>::numbers});
-    out["full_weights"] = to_array<Framework>(std::move(weights), {columns, features + 1});
-    out["full_covariance"] =
-        to_array<Framework>(std::move(covariance), {features + 1, features + 1});
-  }
+  if (state.mixture.in_use) add_mixture<Framework>(state, out);
+  if (state.few.in_use() && !state.few.ended) add_few<Framework>(state.few, out);
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
     std::vector<double> matrices, queued;
@@ -160,32 +124,6 @@ static nb::tuple get_named_state(PythonModel<W>& self) {
   nb::list classes;
   for (const ClassName& name : self.classes.names()) classes.append(to_python(name));
   return nb::make_tuple(state_of<nb::memview>(self), classes);
-}
-
-/// An array of the state: of the type that was saved, since another one is not what was saved.
-template <class T, std::size_t N>
-static nb::ndarray<const T, nb::ndim<N>, nb::c_contig> saved(const nb::dict& from,
-                                                             const char* name) {
-  if (!from.contains(name)) throw Error(std::string("the state has no '") + name + "'");
-  nb::ndarray<const T, nb::ndim<N>, nb::c_contig> array;
-  if (!nb::try_cast(from[name], array, false))
-    throw Error(std::string("the state's '") + name + "' has the wrong type");
-  return array;
-}
-
-/// Its numbers, if it has the shape that it must have; SIZE_MAX: any.
-template <class T, std::size_t N>
-static std::vector<T> values(const nb::dict& from, const char* name,
-                             const std::array<std::size_t, N>& shape) {
-  const auto array = saved<T, N>(from, name);
-  for (std::size_t i = 0; i < N; ++i)
-    if (shape[i] != SIZE_MAX && array.shape(i) != shape[i])
-      throw Error(std::string("the state's '") + name + "' has the wrong shape");
-  return {array.data(), array.data() + array.size()};
-}
-template <class T>
-static std::vector<T> values(const nb::dict& from, const char* name, std::size_t expected) {
-  return values<T, 1>(from, name, {expected});
 }
 
 static void restore_covariances(Covariances& covariances, const nb::dict& from, std::size_t slots,
@@ -255,59 +193,6 @@ static void restore_factors(std::vector<Column>& to, const nb::dict& from, std::
     to[k].factor_root = {{at, at + f * (f + 1) / 2}, f};
     at += f * (f + 1) / 2;
   }
-}
-
-/// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
-static constexpr std::size_t mixture_size = Mixture::experts * (Mixture::experts + 1) + 3;
-
-static void restore_mixture(Scalars& to, const nb::dict& state) {
-  const auto saved = values<double>(state, "mixture", mixture_size);
-  const auto hits = values<double>(state, "mixture_hits", to.columns.size());
-  const auto weights = values<double>(state, "mixture_weights", to.columns.size());
-  for (std::size_t k = 0; k < hits.size(); ++k) {
-    to.columns[k].hits = hits[k];
-    to.columns[k].weight = weights[k];
-  }
-  auto from = saved.begin();
-  const auto read = [&](Mixture::Numbers& line) {
-    std::copy_n(from, Mixture::experts, line.begin());
-    from += Mixture::experts;
-  };
-  read(to.mixture.mean);
-  for (int e = 0; e < Mixture::experts; ++e) read(to.mixture.covariance[e]);
-  to.counted = *from++;
-  to.visits = *from++;
-  to.weight = *from;
-}
-
-template <class W>
-static void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t features,
-                        std::size_t columns) {
-  few = {};
-  few.bends.columns.resize(columns);
-  few.full.columns.resize(columns);
-  if (!from.contains("few_features") && !from.contains("bends")) return few.end();
-  const auto numbered = values<Index>(from, "few_features", SIZE_MAX);
-  if (numbered.size() > FewFeatures<W>::most) throw Error("the state's few features are too many");
-  for (const Index feature : numbered) {
-    if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
-        few.number_of(feature) != FewFeatures<W>::most)
-      throw Error("the state's 'few_features' are out of range");
-    few.add_feature(feature);
-  }
-  const std::size_t n = numbered.size(), pieces = Bends<W>::of_feature(n);
-  few.make_room(n);
-  const std::size_t piece = Bends<W>::numbers, size = n + 1;
-  const auto bends = values<W, 3>(from, "bends", {columns, pieces, piece});
-  const auto weights = values<double, 2>(from, "full_weights", {columns, size});
-  const auto covariance = values<double, 2>(from, "full_covariance", {size, size});
-  for (std::size_t k = 0; k < columns; ++k) {
-    std::copy_n(bends.begin() + k * pieces * piece, pieces * piece, few.bends.columns[k].begin());
-    std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
-  }
-  for (std::size_t i = 0; i < size; ++i)
-    std::copy_n(covariance.begin() + i * size, size,
-                few.full.covariance.begin() + i * few.full.line());
 }
 
 /// How many columns classes have; 0: any number.

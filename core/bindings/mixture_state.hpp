@@ -1,0 +1,109 @@
+#pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "../state.hpp"
+#include "saved.hpp"
+
+// What the learner without settings keeps beside the blocks, as arrays of a state and back.
+
+namespace yarrow {
+
+/// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
+template <class Framework>
+void add_mixture(const Scalars& state, nb::dict& out) {
+  const auto mean = state.mixture.mean.begin();
+  std::vector<double> mixture(mean, mean + Mixture::experts), hits, weights;
+  for (int e = 0; e < Mixture::experts; ++e) {
+    const auto line = state.mixture.covariance[e].begin();
+    mixture.insert(mixture.end(), line, line + Mixture::experts);
+  }
+  for (const double number : {state.counted, state.visits, state.weight}) mixture.push_back(number);
+  for (const Column& column : state.columns) {
+    hits.push_back(column.hits);
+    weights.push_back(column.weight);
+  }
+  const std::size_t n = mixture.size(), columns = hits.size();
+  out["mixture"] = to_array<Framework>(std::move(mixture), {n});
+  out["mixture_hits"] = to_array<Framework>(std::move(hits), {columns});
+  out["mixture_weights"] = to_array<Framework>(std::move(weights), {columns});
+}
+
+/// The way back.
+inline void restore_mixture(Scalars& to, const nb::dict& state) {
+  const auto saved =
+      values<double>(state, "mixture", Mixture::experts * (Mixture::experts + 1) + 3);
+  const auto hits = values<double>(state, "mixture_hits", to.columns.size());
+  const auto weights = values<double>(state, "mixture_weights", to.columns.size());
+  for (std::size_t k = 0; k < hits.size(); ++k) {
+    to.columns[k].hits = hits[k];
+    to.columns[k].weight = weights[k];
+  }
+  auto from = saved.begin();
+  const auto read = [&](Mixture::Numbers& line) {
+    std::copy_n(from, Mixture::experts, line.begin());
+    from += Mixture::experts;
+  };
+  read(to.mixture.mean);
+  for (int e = 0; e < Mixture::experts; ++e) read(to.mixture.covariance[e]);
+  to.counted = *from++;
+  to.visits = *from++;
+  to.weight = *from;
+}
+
+/// What is kept of few features.
+template <class Framework, class W>
+void add_few(const FewFeatures<W>& few, nb::dict& out) {
+  const std::size_t columns = few.bends.columns.size(), features = few.features.size();
+  const std::size_t pieces = Bends<W>::of_feature(features), size = features + 1;
+  std::vector<W> bends;
+  std::vector<double> weights, covariance;
+  for (std::size_t k = 0; k < columns; ++k) {
+    const auto of_bends = few.bends.columns[k].begin();
+    bends.insert(bends.end(), of_bends, of_bends + pieces * Bends<W>::numbers);
+    const auto of_full = few.full.columns[k].begin();
+    weights.insert(weights.end(), of_full, of_full + size);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto line = few.full.covariance.begin() + i * few.full.line();
+    covariance.insert(covariance.end(), line, line + size);
+  }
+  out["few_features"] = to_array<Framework>(std::vector<Index>(few.features), {features});
+  out["bends"] = to_array<Framework>(std::move(bends), {columns, pieces, Bends<W>::numbers});
+  out["full_weights"] = to_array<Framework>(std::move(weights), {columns, size});
+  out["full_covariance"] = to_array<Framework>(std::move(covariance), {size, size});
+}
+
+/// The way back.
+template <class W>
+void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t features,
+                 std::size_t columns) {
+  few = {};
+  few.bends.columns.resize(columns);
+  few.full.columns.resize(columns);
+  if (!from.contains("few_features") && !from.contains("bends")) return few.end();
+  const auto numbered = values<Index>(from, "few_features", SIZE_MAX);
+  if (numbered.size() > FewFeatures<W>::most) throw Error("the state's few features are too many");
+  for (const Index feature : numbered) {
+    if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
+        few.number_of(feature) != FewFeatures<W>::most)
+      throw Error("the state's 'few_features' are out of range");
+    few.add_feature(feature);
+  }
+  const std::size_t n = numbered.size(), pieces = Bends<W>::of_feature(n);
+  few.make_room(n);
+  const std::size_t piece = Bends<W>::numbers, size = n + 1;
+  const auto bends = values<W, 3>(from, "bends", {columns, pieces, piece});
+  const auto weights = values<double, 2>(from, "full_weights", {columns, size});
+  const auto covariance = values<double, 2>(from, "full_covariance", {size, size});
+  for (std::size_t k = 0; k < columns; ++k) {
+    std::copy_n(bends.begin() + k * pieces * piece, pieces * piece, few.bends.columns[k].begin());
+    std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
+  }
+  for (std::size_t i = 0; i < size; ++i)
+    std::copy_n(covariance.begin() + i * size, size,
+                few.full.covariance.begin() + i * few.full.line());
+}
+
+}  // namespace yarrow
