@@ -5,6 +5,7 @@
 // the same bits. (`lane_sums` does the same for several columns.)
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -252,6 +253,22 @@ inline N smaller(N a, N b) {
 inline Pair larger(Pair a, Pair b) { return _mm_max_pd(a, b); }
 inline Pair smaller(Pair a, Pair b) { return _mm_min_pd(a, b); }
 #endif
+
+inline double square_root(double x) { return std::sqrt(x); }
+#if defined(__SSE2__)
+inline Pair square_root(Pair x) { return _mm_sqrt_pd(x); }
+#else
+inline Pair square_root(Pair x) { return Pair{std::sqrt(x[0]), std::sqrt(x[1])}; }
+#endif
+
+/// The largest power of two that is not above |x|, or 0 for x = 0.
+inline double leading_power(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) & 0x7ff0000000000000);
+}
+inline Pair leading_power(Pair x) {
+  typedef std::int64_t Bits __attribute__((vector_size(16)));
+  return (Pair)((Bits)x & 0x7ff0000000000000);
+}
 
 /// One, with the sign of a number.
 inline double sign_of(double x) { return std::copysign(1.0, x); }

@@ -56,12 +56,11 @@ inline void restore_mixture(Scalars& to, const nb::dict& state) {
 template <class Framework, class W>
 void add_few(const FewFeatures<W>& few, nb::dict& out) {
   const std::size_t columns = few.bends.columns.size(), features = few.features.size();
-  const std::size_t pieces = Bends<W>::of_feature(features), size = features + 1;
-  std::vector<W> bends;
-  std::vector<double> weights, covariance;
+  const std::size_t cells = Bends<W>::size(features), size = features + 1;
+  std::vector<W> bends, weights, covariance;
   for (std::size_t k = 0; k < columns; ++k) {
     const auto of_bends = few.bends.columns[k].begin();
-    bends.insert(bends.end(), of_bends, of_bends + pieces * Bends<W>::numbers);
+    bends.insert(bends.end(), of_bends, of_bends + cells);
     const auto of_full = few.full.columns[k].begin();
     weights.insert(weights.end(), of_full, of_full + size);
   }
@@ -70,7 +69,8 @@ void add_few(const FewFeatures<W>& few, nb::dict& out) {
     covariance.insert(covariance.end(), line, line + size);
   }
   out["few_features"] = to_array<Framework>(std::vector<Index>(few.features), {features});
-  out["bends"] = to_array<Framework>(std::move(bends), {columns, pieces, Bends<W>::numbers});
+  out["bends"] = to_array<Framework>(std::move(bends),
+                                     {columns, cells / Bends<W>::numbers, Bends<W>::numbers});
   out["full_weights"] = to_array<Framework>(std::move(weights), {columns, size});
   out["full_covariance"] = to_array<Framework>(std::move(covariance), {size, size});
 }
@@ -91,14 +91,14 @@ void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t features
       throw Error("the state's 'few_features' are out of range");
     few.add_feature(feature);
   }
-  const std::size_t n = numbered.size(), pieces = Bends<W>::of_feature(n);
+  const std::size_t n = numbered.size(), cells = Bends<W>::size(n), piece = Bends<W>::numbers;
   few.make_room(n);
-  const std::size_t piece = Bends<W>::numbers, size = n + 1;
-  const auto bends = values<W, 3>(from, "bends", {columns, pieces, piece});
-  const auto weights = values<double, 2>(from, "full_weights", {columns, size});
-  const auto covariance = values<double, 2>(from, "full_covariance", {size, size});
+  const std::size_t size = n + 1;
+  const auto bends = values<W, 3>(from, "bends", {columns, cells / piece, piece});
+  const auto weights = values<W, 2>(from, "full_weights", {columns, size});
+  const auto covariance = values<W, 2>(from, "full_covariance", {size, size});
   for (std::size_t k = 0; k < columns; ++k) {
-    std::copy_n(bends.begin() + k * pieces * piece, pieces * piece, few.bends.columns[k].begin());
+    std::copy_n(bends.begin() + k * cells, cells, few.bends.columns[k].begin());
     std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
   }
   for (std::size_t i = 0; i < size; ++i)

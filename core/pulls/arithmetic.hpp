@@ -25,22 +25,6 @@ inline N soft_threshold(N w, N by) {
   return w - smaller(larger(w, -by), by);
 }
 
-inline double square_root(double x) { return std::sqrt(x); }
-#if defined(__SSE2__)
-inline Pair square_root(Pair x) { return _mm_sqrt_pd(x); }
-#else
-inline Pair square_root(Pair x) { return Pair{std::sqrt(x[0]), std::sqrt(x[1])}; }
-#endif
-
-/// The largest power of two that is not above |x|, or 0 for x = 0.
-inline double leading_power(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) & 0x7ff0000000000000);
-}
-inline Pair leading_power(Pair x) {
-  typedef std::int64_t Bits __attribute__((vector_size(16)));
-  return (Pair)((Bits)x & 0x7ff0000000000000);
-}
-
 /// A penalty so large that nothing is left, but not so large that nothing times it is undefined.
 inline double finite(double penalty) {
   return std::min(penalty, std::numeric_limits<double>::max());

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "../row.hpp"
+
 namespace yarrow {
 
 /// What a learner keeps of few features (few_features.hpp) to follow more than straight lines. The
@@ -13,29 +15,32 @@ namespace yarrow {
 /// which fills up registers.
 template <class W>
 struct Bends {
-  static constexpr std::size_t knots = 7, most_paired = 4;
+  static constexpr Index knots = 7, most_paired = 4;
   /// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
   enum Number { weight, precision, hits, visits, numbers };
 
   std::vector<std::vector<W>> columns;  ///< by column of the learner
 
-  static constexpr std::size_t nobody = 1;
-  static std::size_t of_feature(std::size_t number) {
-    const std::size_t paired = std::min(number, most_paired);
+  static constexpr Index nobody = 1;
+  static constexpr Index of_feature(Index number) {
+    const Index paired = std::min(number, most_paired);
     return 2 + knots * number + knots * knots * (paired * (paired - 1) / 2);
   }
   /// Of two features, of which `one` has the smaller number; only the first few have such pieces.
-  static std::size_t of_pair(std::size_t one, std::size_t other) {
+  static Index of_pair(Index one, Index other) {
     return of_feature(other) + knots + knots * knots * one;
   }
   /// The intercept's numbers.
   const W* intercept_of(std::size_t column) const { return columns[column].data(); }
 
-  void start() { columns.assign(1, std::vector<W>(numbers * of_feature(0))); }
+  void start() { columns.assign(1, std::vector<W>(size(0))); }
   void make_room(std::size_t features) {
     for (std::vector<W>& column : columns)
-      if (column.size() < numbers * of_feature(features))
-        column.resize(numbers * of_feature(features));
+      if (column.size() < size(features)) column.resize(size(features));
+  }
+  /// Of a column.
+  static std::size_t size(std::size_t features) {
+    return numbers * static_cast<std::size_t>(of_feature(static_cast<Index>(features)));
   }
   void free() {
     for (std::vector<W>& column : columns) column = {};

@@ -17,26 +17,32 @@ template <class W>
 struct BentRow {
   Buffer<Index> pieces;
   Buffer<W> shares;
+  std::size_t size = 0;  ///< in whole registers
   double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
 
   /// Of a learner with so many features.
-  void bend(const std::vector<FewValue<W>>& values, std::size_t features) {
-    places_.clear();
-    for (const auto& [number, value] : values) places_.push_back(place_of(number, value));
-    const bool paired = features <= Bends<W>::most_paired;
-    const std::size_t n = places_.size(), pairs = paired && n > 0 ? n * (n - 1) / 2 : 0;
-    pieces.resize((2 * n + 4 * pairs + 3) / 4 * 4);
-    shares.resize(pieces.size());
-    std::size_t at = 0;
-    for (const Place& place : places_) {
-      put(at++, place.first, 1 - place.share);
-      put(at++, place.first + 1, place.share);
+  void bend(const Row<W>& row, std::size_t features) {
+    const std::size_t n = row.size;
+    const bool paired = n > 0 && features <= Bends<W>::most_paired;
+    const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
+    size = (2 * n + 4 * pairs + 3) / 4 * 4;
+    pieces.resize(size + 2 * spare_places);
+    shares.resize(size + 2 * spare_places);
+    for (std::size_t i = 0; i < n; i += width) {
+      const Places places(lanes_at<width>(row.value + i));
+      LaneBits<W> first;
+      for (std::size_t k = 0; k < width; ++k) first[k] = firsts[row.index[i + k]];
+      first += places.knots;
+      put_alternating<W>(1 - places.shares, places.shares, shares.data() + 2 * i);
+      put_alternating<Index>(first, first + 1, pieces.data() + 2 * i);
     }
-    for (std::size_t i = 0; pairs > 0 && i < n; ++i)
-      for (std::size_t j = 0; j < i; ++j, at += 4)
-        put_pair(at, places_[places_[i].number < places_[j].number ? i : j],
-                 places_[places_[i].number < places_[j].number ? j : i]);
-    while (at < pieces.size()) put(at++, Bends<W>::nobody, 0);
+    std::size_t at = 2 * n;
+    for (std::size_t i = 0; paired && i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j, at += 4) {
+        const std::size_t earlier = row.index[i] < row.index[j] ? i : j;
+        put_pair(at, row, earlier, i + j - earlier);
+      }
+    for (; at < size; ++at) put(at, Bends<W>::nobody, 0);
     const auto all = static_cast<double>(n + pairs);
     length = n > 0 ? 1 / std::sqrt(all) : 0;
   }
@@ -47,19 +53,16 @@ struct BentRow {
     double product = 0, variance = 0, evidence = 0;
   };
   Sums sums(const W* column, W smoothing, W lean) const {
-    Pair product{}, variance{}, evidence{};
-    const auto add = [](Lanes<W> numbers, Pair& to) {
-      for (const Pair both : in_double(numbers)) to += both;
-    };
-    for (std::size_t i = 0; i < pieces.size(); i += width) {
+    Lanes<W> product{}, variance{}, evidence{};
+    for (std::size_t i = 0; i < size; i += width) {
       const auto [weight, precision, hits, visits] = Quads<W>::at(pieces_at(column, i));
       const Lanes<W> share = lanes_at<width>(shares.data() + i), none{};
-      add(share * weight, product);
-      add(share * share / (1 + precision), variance);
+      product += share * weight;
+      variance += share * share / (1 + precision);
       const Lanes<W> said = log_odds<W>(hits, visits, smoothing) + lean;
-      add(share * (visits > 0 ? said : none), evidence);
+      evidence += share * (visits > 0 ? said : none);
     }
-    return {product[0] + product[1], variance[0] + variance[1], evidence[0] + evidence[1]};
+    return {sum(product), sum(variance), sum(evidence)};
   }
 
   /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted, as many
@@ -67,7 +70,7 @@ struct BentRow {
   void learn(W* column, W step, W gain, W times, bool is_hit) const {
     const W scale = static_cast<W>(length), times_hit = is_hit ? times : 0;
     const Lanes<W> limit = Lanes<W>{} + static_cast<W>(most_precision);
-    for (std::size_t i = 0; i < pieces.size(); i += width) {
+    for (std::size_t i = 0; i < size; i += width) {
       const auto at = pieces_at(column, i);
       Quads<W> piece = Quads<W>::at(at);
       auto& [weight, precision, hits, visits] = piece;
@@ -82,41 +85,58 @@ struct BentRow {
 
  private:
   static constexpr std::size_t width = lanes_of<W>;
-  static constexpr std::size_t knots = Bends<W>::knots;
 
-  /// Where a value stands.
-  struct Place {
-    std::size_t number, knot, first;  ///< of its feature; below the value; its piece
-    W share;                          ///< of the knot above
-  };
-  static Place place_of(std::size_t number, W value) {
-    constexpr W per_deviation = (knots - 1) / (2 * ColumnStatistics::most);
-    const W place = (value + W{ColumnStatistics::most}) * per_deviation;
-    const auto knot = std::min(static_cast<std::size_t>(std::max(place, W{0})), knots - 2);
-    return {number, knot, Bends<W>::of_feature(number) + knot, place - static_cast<W>(knot)};
+  static double sum(Lanes<W> numbers) {
+    Pair sums{};
+    for (const Pair both : in_double(numbers)) sums += both;
+    return sums[0] + sums[1];
   }
 
-  void put(std::size_t at, std::size_t piece, W share) {
-    pieces[at] = static_cast<Index>(piece);
+  static constexpr Index knots = Bends<W>::knots;
+  /// The first pieces of features.
+  static constexpr auto firsts = [] {
+    std::array<Index, FewFeatures<W>::most> firsts{};
+    for (Index number = 0; number < Index{FewFeatures<W>::most}; ++number)
+      firsts[number] = Bends<W>::of_feature(number);
+    return firsts;
+  }();
+
+  /// Of some values the knots below, and the shares of those above.
+  struct Places {
+    LaneBits<W> knots;
+    Lanes<W> shares;
+
+    [[gnu::always_inline]] explicit Places(Lanes<W> values) {
+      constexpr W per_deviation = (Bends<W>::knots - 1) / (2 * ColumnStatistics::most);
+      const Lanes<W> places = (values + W{ColumnStatistics::most}) * per_deviation;
+      const Lanes<W> last = Lanes<W>{} + (Bends<W>::knots - 2);
+      knots = __builtin_convertvector(smaller(places, last), LaneBits<W>);
+      shares = places - __builtin_convertvector(knots, Lanes<W>);
+    }
+  };
+
+  void put(std::size_t at, Index piece, W share) {
+    pieces[at] = piece;
     shares[at] = share;
   }
 
-  /// The four knots around two values, `one` being that of the earlier feature.
-  void put_pair(std::size_t at, const Place& one, const Place& other) {
-    const std::size_t first =
-        Bends<W>::of_pair(one.number, other.number) + knots * one.knot + other.knot;
-    put(at, first, (1 - one.share) * (1 - other.share));
-    put(at + 1, first + 1, (1 - one.share) * other.share);
-    put(at + 2, first + knots, one.share * (1 - other.share));
-    put(at + 3, first + knots + 1, one.share * other.share);
+  /// The four knots around two values, of which `one` is that of the earlier feature.
+  void put_pair(std::size_t at, const Row<W>& row, std::size_t one, std::size_t other) {
+    const Places places(Lanes<W>{row.value[one], row.value[other]});
+    const W share = places.shares[0], other_share = places.shares[1];
+    const Index first = Bends<W>::of_pair(row.index[one], row.index[other]) +
+                        knots * static_cast<Index>(places.knots[0]) +
+                        static_cast<Index>(places.knots[1]);
+    put(at, first, (1 - share) * (1 - other_share));
+    put(at + 1, first + 1, (1 - share) * other_share);
+    put(at + 2, first + knots, share * (1 - other_share));
+    put(at + 3, first + knots + 1, share * other_share);
   }
 
   template <class Numbers>
   std::array<Numbers*, width> pieces_at(Numbers* column, std::size_t i) const {
     return blocks_at<W>(column, Bends<W>::numbers, pieces.data() + i);
   }
-
-  std::vector<Place> places_;
 };
 
 }  // namespace yarrow

@@ -30,12 +30,12 @@ struct Experts {
 
   std::array<double, straight> rates, memories;  ///< AROW: r
   Mixture::Numbers first_weights{}, first_variances{};
-  double mixture_r, drift, bent_r, full_r;
+  double mixture_r, drift, bent_r, full_r, full_least;
   double smoothing, smoothing_of_all;  ///< of the counts of one feature, and of all
   double intercept;
 
   Experts(const std::vector<double>& parameters, double constant) : intercept(constant) {
-    if (parameters.size() != 2 * straight + 2 * all + 6)
+    if (parameters.size() != 2 * straight + 2 * all + 7)
       throw Error("a mixture of experts has another number of parameters");
     const double* from = parameters.data();
     const auto read = [&from](auto& to, std::size_t n) {
@@ -46,7 +46,8 @@ struct Experts {
     read(memories, straight);
     read(first_weights, all);
     read(first_variances, all);
-    for (double* to : {&mixture_r, &drift, &bent_r, &full_r, &smoothing, &smoothing_of_all})
+    for (double* to :
+         {&mixture_r, &drift, &bent_r, &full_r, &full_least, &smoothing, &smoothing_of_all})
       *to = *from++;
   }
 

@@ -11,11 +11,14 @@
 
 namespace yarrow {
 
-/// A value of a row that has few features.
+/// A row of few features, by their numbers. Behind it are zeros, as far as a register reaches.
 template <class W>
-struct FewValue {
-  std::size_t number;  ///< of its feature
-  W value;
+struct FewRow {
+  Buffer<Index> numbers;
+  Buffer<W> values;
+  std::size_t size = 0;
+
+  operator Row<W>() const { return {numbers.data(), values.data(), size}; }
 };
 
 /// What a learner keeps beside the blocks as long as there are few features. These are numbered as
@@ -26,7 +29,7 @@ struct FewFeatures {
   static constexpr std::size_t most = 64;
 
   Bends<W> bends;
-  FullWeights full;
+  FullWeights<W> full;
   std::vector<Index> features;  ///< by number
   bool ended = false;           ///< there were too many
 
@@ -52,18 +55,27 @@ struct FewFeatures {
 
   /// The values of known features; or all, new features being numbered as they come. Returns how
   /// many features there are then.
-  std::size_t find(const Row<W>& row, const W* values, bool with_new,
-                   std::vector<FewValue<W>>& out) const {
+  std::size_t find(const Row<W>& row, const W* values, bool with_new, FewRow<W>& out) const {
     std::size_t there = features.size();
-    out.clear();
+    out.numbers.resize(row.size + spare_places);
+    out.values.resize(row.size + spare_places);
+    Index* const numbers = out.numbers.data();
+    W* const to = out.values.data();
+    std::size_t found = 0, next = 0;  // rows of a table have their features in one order
     for (std::size_t i = 0; i < row.size; ++i) {
-      std::size_t number = number_of(row.index[i]);
+      const bool is_next = next < features.size() && features[next] == row.index[i];
+      std::size_t number = is_next ? next : number_of(row.index[i]);
       if (number == most) {
         if (!with_new) continue;
         number = there++;
       }
-      out.push_back({number, values[i]});
+      next = number + 1;
+      numbers[found] = static_cast<Index>(number);
+      to[found++] = values[i];
     }
+    std::fill_n(numbers + found, spare_places, 0);
+    std::fill_n(to + found, spare_places, 0);
+    out.size = found;
     return there;
   }
 

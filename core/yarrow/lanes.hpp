@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "../pulls/arithmetic.hpp"
+#include "../pairs.hpp"
 
 // As many numbers as a register holds, in the type that is stored: four floats or two doubles. What
 // the learner of yarrow_learner.hpp calculates with. Each number is treated alike wherever it
@@ -69,6 +69,23 @@ inline void put_lines(Lanes<double> first, Lanes<double> second, Lanes<double>, 
   for (int k = 0; k < 2; ++k, to += 2) {
     to[0] = first[k];
     to[1] = second[k];
+  }
+}
+
+/// Numbers of one register and of another, by turns.
+template <class To, class Numbers>
+[[gnu::always_inline]] inline void put_alternating(Numbers one, Numbers other, To* to) {
+  constexpr std::size_t width = sizeof(Numbers) / sizeof(one[0]);
+  if constexpr (width == 4) {
+    const Numbers low = __builtin_shufflevector(one, other, 0, 4, 1, 5);
+    const Numbers high = __builtin_shufflevector(one, other, 2, 6, 3, 7);
+    std::memcpy(to, &low, sizeof low);
+    std::memcpy(to + width, &high, sizeof high);
+  } else {
+    for (std::size_t k = 0; k < width; ++k) {
+      to[2 * k] = static_cast<To>(one[k]);
+      to[2 * k + 1] = static_cast<To>(other[k]);
+    }
   }
 }
 

@@ -17,6 +17,13 @@ void fill(std::vector<Number>& numbers, std::size_t n, int value) {
   for (Number& number : numbers) number = static_cast<Number>(value);
 }
 
+/// Of a row and what stands beside its features.
+template <class W>
+double dot(const Row<W>& row, const W* cells) {
+  return pair_sums<1>(row,
+                      [=](auto at, auto* sums) { sums[0] += at.values() * at.cells(cells, 1); })[0];
+}
+
 /// What is found out about one row before it is learned. Products and variances go by straight
 /// expert and column, as in the blocks; the others by column.
 template <class W>
@@ -27,7 +34,7 @@ struct Walk {
   Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
   std::vector<W> lean;          ///< what a visit says of a column, whatever the feature
   Numbers evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
-  std::vector<FewValue<W>> values;  ///< of few features: standardised, without length
+  FewRow<W> values;  ///< of few features: standardised, without length
   BentRow<W> bent;
   std::vector<typename BentRow<W>::Sums> bent_sums;
   Numbers full_products;               ///< w.x~ of the expert with a full covariance
@@ -77,14 +84,13 @@ struct Walker {
   void sum_of_few(const Row<W>& row, bool with_new, Walk<W>& walk) const {
     const std::size_t columns = state.blocks.columns();
     walk.bent_sums.resize(columns);
-    fill(walk.full_products, columns, 0);
+    walk.full_products.resize(columns);
     const std::size_t features = state.few.find(row, walk.row.values.data(), with_new, walk.values);
     walk.bent.bend(walk.values, features);
     for (std::size_t k = 0; k < columns; ++k) {
       walk.bent_sums[k] = walk.bent.sums(state.few.bends.columns[k].data(),
                                          static_cast<W>(experts.smoothing), walk.lean[k]);
-      for (const auto& [number, value] : walk.values)
-        walk.full_products[k] += state.few.full.columns[k][1 + number] * value;
+      walk.full_products[k] = dot<W>(walk.values, state.few.full.columns[k].data() + 1);
     }
   }
 

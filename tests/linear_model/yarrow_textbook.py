@@ -206,7 +206,7 @@ class FullAROW:
         r, h = FULL[0] / weight, self.S @ x
         v, losses = x @ h, np.maximum(0, 1 - signs * (self.w @ x))
         self.w += np.outer(signs * losses, h) / (v + r)
-        if losses[seen].any():
+        if losses[seen].any() and v > FULL[0] * FULL[1]:
             self.S -= np.outer(h, h) / (v + r)
 
 

@@ -27,8 +27,10 @@ FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances
 MIXTURE = (1.0, 1e-4)
-#: r of AROW on bent rows, and with a full covariance
-BENT, FULL = (0.1,), (0.1,)
+#: r of AROW on bent rows
+BENT = (0.1,)
+#: r of AROW with a full covariance, and which part of r a row's variance has to be to shrink it
+FULL = (0.1, 0.03)
 #: what naive Bayes adds to the counts of a feature, and to those of all
 SMOOTHING = (0.3, 10.0)
 
