@@ -223,12 +223,18 @@ def mixture() -> list[Comparison]:
     """The learner without settings: nine experts for the price of how many AROWs?"""
     two = data.RCV1Like().matrix(100_000)
     many = data.newsgroups()
-    random = np.random.default_rng(0)
-    table = random.normal(size=(50_000, 20)).astype(np.float32)
-    noisy = np.sign(table @ random.normal(size=20) + random.normal(0, 4, 50_000)).astype(int)
 
-    def beside_one(title: str, X: Any, y: np.ndarray, arow: Any, at_most: float) -> Comparison:
-        contenders = {"Yarrow AROW": arow, "YarrowClassifier": lambda: ours.yarrow(X, y)}
+    def noisy_table(columns: int) -> tuple[np.ndarray, np.ndarray]:
+        random = np.random.default_rng(0)
+        X = random.normal(size=(50_000, columns)).astype(np.float32)
+        signal, noise = X @ random.normal(size=columns), random.normal(0, 4, len(X))
+        return X, np.sign(signal + noise).astype(int)
+
+    def beside_one(title: str, X: Any, y: np.ndarray, at_most: float, arow: Any) -> Comparison:
+        contenders = {
+            "Yarrow AROW": lambda: arow(X, y),
+            "YarrowClassifier": lambda: ours.yarrow(X, y),
+        }
 
         def bars(best: Best) -> list[Bar]:
             ratio = best["YarrowClassifier"] / best["Yarrow AROW"]
@@ -237,15 +243,15 @@ def mixture() -> list[Comparison]:
         values = getattr(X, "nnz", X.size)
         return Comparison(title, contenders, "ns/value", 1e9 / values, bars)
 
+    def one_versus_rest(X: Any, y: np.ndarray) -> Any:
+        return ours.arow_multiclass(X, y, "ovr")
+
     return [
-        beside_one("Generated RCV1-like set, 100,000 rows", *two, lambda: ours.arow(*two), 6),
-        beside_one(
-            "A table of 20 columns, 50,000 rows", table, noisy, lambda: ours.arow(table, noisy), 6
-        ),
+        beside_one("Generated RCV1-like set, 100,000 rows", *two, 6, ours.arow),
+        beside_one("A table of 20 columns, 50,000 rows", *noisy_table(20), 6, ours.arow),
+        beside_one("A table of 64 columns, 50,000 rows", *noisy_table(64), 6, ours.arow),
         # Seven experts speak of text: bends and full covariances are for few features.
-        beside_one(
-            "20 Newsgroups, 20 classes", *many, lambda: ours.arow_multiclass(*many, "ovr"), 7
-        ),
+        beside_one("20 Newsgroups, 20 classes", *many, 7, one_versus_rest),
     ]
 
 

@@ -31,15 +31,16 @@ constexpr std::size_t wide = 32 / sizeof(W);
 template <std::size_t N, class W>
 [[gnu::always_inline]] inline void multiply_some(const W* lines, std::size_t line, W intercept,
                                                  const Row<W>& row, W factor, W* h) {
+  const auto line_of = [=](std::size_t place) {
+    return reinterpret_cast<const Wide<W>*>(lines + place * line);
+  };
   Wide<W> sums[N] = {};
   for (std::size_t i = 0; i < row.size; ++i) {
-    const W* const from = lines + static_cast<std::size_t>(1 + row.index[i]) * line;
-    for (std::size_t k = 0; k < N; ++k)
-      sums[k] += *reinterpret_cast<const Wide<W>*>(from + k * wide<W>) * row.value[i];
+    const Wide<W>* const from = line_of(1 + row.index[i]);
+    for (std::size_t k = 0; k < N; ++k) sums[k] += from[k] * row.value[i];
   }
   for (std::size_t k = 0; k < N; ++k)
-    *reinterpret_cast<Wide<W>*>(h + k * wide<W>) =
-        sums[k] * factor + *reinterpret_cast<const Wide<W>*>(lines + k * wide<W>) * intercept;
+    reinterpret_cast<Wide<W>*>(h)[k] = sums[k] * factor + line_of(0)[k] * intercept;
 }
 
 /// h = S z, where z is the intercept's value and, behind it, a row times a factor. A line has a

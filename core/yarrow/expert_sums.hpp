@@ -50,9 +50,9 @@ template <class W>
 }
 
 /// Products of weights and values, and the sums of x^2/P if somebody learns, of one column or two
-/// with nothing beside them, all in registers. The first expert has values of its own, which stand
-/// first in each value's line.
-template <std::size_t Columns, bool Learns, class W>
+/// with nothing beside them, all in registers. The first expert may have values of its own, which
+/// stand first in each value's line.
+template <std::size_t Columns, bool Learns, bool HasOwn, class W>
 void sum_few_columns(const Row<W>& row, const W* x, const W* lines, const W* first,
                      std::size_t stride, double* products, double* variances) {
   constexpr std::size_t width = lanes_of<W>;
@@ -61,7 +61,7 @@ void sum_few_columns(const Row<W>& row, const W* x, const W* lines, const W* fir
 #pragma GCC unroll 2
   for (std::size_t i = 0; i < row.size; ++i) {
     const W* const cells = first + row.index[i] * stride;
-    const Lanes<W> own = lanes_at<width>(lines + i * width), all = Lanes<W>{} + x[i];
+    const Lanes<W> all = Lanes<W>{} + x[i], own = HasOwn ? lanes_at<width>(lines + i * width) : all;
     const Pair others = in_double(all)[0];
     product[0] += in_double(own)[0] * pair_at(cells);
     for (std::size_t j = 2; j < n; j += 2) product[j / 2] += others * pair_at(cells + j);

@@ -19,7 +19,7 @@ class FullExpert {
   double decide(const State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns,
                 int c, double weight) {
     share_ = 0;
-    step_.assign(state.blocks.columns(), 0);
+    fill(step_, state.blocks.columns(), 0);
     if (!walk.few) return 0;
     const FullWeights<W>& full = state.few.full;
     margins_.resize(step_.size());

@@ -32,7 +32,7 @@ struct Walk {
   StandardizedRow<W> row;
   bool few = false;             ///< features
   Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
-  std::vector<W> lean;          ///< what a visit says of a column, whatever the feature
+  std::vector<W> lean, prior;   ///< what a visit and a row say of a column, whatever the features
   Numbers evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
   FewRow<W> values;  ///< of few features: standardised, without length
   BentRow<W> bent;
@@ -68,8 +68,10 @@ struct Walker {
   template <bool Learns>
   void go_straight(const Row<W>& row, Walk<W>& walk) const {
     find_leans(walk);
-    walk.row.weighed.resize((row.size + spare_places) * line());
-    fill(walk.evidence, width * line(), 0);
+    if (!walk.few) {
+      walk.row.weighed.resize((row.size + spare_places) * line());
+      fill(walk.evidence, width * line(), 0);
+    }
     switch (state.blocks.capacity()) {
       case 1:
         return sum_few<1, Learns>(row, walk);
@@ -96,7 +98,7 @@ struct Walker {
 
   /// The values that the first AROW sees, and the others do not.
   OwnValues<W> own_values(const Walk<W>& walk) const {
-    return {walk.row.weighed.data(), line(), capacity()};
+    return {walk.row.weighed.data(), line(), walk.few ? 0 : capacity()};
   }
 
   ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }
@@ -108,15 +110,29 @@ struct Walker {
   /// Numbers from one value's line to the next: those of the columns, in whole registers.
   std::size_t line() const { return (capacity() + width - 1) / width * width; }
 
+  /// What a visit and a row say of each column, whatever the features.
   void find_leans(Walk<W>& walk) const {
-    fill(walk.lean, line(), 0);
-    for (int k = 0; k < state.blocks.columns(); ++k)
-      walk.lean[k] =
-          static_cast<W>(-log_odds(state.columns[k].hits, state.visits, experts.smoothing_of_all));
+    find_odds(&Column::hits, state.visits, experts.smoothing_of_all, walk.lean);
+    find_odds(&Column::weight, state.weight, experts.smoothing, walk.prior);
+    for (W& lean : walk.lean) lean = -lean;
+  }
+
+  /// Whether rows of a class are counted rather than others, by column.
+  void find_odds(double Column::*count, double all, double smoothing, std::vector<W>& odds) const {
+    if (odds.size() != line()) odds.resize(line());
+    for (std::size_t k = 0; k < odds.size(); k += width) {
+      Lanes<W> hits, rest;
+      for (std::size_t l = 0; l < width; ++l) {
+        const double n = k + l < state.columns.size() ? state.columns[k + l].*count : 0;
+        hits[l] = static_cast<W>(n + smoothing);
+        rest[l] = static_cast<W>(std::max(0.0, all - n) + smoothing);
+      }
+      put_lanes<width>(log_ratio(hits, rest), odds.data() + k);
+    }
   }
 
   /// What features say of one column or two with nothing beside them, and the columns' own values.
-  template <std::size_t Columns, bool Weighed>
+  template <std::size_t Columns>
   struct FewColumns {
     W* weighed;
     std::size_t hits;  ///< where those of the last column stand
@@ -127,24 +143,23 @@ struct Walker {
     [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
                                            Lanes<W> last_hits, Lanes<W> visits, LaneBits<W> known) {
       Lanes<W> own[2] = {values, values};
-      if constexpr (Weighed)
-        for (std::size_t c = 0; c < Columns; ++c) {
-          Lanes<W> its_hits = last_hits;
-          if (c + 1 < Columns)
-            for (std::size_t k = 0; k < width; ++k) its_hits[k] = blocks[k][hits + c + 1 - Columns];
-          const Lanes<W> none{}, all = log_odds<W>(its_hits, visits, smoothing) + lean[c];
-          const Lanes<W> said = known ? all : none;
-          own[c] *= larger(said, -said);
-          Pair* to = evidence[c];
-          for (const Pair both : in_double(said)) *to++ += both;
-        }
+      for (std::size_t c = 0; c < Columns; ++c) {
+        Lanes<W> its_hits = last_hits;
+        if (c + 1 < Columns)
+          for (std::size_t k = 0; k < width; ++k) its_hits[k] = blocks[k][hits + c + 1 - Columns];
+        const Lanes<W> none{}, all = log_odds<W>(its_hits, visits, smoothing) + lean[c];
+        const Lanes<W> said = known ? all : none;
+        own[c] *= larger(said, -said);
+        Pair* to = evidence[c];
+        for (const Pair both : in_double(said)) *to++ += both;
+      }
       put_lines(own[0], own[1], values, weighed + place * width);
     }
   };
 
-  template <std::size_t Columns, bool Weighed>
+  template <std::size_t Columns>
   void weigh_few(const Row<W>& row, Walk<W>& walk) const {
-    FewColumns<Columns, Weighed> weighing{walk.row.weighed.data(), statistics().at - 1,
+    FewColumns<Columns> weighing{walk.row.weighed.data(), statistics().at - 1,
                                           static_cast<W>(experts.smoothing)};
     std::copy_n(walk.lean.begin(), Columns, weighing.lean.begin());
     const auto found = statistics().standardize(state, row, walk.row, weighing);
@@ -153,28 +168,37 @@ struct Walker {
         walk.evidence[k * line() + c] = found.evidence[c][k / 2][k % 2];
   }
 
+  void standardize(const Row<W>& row, Walk<W>& walk) const {
+    statistics().standardize(state, row, walk.row, [](auto...) {});
+  }
+
   template <std::size_t Columns, bool Learns>
   void sum_few(const Row<W>& row, Walk<W>& walk) const {
-    walk.few ? weigh_few<Columns, false>(row, walk) : weigh_few<Columns, true>(row, walk);
     walk.products.resize(Experts::straight * Columns);
     walk.variances.resize(Experts::arows * Columns);
-    sum_few_columns<Columns, Learns>(row, walk.row.values.data(), walk.row.weighed.data(),
-                                     state.blocks.first(), state.blocks.stride(),
-                                     walk.products.data(), walk.variances.data());
+    const auto sum = [&](auto has_own) {
+      sum_few_columns<Columns, Learns, decltype(has_own)::value>(
+          row, walk.row.values.data(), walk.row.weighed.data(), state.blocks.first(),
+          state.blocks.stride(), walk.products.data(), walk.variances.data());
+    };
+    if (walk.few) {
+      standardize(row, walk);
+      sum(std::false_type{});
+    } else {
+      weigh_few<Columns>(row, walk);
+      sum(std::true_type{});
+    }
   }
 
   void sum_many(const Row<W>& row, Walk<W>& walk) const {
-    statistics().standardize(state, row, walk.row, [](auto...) {});
-    const W* values = walk.row.values.data();
+    standardize(row, walk);
     const std::size_t n = Experts::straight * capacity();
     fill(walk.products, n, 0);
     fill(walk.variances, Experts::arows * capacity(), 0);
     const std::size_t weighed = walk.few ? 0 : capacity() / 2 * 2;
-    sum_products(row, values, state.blocks.first(), state.blocks.stride(), weighed, n,
-                 walk.products.data());
-    if (!walk.few) return weigh_many(row, walk);
-    for (std::size_t i = 0; i < row.size; ++i)
-      std::fill_n(walk.row.weighed.begin() + i * line(), line(), values[i]);
+    sum_products(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(), weighed,
+                 n, walk.products.data());
+    if (!walk.few) weigh_many(row, walk);
   }
 
   /// What features say of many columns, and the products of the first expert's weights and values,
@@ -233,10 +257,10 @@ struct Walker {
 
   /// What naive Bayes says of a column: its features, and how many rows had it.
   double evidence(const Walk<W>& walk, std::size_t column) const {
-    double sum = 0;
+    double sum = walk.prior[column];
+    if (walk.few) return sum + walk.bent_sums[column].evidence;
     for (std::size_t l = 0; l < width; ++l) sum += walk.evidence[l * line() + column];
-    if (walk.few) sum = walk.bent_sums[column].evidence;
-    return sum + log_odds(state.columns[column].weight, state.weight, experts.smoothing);
+    return sum;
   }
 };
 
