@@ -11,8 +11,8 @@ namespace yarrow {
 /// range of a standardised feature, -2 to 2, has 7 knots, and a value belongs to the two beside it,
 /// by share; two features together have 49 knots, and a pair of values belongs to four. Each knot
 /// is a piece with a weight and a confidence of its own, and counts its visits: what stands here.
-/// bent_row.hpp walks over them. Two pieces come before all: the intercept's, and one of nobody,
-/// which fills up registers.
+/// bent_row.hpp walks over them. Three pieces come before all: the intercept's, and two of nobody,
+/// which fill up registers.
 template <class W>
 struct Bends {
   static constexpr Index knots = 7, most_paired = 4;
@@ -24,7 +24,7 @@ struct Bends {
   static constexpr Index nobody = 1;
   static constexpr Index of_feature(Index number) {
     const Index paired = std::min(number, most_paired);
-    return 2 + knots * number + knots * knots * (paired * (paired - 1) / 2);
+    return 3 + knots * number + knots * knots * (paired * (paired - 1) / 2);
   }
   /// Of two features, of which `one` has the smaller number; only the first few have such pieces.
   static Index of_pair(Index one, Index other) {

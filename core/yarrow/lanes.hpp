@@ -72,23 +72,6 @@ inline void put_lines(Lanes<double> first, Lanes<double> second, Lanes<double>, 
   }
 }
 
-/// Numbers of one register and of another, by turns.
-template <class To, class Numbers>
-[[gnu::always_inline]] inline void put_alternating(Numbers one, Numbers other, To* to) {
-  constexpr std::size_t width = sizeof(Numbers) / sizeof(one[0]);
-  if constexpr (width == 4) {
-    const Numbers low = __builtin_shufflevector(one, other, 0, 4, 1, 5);
-    const Numbers high = __builtin_shufflevector(one, other, 2, 6, 3, 7);
-    std::memcpy(to, &low, sizeof low);
-    std::memcpy(to + width, &high, sizeof high);
-  } else {
-    for (std::size_t k = 0; k < width; ++k) {
-      to[2 * k] = static_cast<To>(one[k]);
-      to[2 * k + 1] = static_cast<To>(other[k]);
-    }
-  }
-}
-
 /// Two numbers at a and two at b, in one register.
 [[gnu::always_inline]] inline Lanes<float> first_halves(Lanes<float> a, Lanes<float> b) {
 #if defined(__SSE2__)

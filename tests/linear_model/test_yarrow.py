@@ -233,7 +233,7 @@ def test_counts_are_halved_before_they_stick(dtype):
     hits = after["blocks"][1:, 12, 1]
     np.testing.assert_allclose(hits, np.mean(y) * rows, rtol=1e-3)
     np.testing.assert_allclose(after["mixture_hits"][1], hits.sum(), rtol=1e-6)
-    np.testing.assert_allclose(after["bends"][1, 2:9, 2:].sum(axis=0), [hits[0], rows], rtol=1e-3)
+    np.testing.assert_allclose(after["bends"][1, 3:10, 2:].sum(axis=0), [hits[0], rows], rtol=1e-3)
     before = model.decision_function(X)
     assert np.corrcoef(before, later.decision_function(X))[0, 1] > 0.9
 

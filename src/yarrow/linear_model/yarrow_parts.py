@@ -132,7 +132,7 @@ class Parts:
 def _pieces_of(feature: int) -> int:
     """The first piece of a feature, as core/yarrow/bends.hpp numbers them."""
     paired = min(feature, MOST_PAIRED)
-    return 2 + KNOTS * feature + KNOTS * KNOTS * (paired * (paired - 1) // 2)
+    return 3 + KNOTS * feature + KNOTS * KNOTS * (paired * (paired - 1) // 2)
 
 
 def _log_odds(hits: Any, visits: Any, smoothing: float) -> Any:
