@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from yarrow.datasets.keel import BALANCED, RARE
 from yarrow.experiments import reproductions
 from yarrow.experiments.candidates import yarrow_without
 from yarrow.experiments.comparison import packed
 from yarrow.experiments.findings import Claim
 from yarrow.experiments.reproductions import evidence_spec as evidence
+from yarrow.experiments.reproductions import keel
 from yarrow.experiments.reproductions import yarrow_learner as page
 from yarrow.experiments.reproductions import yarrow_learner_spec as spec
 from yarrow.experiments.results import Measured, Results
@@ -62,6 +64,25 @@ def test_a_set_on_which_it_errs_more_breaks_the_bars(ours, peer, holds):
     assert [one.holds for one in found if isinstance(one, Claim)][:2] == holds
 
 
+def test_tables_of_keel_are_in_one_group_each():
+    tables = [table for group in keel.GROUPS.values() for table in group]
+    assert sorted(tables) == sorted({*BALANCED, *RARE})
+    studied = [data.options["table"] for study in keel.REPRODUCTION.full for data in study.data]
+    assert sorted(studied) == sorted(tables)
+    seen = {keel.source_of(table) for table in tables if table not in keel.NEW}
+    assert {keel.source_of(table) for table in keel.NEW} & seen <= {"winequality"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer", "holds"),
+    [(20, 30, [True, True, True]), (30, 20, [False, False, True]), (1500, 20, [False] * 3)],
+)
+def test_a_table_on_which_it_errs_more_breaks_its_claims(ours, peer, holds):
+    peers = [cell_of(f"{library}: some", peer, "ring") for library in evidence.LIBRARIES]
+    found = keel.findings(Results((cell_of(spec.OURS, ours, "ring"), *peers)))
+    assert [one.holds for one in found if isinstance(one, Claim)][:3] == holds
+
+
 def test_what_is_left_out_has_no_weight():
     X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
     for part, out in (
@@ -77,8 +98,11 @@ def test_what_is_left_out_has_no_weight():
     np.testing.assert_array_equal(worth, FIRST_WEIGHTS)
 
 
-def test_the_page_is_up_to_date_with_its_words():
-    text = (DOCS / "yarrow-learner.md").read_text()
+@pytest.mark.parametrize(
+    ("page", "file"), [(page, "yarrow-learner.md"), (keel, "reproduction/keel.md")]
+)
+def test_the_page_is_up_to_date_with_its_words(page, file):
+    text = (DOCS / file).read_text()
     for part in (page.REPRODUCTION.differences, page.REPRODUCTION.protocol):
         words = " ".join(part.split())
         assert words in " ".join(text.split())

@@ -14,6 +14,7 @@ from yarrow.datasets.digits import MNIST, USPS
 from yarrow.datasets.drift import KINDS, NewsPhases, USPSPhases, drifting
 from yarrow.datasets.gaussian import Gaussian
 from yarrow.datasets.intrusion import NSLKDD, KDDCup99
+from yarrow.datasets.keel import Keel
 from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
 from yarrow.datasets.raw import MovieLens
 from yarrow.datasets.reviews import AmazonReviews, AmazonVectors, MovieReviews, MovieSentences
@@ -81,6 +82,7 @@ SETS: dict[str, type[Source]] = {
         USPSPhases,
         MNIST,
         *CLASSICS,
+        Keel,
         MovieLens,
         Gaussian,
         Text,

@@ -1,8 +1,9 @@
 """Does it earn its place? Which rows, which learners, which settings: written before the first run.
 
-Every real set of classes in `yarrow.datasets`, in its stated order. All settings of all learners
-are tried on the first rows only, since river takes a millisecond a row where there are many
-classes; then each library's best setting goes over the whole stream.
+Every real set of classes in `yarrow.datasets`, in its stated order (but for the tables of KEEL,
+which have a page of their own). All settings of all learners are tried on the first rows only,
+since river takes a millisecond a row where there are many classes; then each library's best setting
+goes over the whole stream.
 """
 
 from __future__ import annotations

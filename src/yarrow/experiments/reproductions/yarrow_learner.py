@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from yarrow.experiments.curve import error_of
-from yarrow.experiments.findings import Claim, Differences, Finding, Table
+from yarrow.experiments.findings import Claim, Finding, Table
 from yarrow.experiments.reproductions import evidence_spec as evidence
 from yarrow.experiments.reproductions import yarrow_learner_spec as spec
-from yarrow.experiments.reproductions.evidence_reading import (
-    Field,
-    Tried,
-    compared,
-    verdict,
-    with_interval,
+from yarrow.experiments.reproductions.evidence_reading import Field, compared, with_interval
+from yarrow.experiments.reproductions.hindsight import (
+    beside_foreseen,
+    best_peer,
+    differences,
+    excess,
+    fields_of,
+    mean_excess,
+    no_worse,
+    ours,
+    set_by_set,
+    surely_more,
 )
-from yarrow.experiments.results import Measured, Results
+from yarrow.experiments.results import Results
 from yarrow.experiments.spec import Reproduction
 from yarrow.lazy import np
 
@@ -27,167 +33,64 @@ HALVES = {
 
 def findings(results: Results) -> list[Finding]:
     """The bars on the confirming half, then both halves set by set, what parts are worth."""
-    fields = _fields(results, lambda one: "whole" not in one.cell.options)
-    wholes = _fields(results, lambda one: "whole" in one.cell.options)
+    names = list(evidence.BY_NAME)
+    fields = fields_of(results, names, lambda one: "whole" not in one.cell.options)
+    wholes = fields_of(results, names, lambda one: "whole" in one.cell.options)
     halves = {
         half: [field for field in fields if field.name in names] for half, names in HALVES.items()
     }
-    found: list[Finding] = [*_claims(halves["confirming"]), *_foreseen(halves["confirming"])]
-    found += [_set_by_set(half, those) for half, those in halves.items() if those]
-    found.append(_differences(fields))
+    found: list[Finding] = [*_claims(halves["confirming"]), *beside_foreseen(halves["confirming"])]
+    for half, does in (("confirming", "confirms"), ("choosing", "chooses")):
+        if halves[half]:
+            found.append(set_by_set(f"The half that {does}", halves[half], spec.SEEN))
+    found.append(differences(fields))
     found.append(_worth_of_hindsight(halves["confirming"]))
     found.append(_parts(halves))
     return [*found, _whole(wholes)] if wholes else found
 
 
-def _fields(results: Results, wanted: Callable[[Measured], bool]) -> list[Field]:
-    """One for each set, in the order of the specification."""
-    by_set: dict[str, list[Measured]] = {}
-    for one in results:
-        if wanted(one):
-            by_set.setdefault(one.data, []).append(one)
-    return [Field.of(by_set[name]) for name in evidence.BY_NAME if name in by_set]
-
-
-def _ours(field: Field, label: str = spec.OURS) -> Tried:
-    return field.in_hindsight(lambda one: one == label)
-
-
-def _peer(field: Field) -> Tried:
-    return field.in_hindsight(lambda one: one.startswith(evidence.LIBRARIES))
-
-
-def _mistakes(one: Tried) -> int:
-    return int(np.sum(one.wrong))
-
-
-def _excess(field: Field, label: str = spec.OURS) -> float:
-    """More mistakes than the best peer, relatively."""
-    return _mistakes(_ours(field, label)) / max(1, _mistakes(_peer(field))) - 1
-
-
 def _claims(fields: Sequence[Field]) -> list[Finding]:
     if not fields:
         return []
-    excess = {field.name: _excess(field) for field in fields}
-    no_worse = [name for name, more in excess.items() if more <= 0]
-    beyond = {name: more for name, more in excess.items() if more > spec.WORSE_AT_MOST}
-    surely = sum(
-        (found := compared(_ours(field), _peer(field))).differ and found.difference > 0
+    beyond = [
+        f"{field.name} {100 * more:+.1f} %"
         for field in fields
-    )
-    listed = ", ".join(f"{name} {100 * more:+.1f} %" for name, more in beyond.items())
+        if (more := excess(field)) > spec.WORSE_AT_MOST
+    ]
+    mean = mean_excess(fields, evidence.source_of)
     return [
         Claim(
             "On at least 80 % of the confirming sets it makes no more mistakes than the best of "
             "all peers' settings in hindsight.",
-            len(no_worse) >= spec.NO_WORSE_ON * len(fields),
-            f"on {len(no_worse)} of {len(fields)}",
+            no_worse(fields) >= spec.NO_WORSE_ON * len(fields),
+            f"on {no_worse(fields)} of {len(fields)}",
         ),
         Claim(
             "On none of them it makes more than 2 % more.",
             not beyond,
-            f"beyond that on {len(beyond)} of {len(fields)}{': ' if listed else ''}{listed}",
+            f"beyond that on {len(beyond)} of {len(fields)}{': ' if beyond else ''}"
+            f"{', '.join(beyond)}",
         ),
         Claim(
             "On none of them it errs surely more (the 95 % interval leaves out 0).",
-            surely == 0,
-            f"on {surely}; over the sources, {100 * _mean_excess(fields, spec.OURS):+.1f} % "
-            "mistakes on average",
+            surely_more(fields) == 0,
+            f"on {surely_more(fields)}; over the sources, {100 * mean:+.1f} % mistakes on average",
         ),
     ]
-
-
-def _foreseen(fields: Sequence[Field]) -> list[Finding]:
-    """Beside peers that had to choose a setting before the rows that count, as users have to."""
-    claims: list[Finding] = []
-    for library in evidence.LIBRARIES:
-        counts = [0, 0, 0]
-        fewer = 0
-        for field in fields:
-            ours = field.foreseen(lambda label: label == spec.OURS)
-            peer = field.foreseen(_of(library))
-            counts[1 + verdict(compared(ours, peer))] += 1
-            fewer += error_of(ours.wrong) < error_of(peer.wrong)
-        claims.append(
-            Claim(
-                f"Settings chosen on the first half of the rows, {library} errs more than "
-                "YarrowClassifier on the second on more of them than less.",
-                counts[0] > counts[2] and 2 * fewer > len(fields),
-                f"more on {fewer} of {len(fields)}, surely on {counts[0]}; surely less on "
-                f"{counts[2]}",
-            )
-        )
-    return claims
-
-
-def _of(library: str) -> Callable[[str], bool]:
-    return lambda label: label.startswith(library)
-
-
-def _mean_excess(fields: Sequence[Field], label: str) -> float:
-    """The mean over sources of the logarithm of the ratio of mistakes, as a share."""
-    logs: dict[str, list[float]] = {}
-    for field in fields:
-        ratio = (_mistakes(_ours(field, label)) + 1) / (_mistakes(_peer(field)) + 1)
-        logs.setdefault(evidence.source_of(field.name), []).append(float(np.log(ratio)))
-    return float(np.expm1(np.mean([np.mean(found) for found in logs.values()])))
-
-
-def _set_by_set(half: str, fields: Sequence[Field]) -> Table:
-    rows = []
-    for field in fields:
-        ours, peer = _ours(field), _peer(field)
-        found = compared(ours, peer)
-        words = with_interval(found)
-        rows.append(
-            (
-                f"{field.name}{' *' if field.name in spec.SEEN else ''}",
-                field.rows,
-                f"{100 * error_of(ours.wrong):.2f}",
-                f"{100 * error_of(peer.wrong):.2f}",
-                f"{100 * _excess(field):+.1f} %",
-                f"**{words}**" if found.differ else words,
-                f"{peer.learner}: {peer.setting}",
-            )
-        )
-    columns = (
-        "set", "rows", spec.OURS, "best peer", "mistakes", "difference (95 %)", "that peer",
-    )  # fmt: skip
-    note = (
-        "Percent of rows predicted wrongly before they were learned; the peer is the best of "
-        f"{sum(len(peer.settings()) for peer in spec.PEERS)} settings of three libraries, chosen "
-        "for each set when all its mistakes are known. *: a first prototype had been tried on it."
-    )
-    return Table(f"The half that {half[:-3]}{'s' if half == 'confirming' else 'es'}", columns,
-                 tuple(rows), note)  # fmt: skip
-
-
-def _differences(fields: Sequence[Field]) -> Differences:
-    items = []
-    for field in fields:
-        found = compared(_ours(field), _peer(field))
-        items.append((field.name, found.difference, found.low, found.high))
-    return Differences(
-        "differences",
-        "Its error less that of the best peer in hindsight",
-        "difference of errors",
-        tuple(sorted(items, key=lambda item: item[1])),
-    )
 
 
 def _worth_of_hindsight(fields: Sequence[Field]) -> Table:
     """The best peer, had it been chosen by other rows of the same set: those of a random half."""
     rows, drawn = [], 400
     for field in fields:
-        ours = np.asarray(_ours(field).wrong, dtype=np.int64)
+        mine = np.asarray(ours(field).wrong, dtype=np.int64)
         peers = field.of_learners(lambda one: one.startswith(evidence.LIBRARIES))
         wrong = np.array([one.wrong for one in peers], dtype=np.int64)
-        judged = np.random.default_rng(0).random((drawn, len(ours))) < 0.5
+        judged = np.random.default_rng(0).random((drawn, len(mine))) < 0.5
         mistakes = judged @ wrong.T  # a line a half, a column a setting
         chosen = np.argmin(wrong.sum(axis=1) - mistakes, axis=1)
         of_chosen, of_best = mistakes[np.arange(drawn), chosen].sum(), mistakes.min(axis=1).sum()
-        shares = _excess(field), (judged @ ours).sum() / of_chosen - 1, of_chosen / of_best - 1
+        shares = excess(field), (judged @ mine).sum() / of_chosen - 1, of_chosen / of_best - 1
         rows.append((field.name, field.rows, *(f"{100 * share:+.1f} %" for share in shares)))
     columns = ("set", "rows", "best in hindsight", "best on other rows", "worth of hindsight")
     note = (
@@ -206,11 +109,11 @@ def _parts(halves: dict[str, list[Field]]) -> Table:
             if not fields:
                 cells += ["", "", ""]
                 continue
-            excess = [_excess(field, label) for field in fields]
+            more = [excess(field, label) for field in fields]
             cells += [
-                f"{100 * _mean_excess(fields, label):+.1f} %",
-                f"{sum(more <= 0 for more in excess)} of {len(excess)}",
-                f"{sum(more <= spec.WORSE_AT_MOST for more in excess)}",
+                f"{100 * mean_excess(fields, evidence.source_of, label):+.1f} %",
+                f"{no_worse(fields, label)} of {len(fields)}",
+                f"{sum(one <= spec.WORSE_AT_MOST for one in more)}",
             ]
         rows.append((label, *cells))
     columns = ("learner", *(f"{half}: {what}" for half in halves
@@ -226,12 +129,12 @@ def _parts(halves: dict[str, list[Field]]) -> Table:
 def _whole(fields: Sequence[Field]) -> Table:
     rows = []
     for field in fields:
-        ours, peer = _ours(field), _peer(field)
+        mine, peer = ours(field), best_peer(field)
         rows.append(
             (
-                field.name, field.rows, f"{100 * error_of(ours.wrong):.2f}",
-                f"{100 * error_of(peer.wrong):.2f}", f"{100 * _excess(field):+.1f} %",
-                with_interval(compared(ours, peer)),
+                field.name, field.rows, f"{100 * error_of(mine.wrong):.2f}",
+                f"{100 * error_of(peer.wrong):.2f}", f"{100 * excess(field):+.1f} %",
+                with_interval(compared(mine, peer)),
             )
         )  # fmt: skip
     columns = ("set", "rows", spec.OURS, "Vowpal Wabbit", "mistakes", "difference (95 %)")
@@ -316,7 +219,8 @@ be expected to give. The worst were one-hot tables, tic-tac-toe with 69 % more m
 housevotes with 58 %, and AROW with a full covariance was far ahead there. So it became the ninth
 expert, chosen on these tables and the choosing half: 24 of 33, 18 % fewer mistakes, tic-tac-toe 5.2
 % beside 14.4, but these sets are no longer new. Thirteen more tables of KEEL, with rare classes,
-were asked once afterwards: no worse on 8, beyond 2 % on four.
+were asked once afterwards: no worse on 8, beyond 2 % on four. [All fifty
+tables](reproduction/keel.md) have a page of their own.
 
 **Where it fails.** Where a class is rare and nothing can be learned, the best setting in hindsight
 is the one that always says the other class (flare-F, winequality-red-4), and it is above that. On
