@@ -70,6 +70,14 @@ struct Bends {
     for (const std::vector<W>& column : columns) cells += column.size();
     return cells * sizeof(W);
   }
+  /// A precision or a count that cannot be.
+  bool has_negative() const {
+    for (const std::vector<W>& column : columns)
+      for (std::size_t i = 0; i < column.size(); i += numbers)
+        for (const Number number : {precision, hits, visits})
+          if (column[i + number] < 0) return true;
+    return false;
+  }
   double largest_weight() const {
     W most = 0;
     for (const std::vector<W>& column : columns)

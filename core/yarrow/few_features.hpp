@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../row.hpp"
+#include "../pairs.hpp"
 #include "bends.hpp"
 #include "full_weights.hpp"
 
@@ -19,6 +19,19 @@ struct FewRow {
   std::size_t size = 0;
 
   operator Row<W>() const { return {numbers.data(), values.data(), size}; }
+
+  /// Of the values and what stands beside their features.
+  double dot(const W* cells) const {
+    const Row<W> row = *this;
+    Pair front{}, back{};
+    for (std::size_t i = 0; i < size; i += 4) {
+      const Places<W, Pair> one(row, i), other(row, i + 2);
+      front += one.values() * one.cells(cells, 1);
+      back += other.values() * other.cells(cells, 1);
+    }
+    const Pair both = front + back;
+    return both[0] + both[1];
+  }
 };
 
 /// What a learner keeps beside the blocks as long as there are few features. These are numbered as

@@ -31,7 +31,7 @@ class FullExpert {
     const W intercept = static_cast<W>(experts.intercept),
             length = static_cast<W>(walk.row.to_learn);
     full.multiply(intercept, walk.values, length, h_);
-    const double v = std::max(0.0, dot<W>(walk.values, h_.data() + 1) * length + h_[0] * intercept);
+    const double v = std::max(0.0, walk.values.dot(h_.data() + 1) * length + h_[0] * intercept);
     const bool enough = v > experts.full_least * experts.full_r;
     weight = std::min(weight, heaviest);
     double growth = 0;

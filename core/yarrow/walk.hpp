@@ -17,13 +17,6 @@ void fill(std::vector<Number>& numbers, std::size_t n, int value) {
   for (Number& number : numbers) number = static_cast<Number>(value);
 }
 
-/// Of a row and what stands beside its features.
-template <class W>
-double dot(const Row<W>& row, const W* cells) {
-  return pair_sums<1>(row,
-                      [=](auto at, auto* sums) { sums[0] += at.values() * at.cells(cells, 1); })[0];
-}
-
 /// What is found out about one row before it is learned. Products and variances go by straight
 /// expert and column, as in the blocks; the others by column.
 template <class W>
@@ -92,7 +85,7 @@ struct Walker {
     for (std::size_t k = 0; k < columns; ++k) {
       walk.bent_sums[k] = walk.bent.sums(state.few.bends.columns[k].data(),
                                          static_cast<W>(experts.smoothing), walk.lean[k]);
-      walk.full_products[k] = dot<W>(walk.values, state.few.full.columns[k].data() + 1);
+      walk.full_products[k] = walk.values.dot(state.few.full.columns[k].data() + 1);
     }
   }
 

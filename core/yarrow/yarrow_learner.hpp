@@ -102,7 +102,7 @@ class YarrowLearner final : public Learner<W> {
   void rebuild() override {
     const std::size_t capacity = state.blocks.capacity();
     const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
-    bool fits = state.visits >= 0 && state.weight >= 0;
+    bool fits = state.visits >= 0 && state.weight >= 0 && !state.few.bends.has_negative();
     for (const Column& column : state.columns)
       fits = fits && is_part(column.hits, state.visits) && is_part(column.weight, state.weight);
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
@@ -113,8 +113,9 @@ class YarrowLearner final : public Learner<W> {
       for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
         fits = fits && is_part(cells[i], visits);
       if (slot == 0 || state.few.ended) continue;
+      // Halved again and again, the smallest number of visits becomes 0.
       const std::size_t number = state.few.number_of(static_cast<Index>(slot - 1));
-      fits = fits && (visits > 0) == (number < FewFeatures<W>::most);
+      fits = fits && (visits == 0 || number < FewFeatures<W>::most);
     }
     if (!fits) throw Error("the state's counts do not belong together");
   }

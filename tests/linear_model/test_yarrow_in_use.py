@@ -68,6 +68,7 @@ DAMAGE = {
     "a negative total": changed("mixture", -1, -1.0),
     "negative visits": changed("blocks", (2, 13), -1.0),
     "a negative precision": changed("blocks", (2, 6, 0), -1.0),
+    "negative visits of a piece": changed("bends", (0, 3, 3), -1.0),
 }
 
 
@@ -95,6 +96,16 @@ def test_columns_far_from_zero_are_told_apart_whatever_rows_weigh(weight):
         weights = random.uniform(0, 2, len(y))
     told = YarrowClassifier().progressive(X, y, sample_weight=weights)
     assert np.mean((told.predictions == y)[-5000:]) > 0.98
+
+
+def test_a_feature_whose_visits_were_halved_away_does_not_stop_a_model_from_loading():
+    X, y = stream(60, 6, 2)
+    model = YarrowClassifier().partial_fit(X, y)
+    state = model.__getstate__()
+    state["_core_state"]["tensors"]["blocks"][3, 12:14] = 0
+    again = YarrowClassifier()
+    again.__setstate__(state)
+    assert len(again.predict(X)) == 60
 
 
 def collinear(random):
