@@ -18,6 +18,7 @@ RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(400, 6))
 Y = np.argmax(X @ RANDOM.normal(size=(6, 4)), axis=1)
 CLASSES = [0, 1, 2, 3]
+BANDITS = [BanditronClassifier, BanditPAClassifier]
 
 
 def weights(model):
@@ -25,6 +26,14 @@ def weights(model):
     table = model._fitted.table
     lines = [table.places[j] for j in range(6)] + [0]
     return table.scale * table.weights[lines].T
+
+
+def saved(model, folder):
+    """Return the file of a model; None where there is nothing to save."""
+    if not model.__sklearn_is_fitted__():
+        return None
+    model.save(folder / "model")
+    return (folder / "model").read_bytes()
 
 
 def as_dict(row):
@@ -94,7 +103,7 @@ def test_a_margin_that_is_reached_changes_nothing():
     np.testing.assert_array_equal(weights(model), before)
 
 
-@pytest.mark.parametrize("cls", [BanditronClassifier, BanditPAClassifier])
+@pytest.mark.parametrize("cls", BANDITS)
 def test_of_a_label_only_right_or_wrong_is_used(cls):
     """Labels that differ only where the class drawn was wrong anyway teach the same."""
     model = cls(classes=CLASSES, gamma=0.3)
@@ -108,7 +117,7 @@ def test_of_a_label_only_right_or_wrong_is_used(cls):
     np.testing.assert_array_equal(weights(twin), weights(model))
 
 
-@pytest.mark.parametrize("cls", [BanditronClassifier, BanditPAClassifier])
+@pytest.mark.parametrize("cls", BANDITS)
 def test_choosing_and_answering_is_learning_with_labels(cls):
     by_labels = cls(classes=CLASSES, gamma=0.3).partial_fit(X, Y)
     by_answers = cls(classes=CLASSES, gamma=0.3)
@@ -119,15 +128,40 @@ def test_choosing_and_answering_is_learning_with_labels(cls):
     assert by_answers.n_mistakes_ == by_labels.n_mistakes_
 
 
-@pytest.mark.parametrize("cls", [BanditronClassifier, BanditPAClassifier])
+@pytest.mark.parametrize("cls", BANDITS)
 def test_answers_may_come_late_in_any_order_and_through_json(cls):
     model = cls(classes=["a", "b"]).partial_fit(X, np.array(["a", "b"])[Y % 2])
     choices = model.choose(X[:20])
     for choice in reversed(choices):
-        document = json.loads(json.dumps(dataclasses.asdict(choice)))
-        document["x"] = {int(name): value for name, value in document["x"].items()}
-        model.learn(Choice(**document), right=choice.label == "a")
+        model.learn(through_json(choice), right=choice.label == "a")
     assert model.t_ == 420
+
+
+def through_json(choice):
+    return Choice(**json.loads(json.dumps(dataclasses.asdict(choice))))
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+@pytest.mark.parametrize("names", [range(6), "abcdef", ["0", 0, -1, 1, "1", 2**60]])
+def test_a_choice_survives_json_whatever_features_are_called(cls, names, tmp_path):
+    model, twin = cls(classes=CLASSES), cls(classes=CLASSES)
+    for row, truth in zip(X[:50], Y[:50], strict=True):
+        x = dict(zip(names, row.tolist(), strict=True))
+        choice, other = model.choose_one(x), through_json(twin.choose_one(x))
+        assert other == choice
+        model.learn(choice, choice.label == truth)
+        twin.learn(other, other.label == truth)
+    assert saved(twin, tmp_path) == saved(model, tmp_path)
+
+
+def test_a_choice_of_a_row_of_an_array_survives_json(tmp_path):
+    model = learned(BanditronClassifier)
+    twin = model.clone(include_attributes=True)
+    for choice in model.choose(X[:20]):
+        model.learn(choice, choice.label == 1)
+    for choice in map(through_json, twin.choose(X[:20])):
+        twin.learn(choice, choice.label == 1)
+    assert saved(twin, tmp_path) == saved(model, tmp_path)
 
 
 def test_exploring_is_as_frequent_as_told_and_fades():
@@ -152,7 +186,7 @@ def test_draws_are_even_and_differ_by_seed():
     assert abs(np.corrcoef(draws[0][1:], draws[0][:-1])[0, 1]) < 0.05
 
 
-@pytest.mark.parametrize("cls", [BanditronClassifier, BanditPAClassifier])
+@pytest.mark.parametrize("cls", BANDITS)
 def test_it_learns(cls):
     said = cls(gamma=0.1).progressive(np.tile(X, (8, 1)), np.tile(Y, 8)).predictions
     wrong = said != np.tile(Y, 8)
@@ -173,6 +207,153 @@ def test_what_cannot_be_chosen_is_refused():
         model.learn_one({"x": 1.0}, "c")
     with pytest.raises(DataError, match="too large"):
         model.learn(Choice("a", {"x": 1e308}, "b", 1e-9), True)
+
+
+def some_of(cls, **settings):
+    """Return a model that has learned a little, and a choice of it."""
+    model = cls(classes=["a", "b"], **settings)
+    for truth in "abba":
+        choice = model.choose_one({"x": 1.0, truth: 2.0})
+        model.learn(choice, choice.label == truth)
+    return model, model.choose_one({"x": 1.0, "new": 3.0})
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+@pytest.mark.parametrize(
+    "weight", [np.nan, np.inf, -1, "x", None, [1.0], {}, 10**400], ids=lambda w: str(w)[:4]
+)
+def test_a_weight_that_is_none_is_refused(cls, weight, tmp_path):
+    model, choice = some_of(cls)
+    fresh = cls(classes=["a", "b"])
+    before = saved(model, tmp_path)
+    for one in (model, fresh):
+        with pytest.raises(ParameterError, match="The 'weight' parameter must be finite and >= 0"):
+            one.learn(choice, True, weight)
+    assert saved(model, tmp_path) == before
+    assert saved(fresh, tmp_path) is None
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+def test_an_answer_of_no_weight_is_absent(cls, tmp_path):
+    model, choice = some_of(cls)
+    fresh = cls(classes=["a", "b"])
+    before = saved(model, tmp_path)
+    for one in (model, fresh):
+        one.learn(choice, True, 0)
+    assert saved(model, tmp_path) == before
+    assert saved(fresh, tmp_path) is None
+    model.learn(choice, False, 5e-324)  # too small to be divided by
+    assert model.t_ == 5
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"probability": np.nan}, "The probability of a choice must be > 0 and <= 1. Got nan"),
+        ({"probability": 0.0}, "> 0 and <= 1. Got 0.0"),
+        ({"probability": 1.5}, "> 0 and <= 1. Got 1.5"),
+        ({"probability": "1"}, "> 0 and <= 1. Got '1'"),
+        ({"label": "c"}, "The class 'c' is not one that can be shown"),
+        ({"label": ["a"]}, "The class \\['a'\\] is not one that can be shown"),
+        ({"best": None}, "The class None is not one that can be shown"),
+        ({"x": 1.0}, "A row must be a dict of features, not 1.0"),
+        ({"x": [["new", np.nan]]}, "The value of feature 'new' is NaN"),
+    ],
+)
+def test_a_choice_that_is_none_is_refused(cls, changes, complaint, tmp_path):
+    model, choice = some_of(cls)
+    fresh = cls(classes=["a", "b"])
+    before = saved(model, tmp_path)
+    bad = dataclasses.replace(choice, **changes)
+    for one in (model, fresh):
+        with pytest.raises(DataError, match=complaint):
+            one.learn(bad, True)
+        with pytest.raises(ParameterError, match="A choice that `choose` has made is needed"):
+            one.learn(dataclasses.asdict(choice), True)
+    assert saved(model, tmp_path) == before
+    assert saved(fresh, tmp_path) is None
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+def test_a_row_that_is_refused_leaves_no_trace(cls, tmp_path):
+    model, choice = some_of(cls, C=np.inf) if cls is BanditPAClassifier else some_of(cls)
+    before = saved(model, tmp_path)
+    large = {"new": 1e200, "x": 1.0}
+    with pytest.raises(DataError, match="too large"):
+        model.learn(dataclasses.replace(choice, x=large), True)
+    with pytest.raises(DataError, match="too large"):
+        model.learn_one(large, "a")
+    with pytest.raises(DataError, match="'c' is not one of the declared"):
+        model.learn_one({"newer": 1.0}, "c")
+    assert saved(model, tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("model", "value", "weight"),
+    [
+        (BanditronClassifier(classes=["a", "b"]), 1e90, 1e300),
+        (BanditPAClassifier(classes=["a", "b"], C=np.inf, fit_intercept=False), 2e-162, 1.0),
+    ],
+)
+def test_a_step_that_is_not_finite_is_refused(model, value, weight, tmp_path):
+    for right in (True, False):
+        with pytest.raises(DataError, match="step for this row is too large"):
+            model.learn(Choice("a", {"x": value}, "b", 0.1), right, weight)
+    assert saved(model, tmp_path) is None
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+@pytest.mark.parametrize(
+    "classes",
+    [[[1], [2]], [None], ["a", None], [np.nan], [1.5, 2], [(1, 2), (3, 4)], [2**70], ["\ud800"],
+     np.array([1.5]), np.array([[1], [2]]), np.array(3), {"a"}, "ab", 3, []],
+    ids=ascii,
+)  # fmt: skip
+def test_classes_that_cannot_be_labels_are_refused(cls, classes):
+    complaint = "The 'classes' parameter must be None or a list of strings, integers or booleans"
+    with pytest.raises(ParameterError, match=complaint):
+        cls(classes=classes).choose_one({"x": 1.0})
+    with pytest.raises(ParameterError, match=complaint):
+        cls(classes=classes).partial_fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "classes", [np.array([2, 1]), np.array(["b", "a"]), (True, False), [1, "1"], np.array([2.0, 1])]
+)
+def test_classes_may_be_an_array_and_are_saved(classes, tmp_path):
+    model = BanditronClassifier(classes=classes)
+    choice = model.choose_one({"x": 1.0})
+    assert choice.label in list(classes)
+    assert type(choice.label) in (int, str, bool)
+    model.learn(through_json(choice), True)
+    model.save(tmp_path / "model")
+    loaded = yarrow.load(tmp_path / "model")
+    assert loaded.classes_.tolist() == model.classes_.tolist() == sorted(classes, key=str)
+    assert loaded.choose_one({"x": 1.0}) == model.choose_one({"x": 1.0})
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+def test_classes_of_a_call_agree_with_those_known(cls, tmp_path):
+    declared, open_ = learned(cls), cls().partial_fit(X, Y, classes=CLASSES)
+    for model in (declared, open_):
+        before = saved(model, tmp_path)
+        with pytest.raises(ParameterError, match=r"classes=.* (declared|known)"):
+            model.partial_fit(X[:1], Y[:1], classes=[7, 8])
+        with pytest.raises(ParameterError, match="must be None or a list of strings"):
+            model.partial_fit(X[:1], Y[:1], classes=[None])
+        with pytest.raises(DataError, match="The class 9 is not one of the declared"):
+            model.partial_fit(1.0 + X[:1], [9], classes=CLASSES)
+        assert saved(model, tmp_path) == before
+        model.partial_fit(X, Y, classes=np.array(CLASSES))
+    assert declared.partial_fit(X[:1], Y[:1], classes=[Y[0]]).classes_.tolist() == CLASSES
+    with pytest.raises(DataError, match="The class 3 is not one of the declared"):
+        cls().partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(DataError, match="The class 9 is not one of the declared"):
+        open_.partial_fit(X[:1], [9], classes=[*CLASSES, 8])
+    assert open_.classes_.tolist() == CLASSES
+    mixed = cls().partial_fit(X[:2], np.array([1, "a"], dtype=object), classes=[1, "a"])
+    assert mixed.classes_.tolist() == [1, "a"]
 
 
 def test_a_model_of_choices_is_saved(tmp_path):

@@ -6,14 +6,14 @@ from yarrow.lazy import exports
 
 if TYPE_CHECKING:
     from yarrow.bandit.banditron import BanditronClassifier as BanditronClassifier
-    from yarrow.bandit.base import Choice as Choice
+    from yarrow.bandit.choice import Choice as Choice
     from yarrow.bandit.regularized_pa import BanditPAClassifier as BanditPAClassifier
 
 #: what is offered, and the file that has it
 _HOMES = {
     "BanditPAClassifier": "regularized_pa",
     "BanditronClassifier": "banditron",
-    "Choice": "base",
+    "Choice": "choice",
 }
 
 if not TYPE_CHECKING:

@@ -32,10 +32,10 @@ class BanditronClassifier(BanditClassifier):
     def _update(
         self, table: Table, lines: Array, values: Array, drawn: int, best: int,
         probability: float, right: bool, weight: float,
-    ) -> None:  # fmt: skip
+    ) -> tuple[float, dict[int, Array]]:  # fmt: skip
         if drawn == best:  # 1/p - 1 if right, else -1
-            table.add(lines, best, weight * (right / probability - 1) * values)
-            return
+            return 1.0, {best: weight * (right / probability - 1) * values}
+        steps = {best: -weight * values}
         if right:
-            table.add(lines, drawn, weight / probability * values)
-        table.add(lines, best, -weight * values)
+            steps[drawn] = weight / probability * values
+        return 1.0, steps

@@ -7,41 +7,40 @@ would be for a user, and of the label only that is used: whether the class drawn
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from yarrow.bandit.choice import (
+    LABELS,
+    Choice,
+    plain,
+    plain_labels,
+    read_weight,
+    row_of_choice,
+)
 from yarrow.bandit.table import Table
 from yarrow.composite.base import State
 from yarrow.composite.members import Block
+from yarrow.composite.names import sort_key
 from yarrow.composite.supervised import CompositeClassifier
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, YarrowError
 from yarrow.estimator import estimator
 from yarrow.kernel.rows import row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.linear_model.export_file import pack_names, unpack_names
 from yarrow.parameters import anything, flag, integer, number
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, Rows
 
 #: values whose squares, added up and divided by small probabilities, are still finite
 LARGEST = 1e100
 
-
-@dataclasses.dataclass(frozen=True)
-class Choice:
-    """A class that was shown for a row. Hand it back to `learn` with whether it was right.
-
-    It holds all that learning needs, so that feedback may come late, in any order, or never, and
-    the model keeps nothing for it. All of it is plain data that JSON can hold.
-    """
-
-    label: Any
-    x: dict[Any, float]
-    best: Any  # the class that would have been shown without exploring
-    probability: float  # with which the label was drawn
+#: steps of weights whose sums, multiplied by such values, are still finite
+LARGEST_STEP = 1e150
 
 
 @dataclasses.dataclass
@@ -51,6 +50,20 @@ class BanditState(State):
     table: Table = dataclasses.field(default_factory=Table)
     draws: int = 0
     mistakes: int = 0
+
+    @contextlib.contextmanager
+    def unchanged_by_errors(self) -> Iterator[None]:
+        """Take back what precedes the learning of a row: new features and classes, and a draw."""
+        n_features, n_classes, draws = len(self.table.places), len(self.codes), self.draws
+        try:
+            yield
+        except YarrowError:
+            for names, n in ((self.table.places, n_features), (self.codes, n_classes)):
+                while len(names) > n:
+                    names.popitem()  # the newest
+            self.table.weights = np.ascontiguousarray(self.table.weights[:, :n_classes])
+            self.draws = draws
+            raise
 
 
 @estimator
@@ -72,8 +85,10 @@ class BanditClassifier(CompositeClassifier):
     )
     classes: Any = anything(
         default=None,
-        allowed="None or a list of classes",
-        accepts=lambda v: v is None or (isinstance(v, (list, tuple)) and len(v) > 0),
+        allowed=f"None or {LABELS}",
+        accepts=lambda v: (
+            v is None or (isinstance(v, (list, tuple, np.ndarray)) and bool(plain_labels(v)))
+        ),
         doc="The classes that can be shown; needed where labels are never seen.",
     )
     fit_intercept: bool = flag(default=True, doc="Learn a constant term as one more feature.")
@@ -90,8 +105,11 @@ class BanditClassifier(CompositeClassifier):
     def _update(
         self, table: Table, lines: Array, values: Array, drawn: int, best: int,
         probability: float, right: bool, weight: float,
-    ) -> None:  # fmt: skip
-        """Change the weights: class `drawn` was shown, which had this probability."""
+    ) -> tuple[float, dict[int, Array]]:  # fmt: skip
+        """Class `drawn` was shown, which had this probability: a factor of all weights, and steps.
+
+        The steps are added to the weights of the row's features, by class, after the factor.
+        """
         raise NotImplementedError
 
     # -- choosing and learning -------------------------------------------------------------------
@@ -103,8 +121,10 @@ class BanditClassifier(CompositeClassifier):
             state = self._ready()
             scores = state.table.scores(*self._one_row(state.table, row, adds=False))
             drawn, best, probability = self._draw(state, scores)
+            self._state = state
             classes = list(state.codes)
-        return Choice(classes[drawn], row.as_dict(), classes[best], probability)
+        pairs = [list(pair) for pair in row.as_dict().items()]
+        return Choice(classes[drawn], pairs, classes[best], probability)
 
     def choose(self, X: Any) -> list[Choice]:
         """Draw a class for each row of an array."""
@@ -116,32 +136,47 @@ class BanditClassifier(CompositeClassifier):
         """Learn whether the class that was shown was right; now, later, or in any order."""
         if right not in (True, False):
             raise ParameterError(f"A choice was right or not: True or False. Got {right!r}.")
-        row = row_of_dict(choice.x)
+        share, row = read_weight(weight), row_of_choice(choice)
         with self._lock:
             state = self._ready()
             for label in (choice.label, choice.best):
-                if label not in state.codes:
+                may_be = isinstance(label, (str, int, float, np.generic))
+                if not may_be or label not in state.codes:
                     raise DataError(f"The class {label!r} is not one that can be shown.")
-            places = self._one_row(state.table, row, adds=True)
+            if share == 0:  # a row of no weight is absent
+                return
             drawn, best = state.codes[choice.label], state.codes[choice.best]
-            self._learn_choice(state, *places, drawn, best, choice.probability, bool(right), weight)
+            likely = float(choice.probability)
+            with state.unchanged_by_errors():
+                places = self._one_row(state.table, row, adds=True)
+                self._learn_choice(state, *places, drawn, best, likely, bool(right), share)
+            self._state = state
 
     def _ready(self) -> BanditState:
-        """The state, which needs classes to choose from."""
-        if "_state" not in self.__dict__:
-            state = self._new_state()
-            if not state.codes:
-                raise ParameterError("There is no class to choose from: give them by classes=...")
-            self._state = state
-        return self._state  # type: ignore[return-value]
+        """The state, which needs classes to choose from; a new one is not kept yet."""
+        if "_state" in self.__dict__:
+            return self._state  # type: ignore[return-value]
+        state = self._new_state()
+        if not state.codes:
+            raise ParameterError("There is no class to choose from: give them by classes=...")
+        return state
 
     def _learn_choice(
         self, state: BanditState, lines: Array, values: Array, drawn: int, best: int,
         probability: float, right: bool, weight: float,
     ) -> None:  # fmt: skip
+        table = state.table
         if not np.abs(values).max(initial=0.0) < LARGEST:  # before anything is changed
             raise DataError("The row's values are too large: a weight would not be finite.")
-        self._update(state.table, lines, values, drawn, best, probability, right, weight)
+        told = (drawn, best, probability, right, weight)
+        with np.errstate(over="ignore", invalid="ignore"):
+            factor, steps = self._update(table, lines, values, *told)
+            is_small = all(step @ step < LARGEST_STEP**2 for step in steps.values())
+        if not is_small:
+            raise DataError("The step for this row is too large: a weight would not be finite.")
+        table.shrink(factor)
+        for column, step in steps.items():
+            table.add(lines, column, step)
         state.t += 1
         state.mistakes += not right
 
@@ -152,7 +187,7 @@ class BanditClassifier(CompositeClassifier):
         best, n = int(np.argmax(scores)), len(scores)
         chance = uniform(self.random_state, state.draws)
         drawn = best if chance >= gamma else min(n - 1, int(chance / gamma * n))
-        return drawn, best, gamma / n + (1 - gamma) * (drawn == best)
+        return drawn, best, float(gamma / n + (1 - gamma) * (drawn == best))
 
     # -- rows ------------------------------------------------------------------------------------
 
@@ -195,12 +230,46 @@ class BanditClassifier(CompositeClassifier):
     def _new_state(self) -> BanditState:
         self._check_parameters()
         state = BanditState([])
-        for label in self.classes or ():
+        for label in self._declared:
             self._add_class(state, label)
         return state
 
+    @property
+    def _declared(self) -> list[Any]:
+        return [] if self.classes is None else plain_labels(self.classes)
+
+    def _block(
+        self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
+    ) -> Block:
+        block = super()._block(rows, names, y, weight)
+        return block if classes is None else dataclasses.replace(block, classes=self._told(classes))
+
+    def _told(self, classes: Any) -> list[Any]:
+        """All classes that may come, as a call tells them; they must agree with those known."""
+        self._check_parameters()
+        told, declared = plain_labels(classes), self._declared
+        if not told:
+            raise ParameterError(
+                f"The 'classes' parameter must be None or {LABELS}. Got {classes!r} instead."
+            )
+        if declared and not set(told) <= set(declared):
+            raise ParameterError(
+                f"classes={classes!r} are not all among the declared {declared!r}."
+            )
+        known = self._classes_seen()
+        if not declared and not set(known) <= set(told):
+            raise ParameterError(
+                f"classes={classes!r} contradict the classes known: {sorted(known, key=sort_key)}."
+            )
+        return told
+
+    def _learn_block(self, block: Block) -> Array:
+        state = self.__dict__.get("_state")
+        with contextlib.nullcontext() if state is None else state.unchanged_by_errors():
+            return super()._learn_block(block)
+
     def _add_class(self, state: BanditState, label: Any) -> None:
-        label = label.item() if isinstance(label, np.generic) else label
+        label = plain(label)
         if label not in state.codes:
             state.codes[label] = len(state.codes)
             state.table.add_class()
@@ -211,13 +280,14 @@ class BanditClassifier(CompositeClassifier):
             self._add_class(state, label)
         said = np.full(len(block), -1)
         table = state.table
+        all_known = self.classes is not None or block.classes is not None
         for i, row in enumerate(self._rows(table, block, adds=True)):
             truth, weight = block.truth[i], block.weight(i)
             if weight == 0:
                 if state.codes:
                     said[i] = np.argmax(table.scores(*row))
                 continue
-            if self.classes is not None and truth not in state.codes:
+            if all_known and truth not in state.codes:
                 raise DataError(f"The class {truth!r} is not one of the declared.", row=i)
             if state.codes:
                 drawn, best, probability = self._draw(state, table.scores(*row))

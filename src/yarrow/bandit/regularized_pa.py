@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from yarrow.bandit.base import BanditClassifier
 from yarrow.bandit.table import Table
 from yarrow.estimator import estimator
@@ -41,14 +43,14 @@ class BanditPAClassifier(BanditClassifier):
     def _update(
         self, table: Table, lines: Array, values: Array, drawn: int, best: int,
         probability: float, right: bool, weight: float,
-    ) -> None:  # fmt: skip
+    ) -> tuple[float, dict[int, Array]]:  # fmt: skip
         sign = 1.0 if right else -1.0
         margin = sign * float(table.scores(lines, values)[drawn])
         square = float(values @ values)
         if margin >= 1 or square == 0:
-            return
+            return 1.0, {}
         keep = 1 / (1 + self.alpha)
-        slack = 1 / (2 * self.C * weight * keep)
+        price = 2 * self.C * weight * keep
+        slack = 1 / price if price else math.inf
         tau = (1 - keep * margin) / (square + slack)
-        table.shrink(keep)
-        table.add(lines, drawn, sign * tau * values)
+        return keep, {drawn: sign * tau * values}
