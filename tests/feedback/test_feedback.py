@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import datetime
+import json
+import pickle
+
 import numpy as np
 import pytest
 from contract.support import as_dicts, classification, learned
 
 import yarrow
-from yarrow import AROWClassifier, ForgettingAROWClassifier, Perceptron, RDAClassifier
+from yarrow import AROWClassifier, ForgettingAROWClassifier, Perceptron, RDAClassifier, model_file
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.feedback import LateLabels, PredictionSetClassifier, SelectiveClassifier
+from yarrow.linear_model import CustomClassifier
+from yarrow.linear_model.classifier import LinearClassifier
 
 X, Y = classification(300, 6, 3, seed=2)
 ROWS = as_dicts(X)
@@ -92,7 +99,6 @@ def test_late_labels_are_saved_with_the_rows_that_wait(tmp_path):
     for one in (late, again):
         assert one.learn(tickets[25], LABELS[25])
         assert one.correct(tickets[18].number, 0)
-        assert one.predict(ROWS[40]).number == 30
     assert learned(again.model) == learned(late.model)
     assert again.n_waiting == late.n_waiting
     content = (tmp_path / "late").read_bytes()
@@ -119,12 +125,143 @@ def test_tickets_that_cannot_be_are_refused():
     plain = LateLabels(Perceptron())
     plain.learn(plain.predict({"a": 1.0}), "x")
     with pytest.raises(ParameterError, match=r"keep=\.\.\."):
-        plain.correct(0, "y")
-    for settings in ({"max_tickets": 0}, {"keep": -1}, {"max_age": 0.0}):
-        with pytest.raises(ParameterError, match=next(iter(settings))):
-            LateLabels(Perceptron(), **settings)
+        plain.correct(ticket, "y")
     with pytest.raises(ParameterError, match="no learn_one"):
         LateLabels(object())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_tickets", 0), ("max_tickets", True), ("max_tickets", 1.5), ("keep", -1),
+        ("max_age", 0.0), ("max_age", "day"), ("max_age", datetime.timedelta(days=1)),
+        ("max_age", True), ("max_age", float("nan")),
+    ],
+)  # fmt: skip
+def test_limits_that_are_none_are_refused(name, value):
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter must be .* Got "):
+        LateLabels(Perceptron(), **{name: value})
+
+
+def test_limits_may_be_numbers_of_numpy(tmp_path):
+    settings = {"max_tickets": np.int64(2), "keep": np.int32(1), "max_age": np.float32(8)}
+    late = LateLabels(Perceptron(), **settings)
+    late.predict({"a": 1.0})
+    late.save(tmp_path / "late")
+    again = LateLabels.load(tmp_path / "late")
+    assert (again.max_tickets, again.keep, again.max_age) == (2, 1, 8.0)
+
+
+@pytest.mark.parametrize("weight", ["x", None, float("nan"), -1.0])
+def test_weights_that_are_none_are_refused(weight):
+    late = LateLabels(Perceptron())
+    ticket = late.predict({"a": 1.0})
+    with pytest.raises((DataError, ParameterError), match="weight"):
+        late.learn(ticket, "x", weight=weight)
+    assert late.learn(ticket, "x", weight=np.float32(2.0))
+
+
+def kept_by_file(late, path):
+    late.save(path)
+    return lambda: LateLabels.load(path)
+
+
+def kept_by_pickle(late, path):
+    content = pickle.dumps(late)
+    return lambda: pickle.loads(content)
+
+
+def kept_by_copy(late, path):
+    twin = copy.deepcopy(late)
+    return lambda: twin
+
+
+@pytest.mark.parametrize("kept", [kept_by_file, kept_by_pickle, kept_by_copy])
+@pytest.mark.parametrize("keep", [0, 3])
+def test_a_ticket_that_a_crash_has_lost_is_not_taken_for_another(kept, keep, tmp_path):
+    late = LateLabels(AROWClassifier(), keep=keep)
+    late.learn(late.predict({"lunch": 1.0}), "ham")
+    waiting = late.predict({"pills": 1.0})
+    again = kept(late, tmp_path / "late")
+    lost = [late.predict({"mail-A": 1.0}) for _ in range(5)]
+    loaded = again()
+    found = [loaded.predict({"mail-B": 1.0}) for _ in range(5)]
+    before = learned(loaded.model)
+    for ticket in lost:
+        assert not loaded.learn(ticket, "spam")
+        assert not loaded.learn(ticket.number, "spam")
+        assert not loaded.forget(ticket)
+        if keep:
+            assert not loaded.correct(ticket, "spam")
+    assert learned(loaded.model) == before
+    assert loaded.n_waiting == 6
+    assert all(loaded.learn(ticket, "spam") for ticket in [waiting, *found])
+    assert late.learn(lost[0], "spam"), "the other goes on"
+
+
+def test_files_whose_tickets_are_counted_from_zero_are_read(tmp_path):
+    late = LateLabels(AROWClassifier())
+    late.predict({"pills": 1.0})
+    late.save(tmp_path / "late")
+    tensors, metadata = model_file.read(tmp_path / "late")
+    del metadata["clock"]
+    metadata |= {"next": 1, "waiting": [[0, *metadata["waiting"][0][1:]]]}
+    model_file.write(tmp_path / "late", tensors, metadata)
+    assert LateLabels.load(tmp_path / "late").learn(0, "spam")
+
+
+def test_numbers_of_tickets_are_plain_and_leave_seeds_alone():
+    np.random.seed(5)  # noqa: NPY002
+    state = np.random.get_state()[1].tolist()  # noqa: NPY002
+    late = LateLabels(Perceptron())
+    numbers = [late.predict({"a": 1.0}).number for _ in range(1000)]
+    assert len(set(numbers)) == 1000
+    assert all(type(number) is int and float(number) == number for number in numbers)
+    assert late.learn(json.loads(json.dumps(numbers))[7], "x")
+    assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
+
+
+def test_late_labels_of_a_model_that_no_file_holds_are_pickled(tmp_path):
+    river = pytest.importorskip("river.linear_model")
+    late = LateLabels(river.LogisticRegression(), keep=2)
+    first, second = (late.predict(row) for row in ROWS[:2])
+    late.learn(first, True)
+    with pytest.raises(ParameterError, match="use pickle"):
+        late.save(tmp_path / "late")
+    again = pickle.loads(pickle.dumps(late))
+    for one in (late, again):
+        assert one.learn(second, False)
+        assert one.correct(first, False)
+    assert again.model.weights == late.model.weights
+
+
+def test_tickets_grow_old_when_the_clock_steps_back(tmp_path):
+    now = [1000.0]
+    late = LateLabels(Perceptron(), max_age=10.0, clock=lambda: now[0])
+    old = late.predict({"a": 1.0})
+    now[0] = 1006.0
+    young = late.predict({"b": 1.0})
+    now[0] = 500.0
+    assert late.n_waiting == 2
+    late.save(tmp_path / "late")
+    now[0] = 400.0
+    again = LateLabels.load(tmp_path / "late", clock=lambda: now[0])
+    assert again.n_waiting == 2
+    now[0] = 405.0
+    assert not again.learn(old, "x"), "six seconds before the step, five after it"
+    assert again.learn(young, "x")
+
+
+def test_rows_too_old_are_not_counted_as_waiting():
+    now = [0.0]
+    late = LateLabels(Perceptron(), max_age=10.0, clock=lambda: now[0])
+    ticket = late.predict({"a": 1.0})
+    now[0] = 11.0
+    assert not late.forget(ticket)
+    assert (late.n_waiting, late.given_up) == (0, 1)
+    late.predict({"a": 1.0})
+    now[0] = 22.0
+    assert (late.n_waiting, late.given_up) == (0, 2)
 
 
 # -- asking --------------------------------------------------------------------------------------
@@ -195,6 +332,44 @@ def test_only_linear_classifiers_know_their_margin():
         SelectiveClassifier(yarrow.kernel.KernelPerceptron()).fit(X, Y)
 
 
+@pytest.mark.parametrize("learner", [Perceptron(), yarrow.OGDClassifier(), CustomClassifier()])
+def test_a_learner_that_knows_no_variance_is_not_asked_for_it(learner):
+    model = SelectiveClassifier(learner, ask="variance")
+    expected = f"'margin' or 'random' with {type(learner).__name__}, which knows no variance"
+    with pytest.raises(ParameterError, match=expected):
+        model.fit(X, Y)
+    with pytest.raises(ParameterError, match=expected):
+        model.learn_one(ROWS[0], LABELS[0])
+    with pytest.raises(ParameterError, match=expected):
+        model.learn_asked(ROWS[0], LABELS[0])
+
+
+def linear_classifiers():
+    found = [getattr(yarrow.linear_model, name) for name in yarrow.linear_model.__all__]
+    classes = [cls for cls in found if isinstance(cls, type) and issubclass(cls, LinearClassifier)]
+    return [cls() for cls in classes] + [CustomClassifier(loop="confidence")]
+
+
+@pytest.mark.parametrize("learner", linear_classifiers(), ids=repr)
+def test_who_knows_a_variance_is_known_beforehand(learner):
+    variances = learner.clone().partial_fit(X, Y)._model.score_one(ROWS[0])[1]
+    model = SelectiveClassifier(learner, ask="variance", b=1e-3)
+    if min(variances) > 0:
+        model.partial_fit(X, Y)
+    else:
+        with pytest.raises(ParameterError, match="knows no variance"):
+            model.partial_fit(X, Y)
+
+
+def test_an_answer_that_is_none_is_refused():
+    model = SelectiveClassifier()
+    for _ in range(2):
+        with pytest.raises(DataError, match="no label"):
+            model.learn_asked(ROWS[0], None)
+        model.learn_asked(ROWS[0], LABELS[0])
+    assert model.n_asked_ == 2
+
+
 # -- sets ----------------------------------------------------------------------------------------
 
 
@@ -259,3 +434,19 @@ def test_a_learner_without_probabilities_is_refused():
     with pytest.raises(ParameterError, match="Perceptron does not predict probabilities"):
         PredictionSetClassifier(Perceptron()).fit(X, Y)
     assert PredictionSetClassifier().predict_set_one({"a": 1.0}) == []
+
+
+def test_sets_of_a_learner_of_scikit_learn():
+    sklearn = pytest.importorskip("sklearn.linear_model")
+    learner = sklearn.SGDClassifier(loss="log_loss", random_state=0)
+    model = PredictionSetClassifier(learner)
+    with pytest.raises(DataError, match="told all classes"):
+        model.progressive_sets(X, Y)
+    said, sets = model.progressive_sets(X, Y, classes=[0, 1, 2])
+    twin = PredictionSetClassifier(learner)
+    assert said.tolist() == twin.progressive(X, Y, classes=[0, 1, 2]).predictions.tolist()
+    assert model._fitted.notes == twin._fitted.notes
+    assert all(label in one for label, one in zip(said[1:], sets[1:], strict=True))
+    assert np.mean([label in one for label, one in zip(LABELS, sets, strict=True)]) > 0.8
+    with pytest.raises(DataError, match="target y is None"):
+        model.progressive_sets(X, None)

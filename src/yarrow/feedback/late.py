@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
+import numbers
 import os
 import threading
 import time
@@ -12,15 +14,23 @@ from typing import Any, Self
 
 import yarrow
 from yarrow import model_file
+from yarrow.bandit.choice import read_weight
 from yarrow.composite import files
 from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError
 from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
 
+#: numbers of tickets are at least this and less than twice this, which JSON and doubles hold
+_LEAST = 2**52
+
 
 @dataclasses.dataclass(frozen=True)
 class Ticket:
-    """What `predict` hands out: a number to bring back with the label."""
+    """What `predict` hands out: a number to bring back with the label.
+
+    Numbers are drawn at random, so that one which a crash has lost, or which a copy has handed out,
+    is not taken for that of another row.
+    """
 
     number: int
     prediction: Any
@@ -44,7 +54,8 @@ class LateLabels:
 
     The row is kept as it was seen, so whoever brings the label needs nothing but the ticket (or its
     number). Labels may come in any order, once, or never: at most `max_tickets` rows wait, for at
-    most `max_age` seconds, and the oldest are given up first.
+    most `max_age` seconds, and the oldest are given up first. A clock that steps back makes no row
+    younger.
 
     With `keep`, the last so many labels that were learned can be corrected or taken back. The model
     is then exactly what it would be had the right label come in the first place. The price: a
@@ -78,20 +89,27 @@ class LateLabels:
         if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
             raise ParameterError(f"{type(model).__name__} has no learn_one and predict_one.")
         for name, value, least in (("max_tickets", max_tickets, 1), ("keep", keep, 0)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if not _is_integer(value) or value < least:
                 raise ParameterError(
                     f"The {name!r} parameter must be an integer >= {least}. Got {value!r} instead."
                 )
-        if max_age is not None and not max_age > 0:
-            raise ParameterError(f"The 'max_age' parameter must be > 0. Got {max_age!r} instead.")
+        if max_age is not None and not _is_positive(max_age):
+            raise ParameterError(
+                f"The 'max_age' parameter must be None or seconds > 0. Got {max_age!r} instead."
+            )
         self.model = model
-        self.max_tickets, self.max_age, self.keep, self.clock = max_tickets, max_age, keep, clock
+        self.max_tickets, self.keep, self.clock = int(max_tickets), int(keep), clock
+        self.max_age = None if max_age is None else float(max_age)
         self.given_up = 0
-        self._next = 0
+        self._last_read, self._set_back = 0.0, 0.0  # of the clock
         self._waiting: dict[int, _Waiting] = {}  # the oldest first
         self._learned: dict[int, _Learned] = {}  # in the order in which labels came
         self._behind = copy.deepcopy(model) if keep else None
-        self._lock = threading.RLock()
+
+    @property
+    def _lock(self) -> threading.RLock:
+        lock: threading.RLock = self.__dict__.setdefault("_lock_", threading.RLock())
+        return lock
 
     # -- predicting and learning -----------------------------------------------------------------
 
@@ -99,15 +117,14 @@ class LateLabels:
         """Predict one row, and keep it until its label comes."""
         row = row_of_dict(x).as_dict()
         with self._lock:
-            ticket = Ticket(self._next, self.model.predict_one(row))
-            self._next += 1
-            self._waiting[ticket.number] = _Waiting(row, float(self.clock()))
+            ticket = Ticket(self._new_number(), self.model.predict_one(row))
+            self._waiting[ticket.number] = _Waiting(row, self._now())
             self._give_up_old()
         return ticket
 
     def learn(self, ticket: Ticket | int, label: Any, weight: float = 1.0) -> bool:
-        """Learn the row of a ticket; False if it was given up meanwhile."""
-        number = self._number(ticket)
+        """Learn the row of a ticket; False if it was given up meanwhile, or lost in a crash."""
+        number, share = self._number(ticket), read_weight(weight)
         with self._lock:
             self._give_up_old()
             if number in self._learned:
@@ -115,7 +132,7 @@ class LateLabels:
             waiting = self._waiting.get(number)
             if waiting is None:
                 return False
-            row = _Learned(waiting.x, _plain(label), float(weight))
+            row = _Learned(waiting.x, _plain(label), share)
             _teach(self.model, row)
             del self._waiting[number]
             self._remember(number, row)
@@ -123,8 +140,10 @@ class LateLabels:
 
     def forget(self, ticket: Ticket | int) -> bool:
         """Give a row up whose label will not come; False if it was not waiting."""
+        number = self._number(ticket)
         with self._lock:
-            return self._waiting.pop(self._number(ticket), None) is not None
+            self._give_up_old()
+            return self._waiting.pop(number, None) is not None
 
     def correct(self, ticket: Ticket | int, label: Any) -> bool:
         """Learn as if this label had come in the first place; False if it is too long ago."""
@@ -137,18 +156,34 @@ class LateLabels:
     @property
     def n_waiting(self) -> int:
         """Rows whose labels have not come."""
-        return len(self._waiting)
+        with self._lock:
+            self._give_up_old()
+            return len(self._waiting)
+
+    def _new_number(self) -> int:
+        while True:
+            number = _LEAST + int.from_bytes(os.urandom(8)) % _LEAST
+            if number not in self._waiting and number not in self._learned:
+                return number
 
     def _number(self, ticket: Ticket | int) -> int:
         number = ticket.number if isinstance(ticket, Ticket) else ticket
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        if not _is_integer(number):
             raise ParameterError(f"A ticket or its number is needed. Got {ticket!r} instead.")
-        if not 0 <= number < self._next:
+        known = number in self._waiting or number in self._learned
+        if not known and not _LEAST <= number < 2 * _LEAST:
             raise DataError(f"There has been no ticket {number}.")
         return int(number)
 
+    def _now(self) -> float:
+        """The time by the clock; where that steps back, time goes on from where it was."""
+        read = float(self.clock())
+        self._set_back += max(0.0, self._last_read - read)
+        self._last_read = read
+        return read + self._set_back
+
     def _give_up_old(self) -> None:
-        oldest = -np.inf if self.max_age is None else float(self.clock()) - self.max_age
+        oldest = -math.inf if self.max_age is None else self._now() - self.max_age
         while self._waiting:
             number, first = next(iter(self._waiting.items()))
             if len(self._waiting) <= self.max_tickets and first.at >= oldest:
@@ -195,9 +230,11 @@ class LateLabels:
                 "yarrow": yarrow.__version__,
                 "estimator": "LateLabels",
                 "limits": [self.max_tickets, self.max_age, self.keep],
-                "next": self._next,
+                "clock": self._last_read,
                 "given_up": self.given_up,
-                "waiting": [[n, _pairs(row.x), row.at] for n, row in self._waiting.items()],
+                "waiting": [
+                    [n, _pairs(row.x), row.at - self._set_back] for n, row in self._waiting.items()
+                ],
                 "learned": [
                     [n, _pairs(row.x), row.label, row.weight] for n, row in self._learned.items()
                 ],
@@ -206,7 +243,7 @@ class LateLabels:
                 if model is not None:
                     inner, metadata[name] = files.packed_member(model)
                     tensors |= {f"{name}/{key}": array for key, array in inner.items()}
-        model_file.write(path, tensors, metadata)
+            model_file.write(path, tensors, metadata)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> Self:
@@ -230,7 +267,8 @@ class LateLabels:
             files.unpacked_member(metadata["model"], files.part(tensors, "model/")),
             max_tickets=max_tickets, max_age=max_age, keep=0, clock=clock,
         )  # fmt: skip
-        late.keep, late._next, late.given_up = keep, metadata["next"], metadata["given_up"]
+        late.keep, late.given_up = keep, metadata["given_up"]
+        late._last_read = float(metadata.get("clock", 0.0))
         if keep:
             behind = files.part(tensors, "behind/")
             late._behind = files.unpacked_member(metadata["behind"], behind)
@@ -240,6 +278,19 @@ class LateLabels:
             for n, x, label, weight in metadata["learned"]
         }
         return late
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:  # a copy: other threads may learn while this one is written
+            kept = {name: value for name, value in self.__dict__.items() if name != "_lock_"}
+            return copy.deepcopy(kept)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) > 0
 
 
 def _teach(model: Any, row: _Learned) -> None:

@@ -10,9 +10,11 @@ from yarrow.bandit.base import uniform
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block, CoreMember
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.classifier import LinearClassifier
+from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.parameters import anything, choice, number
 from yarrow.stream.arrays import Array
 
@@ -64,6 +66,15 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         from yarrow.linear_model import AROWClassifier
 
         return [AROWClassifier()]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        learner = self._learners()[0]
+        if self.ask == "variance" and not _knows_variance(learner):
+            raise ParameterError(
+                f"The 'ask' parameter must be 'margin' or 'random' with {type(learner).__name__}, "
+                "which knows no variance. Got 'variance' instead."
+            )
 
     def _begin(self, state: State) -> None:
         state.notes = {"draws": 0, "asked": 0}
@@ -125,6 +136,8 @@ class SelectiveClassifier(CompositeClassifier, Composite):
 
     def learn_asked(self, x: dict[Any, Any], y: Any) -> None:
         """Learn a label that was asked for."""
+        if y is None:
+            raise DataError("There is no label to learn: y is None.")
         block = self._one(x, y)
         with self._lock:
             state = self.__dict__.get("_state") or self._new_state()
@@ -136,3 +149,9 @@ class SelectiveClassifier(CompositeClassifier, Composite):
     def n_asked_(self) -> int:
         """Labels asked for."""
         return int(self._fitted.notes["asked"])
+
+
+def _knows_variance(learner: Any) -> bool:
+    """Whether the core says of a row's score how far off it may be."""
+    own_rule = getattr(learner, "loop", None) == "confidence"  # CustomClassifier
+    return own_rule or isinstance(learner, MarginProbabilities)

@@ -89,11 +89,14 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         inside[np.arange(len(shares)), best] = True
         return np.asarray(inside)
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _one_by_one(self, state: State, block: Block) -> list[Block]:
+        """A block a row, each as the learner takes it."""
         by_array = isinstance(state.members[0], ArrayMember)
-        rows = block.one_by_one() if by_array else block.as_dicts()
+        return block.one_by_one() if by_array else block.as_dicts()
+
+    def _walk(self, state: State, block: Block) -> Array:
         said = np.full(len(block), -1)
-        for i, one in enumerate(rows):
+        for i, one in enumerate(self._one_by_one(state, block)):
             truth = one.truth[0]
             if state.codes:
                 shares = self._shares(state, one)
@@ -153,13 +156,21 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         found = self.predict_set_one(x)
         return found[0] if len(found) == 1 else None
 
-    def progressive_sets(self, X: Any, y: Any) -> tuple[Array, list[list[Any]]]:
-        """Predict each row and its set, then learn it: predictions and sets."""
+    def progressive_sets(
+        self, X: Any, y: Any, *, classes: Any = None
+    ) -> tuple[Array, list[list[Any]]]:
+        """Predict each row and its set, then learn it: predictions and sets.
+
+        `classes` are all that may ever come, which a learner of scikit-learn must be told.
+        """
         rows = self._read(X)
-        block = self._block(rows, self._names(rows), y)
+        if y is None:
+            raise DataError("This estimator requires y to be passed, but the target y is None.")
+        block = self._block(rows, self._names(rows), y, classes=classes)
         said, sets = [], []
         with self._lock:
-            for one in block.as_dicts():
+            begun = self.__dict__.get("_state") or self._new_state()
+            for one in self._one_by_one(begun, block):
                 state = self.__dict__.get("_state")
                 sets.append([] if state is None else self._named_sets(state, one)[0])
                 said.append(self._learn_block(one)[0])
