@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -263,10 +265,29 @@ def test_learners_of_other_libraries_take_part():
     assert np.mean(said == y) > 0.7
     with pytest.raises(ParameterError, match="SGDClassifier is not Yarrow's"):
         model.save("nowhere")
-    with pytest.raises(ParameterError, match="rows of arrays, not dicts"):
-        model.learn_one({0: 1.0}, 1)
     with pytest.raises(YarrowError, match="told all classes"):
         experts.HedgeClassifier(mixed).partial_fit(X, y)
+
+
+def test_a_row_that_one_learner_refuses_is_learned_by_none():
+    from river import linear_model as river_models
+    from sklearn.linear_model import SGDClassifier
+
+    y = (LABELS == 1).astype(int)
+    of_arrays = experts.HedgeClassifier([yarrow.AROWClassifier(), SGDClassifier(random_state=0)])
+    of_arrays.partial_fit(X, y, classes=[0, 1])
+    of_dicts = experts.HedgeClassifier([yarrow.AROWClassifier(), river_models.PAClassifier()])
+    of_dicts.partial_fit(X, y)
+    for model, refused, sentence in (
+        (of_arrays, lambda model: model.learn_one({0: 1.0}, 1), "rows of arrays, not dicts"),
+        (of_arrays, lambda model: model.partial_fit(X[:1], [2]), "row 0: .* class 2"),
+        (of_arrays, lambda model: model.progressive(X[:5], [0, 1, 0, 2, 0], delay=1), "row 3: "),
+        (of_dicts, lambda model: model.learn_one({0: 1.0}, 1, w=2.0), "takes no weights"),
+    ):
+        with pytest.raises(YarrowError, match=sentence):
+            refused(model)
+        assert model.t_ == model.learners_[0].t_ == len(X)
+        assert model.classes_.tolist() == [0, 1]
 
 
 def test_experts_of_experts_are_saved():
@@ -281,6 +302,35 @@ def test_experts_of_experts_are_saved():
 @pytest.mark.threads
 def test_threads_may_share_a_model():
     shared_by_threads(experts.HedgeClassifier().partial_fit(X[:20], LABELS[:20]), X, LABELS)
+
+
+@pytest.mark.threads
+def test_what_is_saved_while_others_learn_is_whole(cls, tmp_path):
+    """Files and pickles are those of one moment."""
+    model, y = few(cls), targets(cls)
+    rows = as_dicts(X)
+    model.partial_fit(X, y)
+    stop = threading.Event()
+
+    def work():
+        for i in itertools.count():
+            if stop.is_set():
+                return
+            model.learn_one({**rows[i % len(rows)], f"new {i}": 1.0}, y[i % len(y)].item())
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(15):
+            model.save(tmp_path / "model")
+            for again in (yarrow.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+                if hasattr(again, "losses_"):  # experts learn every row
+                    assert {one.t_ for one in again.learners_} == {again.t_}
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_importing_imports_neither_library():

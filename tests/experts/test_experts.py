@@ -230,6 +230,24 @@ def test_a_run_of_another_method_gets_no_bound():
     leader = record(WeightedMajorityClassifier(EXPERTS, combine="leader"), X, y)
     assert not bounds.weighted_majority(leader).applies
     assert bounds.weighted_majority(leader).value == np.inf
+    values = np.tile([0.0, 1.0], 150)
+    for method in (FixedShareRegressor, HedgeRegressor):
+        leader = method(eta=0.3, combine="leader", low=0.0, high=1.0)
+        bound = bounds.fixed_share if method is FixedShareRegressor else bounds.hedge
+        assert not bound(record(leader, X, values)).applies
+
+
+def test_bounds_of_what_cannot_be_are_refused():
+    X, y = noisy(50)
+    run = record(FixedShareClassifier(EXPERTS), X, y)
+    assert bounds.fixed_share(run, share=0.0).promised < np.inf
+    assert bounds.fixed_share(run, share=0.0, switches=1).promised == np.inf
+    for wrong in ({"switches": -1}, {"share": 1.0}, {"share": -0.1}, {"eta": 0.0}):
+        with pytest.raises(ParameterError, match=r"cannot be|not possible"):
+            bounds.fixed_share(run, **wrong)
+    for beta in (0.0, 1.0):
+        with pytest.raises(ParameterError, match="not possible"):
+            bounds.weighted_majority(run, beta=beta)
 
 
 def test_the_best_sequence_is_found_by_trying_all():

@@ -47,6 +47,11 @@ class State:
     #: whatever else JSON can hold
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
 
+    def check(self, block: Block) -> None:
+        """Refuse rows that a member cannot learn."""
+        for member in self.members:
+            member.check(block)
+
     def meet(self, block: Block) -> Array:
         """Number the classes of a block; the labels as numbers."""
         for label, counts in zip(block.truth, block.counts.tolist(), strict=True):
@@ -142,15 +147,16 @@ class Composite(LearnsArrays, Estimator):
     def _learn_block(self, block: Block) -> Array:
         """All rows or none: a copy learns, and takes the place of the old state if all went well.
 
-        One row needs no copy: it was looked at before, and learners refuse what they cannot learn
-        before they change. Only where a learner has limits of its own (`max_features`) may it
-        refuse a row that those before it have learned.
+        One row needs no copy: all learners have looked at it before one of them learns. Only where
+        a learner has limits of its own (`max_features`) may it refuse a row that those before it
+        have learned.
         """
         state = self.__dict__.get("_state")
         if state is None:
             working = self._new_state()
         else:
             working = copy.deepcopy(state) if len(block) > 1 else state
+        working.check(block)
         said = self._walk(working, block)
         if working.t:
             self._state = working
@@ -170,6 +176,7 @@ class Composite(LearnsArrays, Estimator):
             known = sorted(set(block.truth), key=sort_key)
             block = dataclasses.replace(block, classes=known)
         state = self._new_state()
+        state.check(block)
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
             order = random.permutation(rows.n_rows) if self.shuffle else np.arange(rows.n_rows)
@@ -224,16 +231,24 @@ class Composite(LearnsArrays, Estimator):
         return Scores(named(said, known), none, sorted_names(known))
 
     def _late(self, block: Block, delay: int) -> Array:
-        """Row by row, each learned when so many more have been predicted."""
+        """Row by row, each learned when so many more have been predicted; all of them, or none."""
+        before = copy.deepcopy(self.__dict__.get("_state"))
         ones, said = block.one_by_one(), []
-        for i, one in enumerate(ones):
-            state = self.__dict__.get("_state")
-            none = np.zeros(1) if self.regression else np.full(1, -1)
-            said.append(none if state is None else self._said(state, one))
-            if i >= delay:
-                self._learn_block(ones[i - delay])
-        for one in ones[max(0, len(ones) - delay) :]:
-            self._learn_block(one)
+        try:
+            for i in range(len(ones) + delay):
+                if i < len(ones):
+                    state = self.__dict__.get("_state")
+                    none = np.zeros(1) if self.regression else np.full(1, -1)
+                    said.append(none if state is None else self._said(state, ones[i]))
+                if 0 <= i - delay < len(ones):
+                    self._learn_block(ones[i - delay])
+        except BaseException as error:
+            self.__dict__.pop("_state", None)
+            if before is not None:
+                self._state = before
+            if isinstance(error, DataError) and error.row is not None:
+                raise type(error)(error.problem, row=i - delay, field=error.field) from None
+            raise
         return np.concatenate(said)
 
     # -- scikit-learn ----------------------------------------------------------------------------
@@ -310,8 +325,12 @@ class Composite(LearnsArrays, Estimator):
     # -- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state of all learners; they must be Yarrow's own."""
-        model_file.write(path, *self._packed())
+        """Write the exact training state of all learners; they must be Yarrow's own.
+
+        Rows that other threads bring wait until it is written.
+        """
+        with self._lock:
+            model_file.write(path, *self._packed())
 
     def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return files.packed(self)
@@ -346,7 +365,9 @@ class Composite(LearnsArrays, Estimator):
         return State([], codes, t, arrays, dict(notes))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock_"}
+        with self._lock:  # a copy: other threads may learn while this one is written
+            kept = {name: value for name, value in self.__dict__.items() if name != "_lock_"}
+            return kept | {"_state": copy.deepcopy(self._state)} if "_state" in kept else kept
 
 
 def _weight(w: Any) -> Array:

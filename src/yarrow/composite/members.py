@@ -150,6 +150,9 @@ class Member:
         self.model = model
         self.regression = is_regression(model)
 
+    def check(self, block: Block) -> None:
+        """Refuse rows that it cannot learn, before any learner beside it has learned them."""
+
     def foretell(self, block: Block, codes: Codes) -> Array:
         """Predict each row, then learn it."""
         said = []
@@ -244,10 +247,12 @@ class DictMember(Member):
     def predict(self, block: Block, codes: Codes) -> Array:
         return self._numbers([self.model.predict_one(x) for x in block.dicts], codes)
 
-    def learn(self, block: Block) -> None:
+    def check(self, block: Block) -> None:
         takes_weights = "w" in inspect.signature(self.model.learn_one).parameters
         if block.weights is not None and not takes_weights:
             raise ParameterError(f"{type(self.model).__name__}.learn_one takes no weights.")
+
+    def learn(self, block: Block) -> None:
         labels = block.values.tolist() if self.regression else block.truth
         for i, (x, label) in enumerate(zip(block.dicts, labels, strict=True)):
             if block.weights is None:
@@ -280,6 +285,24 @@ class ArrayMember(Member):
             return np.zeros(len(block)) if self.regression else np.full(len(block), -1)
         return self._numbers(self.model.predict(block.matrix).tolist(), codes)
 
+    def check(self, block: Block) -> None:
+        if block.rows is None:
+            raise ParameterError(
+                f"{type(self.model).__name__} of scikit-learn takes rows of arrays, not dicts."
+            )
+        if self.regression:
+            return
+        name = type(self.model).__name__
+        if not self._ready and block.classes is None and block.counts.any():
+            raise DataError(
+                f"{name} must be told all classes before its first row: "
+                "pass classes=... to partial_fit."
+            )
+        known = self.model.classes_.tolist() if self._ready else block.classes
+        for i in np.flatnonzero(block.counts).tolist():
+            if known is not None and block.truth[i] not in known:
+                raise DataError(f"{name} was not told of the class {block.truth[i]!r}", row=i)
+
     def learn(self, block: Block) -> None:
         counts = np.flatnonzero(block.counts)
         if not len(counts):
@@ -287,12 +310,7 @@ class ArrayMember(Member):
         some = block if len(counts) == len(block) else block.take(counts)
         more: dict[str, Any] = {} if some.weights is None else {"sample_weight": some.weights}
         if not self._ready and not self.regression:
-            if block.classes is None:
-                raise DataError(
-                    f"{type(self.model).__name__} must be told all classes before its first row: "
-                    "pass classes=... to partial_fit."
-                )
-            more["classes"] = exact_array(block.classes)
+            more["classes"] = exact_array(block.classes or [])
         y = some.values if self.regression else exact_array(some.truth)
         self.model.partial_fit(some.matrix, y, **more)
         self._ready = True

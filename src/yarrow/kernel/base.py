@@ -5,6 +5,7 @@ A subclass says how a row changes the functions of all classes (`_update`).
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import threading
@@ -311,8 +312,12 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
     # -- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened."""
-        model_file.write(path, *self._packed())
+        """Write the exact training state: a loaded model goes on as if nothing had happened.
+
+        Rows that other threads bring wait until it is written.
+        """
+        with self._lock:
+            model_file.write(path, *self._packed())
 
     def _packed(self) -> tuple[dict[str, Array], dict[str, Any]]:
         state = self._fitted
@@ -364,10 +369,12 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {k: v for k, v in self.__dict__.items() if k not in ("_state", "_lock_")}
-        if "_state" in self.__dict__:
-            kept["_learned"] = (self._state.tensors(), self._state.classes)
-        return kept
+        with self._lock:  # copies: other threads may learn while these are written
+            kept = {k: v for k, v in self.__dict__.items() if k not in ("_state", "_lock_")}
+            if "_state" in self.__dict__:
+                learned = self._state.tensors(), self._state.classes
+                kept["_learned"] = copy.deepcopy(learned)
+            return kept
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         learned = kept.pop("_learned", None)

@@ -17,6 +17,13 @@ from yarrow.stream.arrays import Array
 if TYPE_CHECKING:
     from yarrow.experts.base import ExpertRun
 
+#: what parameters of a bound may be
+_WITHIN: dict[str, Callable[[Any], bool]] = {
+    "beta": lambda beta: 0 < beta < 1,
+    "eta": lambda eta: eta > 0,
+    "share": lambda share: 0 <= share < 1,
+}
+
 #: the weights for the next row, from those of this one, the losses and the number of the row
 Step = Callable[[Array, Array, int], Array]
 
@@ -36,6 +43,18 @@ def _in_unit(run: ExpertRun) -> Assumption:
     return every("losses are within [0, 1]", inside)
 
 
+def _of_a_mean(run: ExpertRun) -> list[Assumption]:
+    """What a bound of a regression's own loss assumes besides."""
+    if not run.learner.endswith("Regressor"):
+        return []
+    known = run.parameters.get("low") is not None and run.parameters.get("high") is not None
+    voted = run.parameters.get("combine", "vote") == "vote"
+    return [
+        Assumption("the range of targets is known", known, "it was taken from the targets"),
+        Assumption("predictions are the mean", voted, "by the leader"),
+    ]
+
+
 def _multiplied(eta: float) -> Step:
     return lambda weights, losses, t: weights * np.exp(-eta * losses)
 
@@ -43,7 +62,10 @@ def _multiplied(eta: float) -> Step:
 def _parameter(run: ExpertRun, name: str, given: Any) -> Any:
     if given is None and name not in run.parameters:
         raise ParameterError(f"The run does not say what {name!r} was: pass {name}=...")
-    return run.parameters[name] if given is None else given
+    value = run.parameters[name] if given is None else given
+    if name in _WITHIN and not _WITHIN[name](value):
+        raise ParameterError(f"The {name!r} of a bound is not possible: {value!r}.")
+    return value
 
 
 def weighted_majority(run: ExpertRun, u: Any = None, *, beta: float | None = None) -> Bound:
@@ -105,14 +127,7 @@ def hedge(run: ExpertRun, u: Any = None, *, eta: float | None = None) -> Bound:
         replayed = _falling(run)
     else:
         replayed = _replayed(run, _multiplied(rate), "weights are exp(-eta * losses so far)")
-    assumptions = [_in_unit(run), replayed]
-    if is_mean:
-        known = run.parameters.get("low") is not None and run.parameters.get("high") is not None
-        assumptions.append(
-            Assumption("the range of targets is known", known, "it was taken from the targets")
-        )
-        voted = run.parameters.get("combine", "vote") == "vote"
-        assumptions.append(Assumption("predictions are the mean", voted, "by the leader"))
+    assumptions = [_in_unit(run), replayed, *_of_a_mean(run)]
     return Bound(
         theorem="Freund & Schapire (1997)",
         statement=statement,
@@ -154,9 +169,12 @@ def fixed_share(
     true anyway is the mean loss of all experts.
     """
     rate, a = float(_parameter(run, "eta", eta)), float(_parameter(run, "share", share))
+    if switches < 0:
+        raise ParameterError(f"There cannot be {switches} switches.")
     n, rows, best = run.n_experts, run.n_rows, run.best_loss(switches)
     stays = max(0, rows - switches - 1)
-    price = np.log(n) + switches * np.log(n / a) + stays * np.log(1 / (1 - a))
+    of_a_switch = np.log(n / a) if a > 0 else np.inf
+    price = np.log(n) + (switches and switches * of_a_switch) + stays * np.log(1 / (1 - a))
     is_mean = run.learner.endswith("Regressor")
     more = 0.0 if is_mean and rate <= 0.5 else rate * rows / 8
 
@@ -167,12 +185,8 @@ def fixed_share(
     assumptions = [
         _in_unit(run),
         _replayed(run, step, "weights are exp(-eta * loss), then each gets its part of the share"),
+        *_of_a_mean(run),
     ]
-    if is_mean:
-        known = run.parameters.get("low") is not None and run.parameters.get("high") is not None
-        assumptions.append(
-            Assumption("the range of targets is known", known, "it was taken from the targets")
-        )
     return Bound(
         theorem="Herbster & Warmuth (1998)",
         statement="loss <= L_k + (ln N + k ln(N/a) + (T-k-1) ln(1/(1-a))) / eta + eta T / 8",
