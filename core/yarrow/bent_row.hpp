@@ -50,15 +50,18 @@ struct BentRow {
     double product = 0, variance = 0, evidence = 0;
   };
   Sums sums(const W* column, W smoothing, W lean) const {
-    Lanes<W> product{}, variance{}, evidence{};
+    Pair product{}, variance{}, evidence{};
+    const auto add = [](Lanes<W> numbers, Pair& to) {
+      for (const Pair both : in_double(numbers)) to += both;
+    };
     for_neighbours(column, [&](const auto& at, std::size_t place, Lanes<W> share) {
       const auto [weight, precision, hits, visits] = Quads<W>::at(at, place);
       const Lanes<W> none{}, said = log_odds<W>(hits, visits, smoothing) + lean;
-      product += share * weight;
-      variance += share * share / (1 + precision);
-      evidence += share * (visits > 0 ? said : none);
+      add(share * weight, product);
+      add(share * share / (1 + precision), variance);
+      add(share * (visits > 0 ? said : none), evidence);
     });
-    return {sum(product), sum(variance), sum(evidence)};
+    return {product[0] + product[1], variance[0] + variance[1], evidence[0] + evidence[1]};
   }
 
   /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted, as many
@@ -130,12 +133,6 @@ struct BentRow {
       f(at, 0, lanes_at<width>(below_.data() + i));
       f(at, Bends<W>::numbers, lanes_at<width>(above_.data() + i));
     }
-  }
-
-  static double sum(Lanes<W> numbers) {
-    Pair sums{};
-    for (const Pair both : in_double(numbers)) sums += both;
-    return sums[0] + sums[1];
   }
 
   Buffer<Index> pieces_;     ///< those below the values; the neighbours above stand behind them

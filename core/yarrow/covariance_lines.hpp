@@ -1,71 +1,118 @@
 #pragma once
 #include <cstddef>
 
-#include "../row.hpp"
+#include "lanes.hpp"
 
-// The two walks over a full covariance, line by line: most of the arithmetic of a table's row.
-// Processors with registers of 32 bytes do them in half the steps. So both are compiled for these
-// and for all others, and the one that fits is chosen when the program is loaded; numbers are the
-// same to the last bit.
-
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define YARROW_ALSO_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define YARROW_ALSO_WIDE
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
+
+// The two walks over a full covariance, line by line: most of the arithmetic of a wide table's row.
+// Processors with registers of 32 bytes do them in half the steps. So both are compiled for these
+// and for all others; numbers are the same to the last bit, since a product of two floats is exact
+// in double, whether it is rounded before it is added or not. A line has a multiple of 4 numbers.
 
 namespace yarrow {
 
-/// Numbers of 32 bytes: two registers, or one.
-template <class W>
-struct WideOf {
-  typedef W type __attribute__((vector_size(32), aligned(alignof(W)), may_alias));
-};
-template <class W>
-using Wide = typename WideOf<W>::type;
-template <class W>
-constexpr std::size_t wide = 32 / sizeof(W);
-
-/// N x 32 bytes of h: they stay in registers while the lines go by.
-template <std::size_t N, class W>
-[[gnu::always_inline]] inline void multiply_some(const W* lines, std::size_t line, W intercept,
-                                                 const Row<W>& row, W factor, W* h) {
-  const auto line_of = [=](std::size_t place) {
-    return reinterpret_cast<const Wide<W>*>(lines + place * line);
-  };
-  Wide<W> sums[N] = {};
+/// `some` fours of h = S z, where z is the intercept's value and, behind it, a row times a factor:
+/// their sums stay in registers while the lines go by. In double, so that another order of the
+/// row's values does not matter.
+template <std::size_t Fours, class W>
+[[gnu::always_inline]] inline void multiply_some(std::size_t some, const W* lines, std::size_t line,
+                                                 W intercept, const Row<W>& row, W factor, W* h) {
+  if constexpr (Fours > 1)
+    if (some < Fours) return multiply_some<Fours - 1>(some, lines, line, intercept, row, factor, h);
+  constexpr std::size_t width = lanes_of<W>;
+  Pair sums[2 * Fours] = {};
   for (std::size_t i = 0; i < row.size; ++i) {
-    const Wide<W>* const from = line_of(1 + row.index[i]);
-    for (std::size_t k = 0; k < N; ++k) sums[k] += from[k] * row.value[i];
+    const W* const from = lines + static_cast<std::size_t>(1 + row.index[i]) * line;
+    const double x = row.value[i];
+    Pair* to = sums;
+    for (std::size_t k = 0; k < 4 * Fours; k += width)
+      for (const Pair both : in_double(lanes_at<width>(from + k))) *to++ += both * x;
   }
-  for (std::size_t k = 0; k < N; ++k)
-    reinterpret_cast<Wide<W>*>(h)[k] = sums[k] * factor + line_of(0)[k] * intercept;
-}
-
-/// h = S z, where z is the intercept's value and, behind it, a row times a factor. A line has a
-/// multiple of 32 bytes.
-template <class W>
-YARROW_ALSO_WIDE void multiply(const W* lines, std::size_t line, W intercept, const Row<W>& row,
-                               W factor, W* h) {
-  constexpr std::size_t w = wide<W>;
-  std::size_t j = 0;
-  for (; j + 6 * w <= line; j += 6 * w)
-    multiply_some<6>(lines + j, line, intercept, row, factor, h + j);
-  for (; j + 3 * w <= line; j += 3 * w)
-    multiply_some<3>(lines + j, line, intercept, row, factor, h + j);
-  for (; j < line; j += w) multiply_some<1>(lines + j, line, intercept, row, factor, h + j);
+  for (std::size_t k = 0; k < 4 * Fours; ++k)
+    h[k] = static_cast<W>(sums[k / 2][k % 2]) * factor + lines[k] * intercept;
 }
 
 /// S -= share h h', in so many lines.
 template <class W>
-YARROW_ALSO_WIDE void take_away(W* __restrict lines, std::size_t n, std::size_t line,
-                                const W* __restrict h, W share) {
+[[gnu::always_inline]] inline void take_away_lines(W* __restrict lines, std::size_t n,
+                                                   std::size_t line, const W* __restrict h,
+                                                   W share) {
   for (std::size_t i = 0; i < n; ++i, lines += line) {
     if (h[i] == 0) continue;
     const W part = h[i] * share;
     for (std::size_t j = 0; j < line; ++j) lines[j] -= h[j] * part;
   }
+}
+
+#if defined(__x86_64__)
+template <std::size_t Fours>
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline void multiply_some_wide(
+    std::size_t some, const float* lines, std::size_t line, float intercept, const Row<float>& row,
+    float factor, float* h) {
+  if constexpr (Fours > 1)
+    if (some < Fours)
+      return multiply_some_wide<Fours - 1>(some, lines, line, intercept, row, factor, h);
+  __m256d sums[Fours] = {};
+  for (std::size_t i = 0; i < row.size; ++i) {
+    const float* const from = lines + static_cast<std::size_t>(1 + row.index[i]) * line;
+    const __m256d x = _mm256_set1_pd(row.value[i]);
+    for (std::size_t k = 0; k < Fours; ++k)
+      sums[k] = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(from + 4 * k)), x, sums[k]);
+  }
+  for (std::size_t k = 0; k < Fours; ++k)
+    _mm_storeu_ps(h + 4 * k,
+                  _mm256_cvtpd_ps(sums[k]) * factor + _mm_loadu_ps(lines + 4 * k) * intercept);
+}
+
+[[gnu::target("avx2,fma")]] inline void multiply_wide(const float* lines, std::size_t line,
+                                                      float intercept, const Row<float>& row,
+                                                      float factor, float* h) {
+  constexpr std::size_t most = 12;
+  std::size_t done = 0;
+  for (std::size_t turns = (line / 4 + most - 1) / most; turns > 0; --turns) {
+    const std::size_t some = (line / 4 - done) / turns, j = 4 * done;
+    multiply_some_wide<most>(some, lines + j, line, intercept, row, factor, h + j);
+    done += some;
+  }
+}
+
+[[gnu::target("avx2,fma")]] inline void take_away_wide(float* lines, std::size_t n,
+                                                       std::size_t line, const float* h,
+                                                       float share) {
+  take_away_lines(lines, n, line, h, share);
+}
+
+inline bool has_wide_registers() {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+}
+#endif
+
+template <class W>
+void multiply(const W* lines, std::size_t line, W intercept, const Row<W>& row, W factor, W* h) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(W) == 4)
+    if (has_wide_registers()) return multiply_wide(lines, line, intercept, row, factor, h);
+#endif
+  constexpr std::size_t most = 6;
+  std::size_t done = 0;
+  for (std::size_t turns = (line / 4 + most - 1) / most; turns > 0; --turns) {
+    const std::size_t some = (line / 4 - done) / turns, j = 4 * done;
+    multiply_some<most>(some, lines + j, line, intercept, row, factor, h + j);
+    done += some;
+  }
+}
+
+template <class W>
+void take_away(W* lines, std::size_t n, std::size_t line, const W* h, W share) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(W) == 4)
+    if (has_wide_registers()) return take_away_wide(lines, n, line, h, share);
+#endif
+  take_away_lines(lines, n, line, h, share);
 }
 
 }  // namespace yarrow

@@ -9,7 +9,8 @@
 #include "lanes.hpp"
 
 // The sums that the experts of yarrow_learner.hpp take over a row: for all of them and all columns
-// at a time, each in the order of the row's values, so that one column and many give the same bits.
+// at a time, each in the order of the row's values, so that one column and many give the same bits;
+// in double, so that another order of values hardly matters.
 
 namespace yarrow {
 
@@ -35,8 +36,17 @@ template <class W, class Cells, class F>
 }
 
 template <class W>
-[[gnu::always_inline]] inline void add_lanes(Lanes<W> numbers, W* to) {
-  put_lanes<lanes_of<W>>(lanes_at<lanes_of<W>>(to) + numbers, to);
+[[gnu::always_inline]] inline void add_lanes(Lanes<W> numbers, double* to) {
+  for (const Pair both : in_double(numbers)) {
+    put_pair_at(pair_at(to) + both, to);
+    to += 2;
+  }
+}
+template <class W>
+[[gnu::always_inline]] inline void add_products(Lanes<W> a, Lanes<W> b, double* to) {
+  const auto one = in_double(a), other = in_double(b);
+  for (std::size_t k = 0; k < one.size(); ++k)
+    put_pair_at(pair_at(to + 2 * k) + one[k] * other[k], to + 2 * k);
 }
 
 /// Products of weights and values, and the sums of x^2/P if somebody learns, of one column or two
@@ -44,38 +54,41 @@ template <class W>
 /// stand first in each value's line.
 template <std::size_t Columns, bool Learns, bool HasOwn, class W>
 void sum_few_columns(const Row<W>& row, const W* x, const W* lines, const W* first,
-                     std::size_t stride, W* products, W* variances) {
+                     std::size_t stride, double* products, double* variances) {
   constexpr std::size_t width = lanes_of<W>;
   constexpr std::size_t n = Columns * Experts::straight, arows = Columns * Experts::arows;
-  Lanes<W> product[(n + width - 1) / width] = {}, variance[arows / width] = {};
+  Pair product[n / 2] = {}, variance[arows / 2] = {};
 #pragma GCC unroll 2
   for (std::size_t i = 0; i < row.size; ++i) {
     const W* const cells = first + row.index[i] * stride;
     const Lanes<W> all = Lanes<W>{} + x[i], own = HasOwn ? lanes_at<width>(lines + i * width) : all;
-    for (std::size_t j = 0; j < n; j += width)
-      product[j / width] += (j == 0 ? own : all) * lanes_at<width>(cells + j);
-    if constexpr (Learns)
+    const Pair others = in_double(all)[0];
+    product[0] += in_double(own)[0] * pair_at(cells);
+    for (std::size_t j = 2; j < n; j += 2) product[j / 2] += others * pair_at(cells + j);
+    if constexpr (Learns) {
+      Pair* to = variance;
       for (std::size_t j = 0; j < arows; j += width) {
         const Lanes<W> one = j == 0 ? own : all;
-        variance[j / width] += one * one / (1 + lanes_at<width>(cells + n + j));
+        for (const Pair both : in_double(one * one / (1 + lanes_at<width>(cells + n + j))))
+          *to++ += both;
       }
+    }
   }
   std::memcpy(products, product, sizeof product);
   std::memcpy(variances, variance, sizeof variance);
 }
 
-/// Products of weights and values, in whole registers from one place to another, without values of
+/// Products of weights and values, from an even place `begin` to another, `end`, without values of
 /// their own.
 template <class W>
 void sum_products(const Row<W>& row, const W* x, const W* first, std::size_t stride,
-                  std::size_t begin, std::size_t end, W* sums) {
-  constexpr std::size_t width = lanes_of<W>;
+                  std::size_t begin, std::size_t end, double* sums) {
   for_fours(row, x, first, stride, [=](const auto& cells, const auto& values, std::size_t) {
-    for (std::size_t j = begin; j < end; j += width) {
-      Lanes<W> sum = lanes_at<width>(sums + j);
+    for (std::size_t j = begin; j < end; j += 2) {
+      Pair sum = pair_at(sums + j);
       for (std::size_t k = 0; k < std::size(cells); ++k)
-        sum += values[k] * lanes_at<width>(cells[k] + j);
-      put_lanes<width>(sum, sums + j);
+        sum += static_cast<double>(values[k]) * pair_at(cells[k] + j);
+      put_pair_at(sum, sums + j);
     }
   });
 }
@@ -96,7 +109,7 @@ struct OwnValues {
 /// Sums of x^2/P, where cells are P - 1, for the listed groups of neighbours.
 template <class W>
 void sum_variances(const Row<W>& row, const W* x, const OwnValues<W>& own, const W* first,
-                   std::size_t stride, const std::vector<std::size_t>& groups, W* sums) {
+                   std::size_t stride, const std::vector<std::size_t>& groups, double* sums) {
   constexpr std::size_t width = lanes_of<W>;
   const std::size_t* const listed = groups.data();
   const std::size_t many = groups.size();
@@ -105,12 +118,15 @@ void sum_variances(const Row<W>& row, const W* x, const OwnValues<W>& own, const
     spread(values, [](Lanes<W> x) { return x; }, all);
     for (std::size_t m = 0; m < many; ++m) {
       const std::size_t j = listed[m];
-      Lanes<W> sum = lanes_at<width>(sums + j);
+      Pair group[width / 2];
+      std::memcpy(group, sums + j, sizeof group);
       for (std::size_t k = 0; k < std::size(cells); ++k) {
         const Lanes<W> x = own.at(i + k, j, all[k]);
-        sum += x * x / (1 + lanes_at<width>(cells[k] + j));
+        Pair* to = group;
+        for (const Pair both : in_double(x * x / (1 + lanes_at<width>(cells[k] + j))))
+          *to++ += both;
       }
-      put_lanes<width>(sum, sums + j);
+      std::memcpy(sums + j, group, sizeof group);
     }
   });
 }

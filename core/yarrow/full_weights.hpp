@@ -15,9 +15,9 @@ template <class W>
 struct FullWeights {
   std::size_t size = 0;                 ///< of a column
   std::vector<std::vector<W>> columns;  ///< weights
-  std::vector<W> covariance;            ///< in lines of whole registers
+  std::vector<W> covariance;            ///< in lines of whole fours
 
-  std::size_t line() const { return (size + wide<W> - 1) / wide<W> * wide<W>; }
+  std::size_t line() const { return (size + 3) / 4 * 4; }
 
   void start() {
     columns.assign(1, {});

@@ -23,17 +23,17 @@ template <class W>
 struct Walk {
   using Numbers = std::vector<double>;
   StandardizedRow<W> row;
-  bool few = false;                    ///< features
-  std::vector<W> products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
-  std::vector<W> lean, prior;  ///< what a visit and a row say of a column, whatever the features
-  std::vector<W> evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
-  FewRow<W> values;         ///< of few features: standardised, without length
+  bool few = false;             ///< features
+  Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
+  std::vector<W> lean, prior;   ///< what a visit and a row say of a column, whatever the features
+  Numbers evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
+  FewRow<W> values;  ///< of few features: standardised, without length
   BentRow<W> bent;
   std::vector<typename BentRow<W>::Sums> bent_sums;
   Numbers full_products;               ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> said;  ///< by the experts
   Numbers scores;                      ///< of the mixture
-  std::vector<W> own_products;         ///< of the first expert
+  Numbers own_products;                ///< of the first expert
 };
 
 /// Walks a row over a state, for all experts and columns at a time.
@@ -101,8 +101,7 @@ struct Walker {
 
   std::size_t capacity() const { return state.blocks.capacity(); }
   /// Numbers from one value's line to the next: those of the columns, in whole registers.
-  std::size_t line() const { return in_registers(capacity()); }
-  static std::size_t in_registers(std::size_t n) { return (n + width - 1) / width * width; }
+  std::size_t line() const { return (capacity() + width - 1) / width * width; }
 
   /// What a visit and a row say of each column, whatever the features.
   void find_leans(Walk<W>& walk) const {
@@ -132,7 +131,7 @@ struct Walker {
     std::size_t hits;  ///< where those of the last column stand
     W smoothing;
     std::array<W, Columns> lean = {};
-    Lanes<W> evidence[Columns] = {};
+    Pair evidence[Columns][width / 2] = {};
 
     [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
                                            Lanes<W> last_hits, Lanes<W> visits, LaneBits<W> known) {
@@ -144,7 +143,8 @@ struct Walker {
         const Lanes<W> none{}, all = log_odds<W>(its_hits, visits, smoothing) + lean[c];
         const Lanes<W> said = known ? all : none;
         own[c] *= larger(said, -said);
-        evidence[c] += said;
+        Pair* to = evidence[c];
+        for (const Pair both : in_double(said)) *to++ += both;
       }
       put_lines(own[0], own[1], values, weighed + place * width);
     }
@@ -157,7 +157,8 @@ struct Walker {
     std::copy_n(walk.lean.begin(), Columns, weighing.lean.begin());
     const auto found = statistics().standardize(state, row, walk.row, weighing);
     for (std::size_t c = 0; c < Columns; ++c)
-      for (std::size_t k = 0; k < width; ++k) walk.evidence[k * line() + c] = found.evidence[c][k];
+      for (std::size_t k = 0; k < width; ++k)
+        walk.evidence[k * line() + c] = found.evidence[c][k / 2][k % 2];
   }
 
   void standardize(const Row<W>& row, Walk<W>& walk) const {
@@ -166,8 +167,8 @@ struct Walker {
 
   template <std::size_t Columns, bool Learns>
   void sum_few(const Row<W>& row, Walk<W>& walk) const {
-    walk.products.resize(in_registers(Experts::straight * Columns));
-    walk.variances.resize(in_registers(Experts::arows * Columns));
+    walk.products.resize(Experts::straight * Columns);
+    walk.variances.resize(Experts::arows * Columns);
     const auto sum = [&](auto has_own) {
       sum_few_columns<Columns, Learns, decltype(has_own)::value>(
           row, walk.row.values.data(), walk.row.weighed.data(), state.blocks.first(),
@@ -184,9 +185,9 @@ struct Walker {
 
   void sum_many(const Row<W>& row, Walk<W>& walk) const {
     standardize(row, walk);
-    fill(walk.products, in_registers(Experts::straight * capacity()), 0);
-    fill(walk.variances, in_registers(Experts::arows * capacity()), 0);
-    const std::size_t weighed = walk.few ? 0 : capacity() / width * width;
+    fill(walk.products, Experts::straight * capacity(), 0);
+    fill(walk.variances, Experts::arows * capacity(), 0);
+    const std::size_t weighed = walk.few ? 0 : capacity() / 2 * 2;
     sum_products(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(), weighed,
                  walk.products.size(), walk.products.data());
     if (!walk.few) weigh_many(row, walk);
@@ -201,20 +202,20 @@ struct Walker {
     const W* const lean = walk.lean.data();
     const W smoothing = static_cast<W>(experts.smoothing);
     fill(walk.own_products, line, 0);
-    W* const products = walk.own_products.data();
+    double* const products = walk.own_products.data();
     W* weighed = walk.row.weighed.data();
     for (std::size_t i = 0; i < row.size; ++i, weighed += line) {
       const W* const cells = state.blocks.first() + row.index[i] * state.blocks.stride();
       const W x = walk.row.values[i];
       if (cells[visits] > 0) {
         const Lanes<W> n = Lanes<W>{} + cells[visits];
-        W* const evidence = walk.evidence.data() + i % width * line;
+        double* const evidence = walk.evidence.data() + i % width * line;
         for (std::size_t j = 0; j < columns; j += width) {
           const Lanes<W> said = log_odds<W>(lanes_at<width>(cells + hits + j), n, smoothing) +
                                 lanes_at<width>(lean + j);
           const Lanes<W> own = larger(said, -said) * x;
           add_lanes<W>(said, evidence + j);
-          add_lanes<W>(own * lanes_at<width>(cells + j), products + j);
+          add_products<W>(own, lanes_at<width>(cells + j), products + j);
           put_lanes<width>(own, weighed + j);
         }
       } else {
