@@ -21,9 +21,7 @@ class StraightExperts {
     const W* intercept = state.blocks.intercept();
     find_margins(state, experts, walk, columns, c);
     if (capacity > 2)  // else they are known already
-      sum_variances(row, walk.row.values.data(), Walker<W>{state, experts}.own_values(walk),
-                    state.blocks.first() + n, state.blocks.stride(), moving_,
-                    walk.variances.data());
+      Walker<W>{state, experts}.sum_moving(row, moving_, walk);
     fill(step_, n, 0);
     fill(gain_, n, 0);
     fill(fade_, n, 1);

@@ -26,14 +26,14 @@ struct Walk {
   bool few = false;             ///< features
   Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
   std::vector<W> lean, prior;   ///< what a visit and a row say of a column, whatever the features
-  Numbers evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
-  FewRow<W> values;  ///< of few features: standardised, without length
+  std::vector<W> evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
+  FewRow<W> values;         ///< of few features: standardised, without length
   BentRow<W> bent;
   std::vector<typename BentRow<W>::Sums> bent_sums;
   Numbers full_products;               ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> said;  ///< by the experts
   Numbers scores;                      ///< of the mixture
-  Numbers own_products;                ///< of the first expert
+  std::vector<W> sums, own_products;   ///< of many features; of the first expert
 };
 
 /// Walks a row over a state, for all experts and columns at a time.
@@ -89,6 +89,19 @@ struct Walker {
     }
   }
 
+  /// The variances of many columns, in groups of neighbours that move.
+  void sum_moving(const Row<W>& row, const std::vector<std::size_t>& moving, Walk<W>& walk) const {
+    const W* const precisions = state.blocks.first() + Experts::precisions * capacity();
+    const auto sum = [&](auto* sums) {
+      sum_variances(row, walk.row.values.data(), own_values(walk), precisions,
+                    state.blocks.stride(), moving, sums);
+    };
+    if (walk.few) return sum(walk.variances.data());
+    fill(walk.sums, walk.variances.size(), 0);
+    sum(walk.sums.data());
+    std::copy(walk.sums.begin(), walk.sums.end(), walk.variances.begin());
+  }
+
   /// The values that the first AROW sees, and the others do not.
   OwnValues<W> own_values(const Walk<W>& walk) const {
     return {walk.row.weighed.data(), line(), walk.few ? 0 : capacity()};
@@ -101,7 +114,8 @@ struct Walker {
 
   std::size_t capacity() const { return state.blocks.capacity(); }
   /// Numbers from one value's line to the next: those of the columns, in whole registers.
-  std::size_t line() const { return (capacity() + width - 1) / width * width; }
+  std::size_t line() const { return in_registers(capacity()); }
+  static std::size_t in_registers(std::size_t n) { return (n + width - 1) / width * width; }
 
   /// What a visit and a row say of each column, whatever the features.
   void find_leans(Walk<W>& walk) const {
@@ -131,7 +145,7 @@ struct Walker {
     std::size_t hits;  ///< where those of the last column stand
     W smoothing;
     std::array<W, Columns> lean = {};
-    Pair evidence[Columns][width / 2] = {};
+    Lanes<W> evidence[Columns] = {};
 
     [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
                                            Lanes<W> last_hits, Lanes<W> visits, LaneBits<W> known) {
@@ -143,8 +157,7 @@ struct Walker {
         const Lanes<W> none{}, all = log_odds<W>(its_hits, visits, smoothing) + lean[c];
         const Lanes<W> said = known ? all : none;
         own[c] *= larger(said, -said);
-        Pair* to = evidence[c];
-        for (const Pair both : in_double(said)) *to++ += both;
+        evidence[c] += said;
       }
       put_lines(own[0], own[1], values, weighed + place * width);
     }
@@ -157,8 +170,7 @@ struct Walker {
     std::copy_n(walk.lean.begin(), Columns, weighing.lean.begin());
     const auto found = statistics().standardize(state, row, walk.row, weighing);
     for (std::size_t c = 0; c < Columns; ++c)
-      for (std::size_t k = 0; k < width; ++k)
-        walk.evidence[k * line() + c] = found.evidence[c][k / 2][k % 2];
+      for (std::size_t k = 0; k < width; ++k) walk.evidence[k * line() + c] = found.evidence[c][k];
   }
 
   void standardize(const Row<W>& row, Walk<W>& walk) const {
@@ -185,12 +197,18 @@ struct Walker {
 
   void sum_many(const Row<W>& row, Walk<W>& walk) const {
     standardize(row, walk);
-    fill(walk.products, Experts::straight * capacity(), 0);
+    const std::size_t n = Experts::straight * capacity();
+    fill(walk.products, n, 0);
     fill(walk.variances, Experts::arows * capacity(), 0);
-    const std::size_t weighed = walk.few ? 0 : capacity() / 2 * 2;
-    sum_products(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(), weighed,
-                 walk.products.size(), walk.products.data());
-    if (!walk.few) weigh_many(row, walk);
+    const auto sum = [&](std::size_t begin, auto* sums) {
+      sum_products(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(), begin,
+                   n, sums);
+    };
+    if (walk.few) return sum(0, walk.products.data());
+    fill(walk.sums, in_registers(n), 0);
+    sum(capacity() / width * width, walk.sums.data());
+    std::copy_n(walk.sums.begin(), n, walk.products.begin());
+    weigh_many(row, walk);
   }
 
   /// What features say of many columns, and the products of the first expert's weights and values,
@@ -202,20 +220,20 @@ struct Walker {
     const W* const lean = walk.lean.data();
     const W smoothing = static_cast<W>(experts.smoothing);
     fill(walk.own_products, line, 0);
-    double* const products = walk.own_products.data();
+    W* const products = walk.own_products.data();
     W* weighed = walk.row.weighed.data();
     for (std::size_t i = 0; i < row.size; ++i, weighed += line) {
       const W* const cells = state.blocks.first() + row.index[i] * state.blocks.stride();
       const W x = walk.row.values[i];
       if (cells[visits] > 0) {
         const Lanes<W> n = Lanes<W>{} + cells[visits];
-        double* const evidence = walk.evidence.data() + i % width * line;
+        W* const evidence = walk.evidence.data() + i % width * line;
         for (std::size_t j = 0; j < columns; j += width) {
           const Lanes<W> said = log_odds<W>(lanes_at<width>(cells + hits + j), n, smoothing) +
                                 lanes_at<width>(lean + j);
           const Lanes<W> own = larger(said, -said) * x;
           add_lanes<W>(said, evidence + j);
-          add_products<W>(own, lanes_at<width>(cells + j), products + j);
+          add_lanes<W>(own * lanes_at<width>(cells + j), products + j);
           put_lanes<width>(own, weighed + j);
         }
       } else {
