@@ -35,6 +35,11 @@ template <std::size_t Fours, class W>
     h[k] = static_cast<W>(sums[k / 2][k % 2]) * factor + lines[k] * intercept;
 }
 
+/// How many of the fours that are left are done at once: turns of about equal length.
+inline std::size_t fours_of_turn(std::size_t left, std::size_t most) {
+  return left / ((left + most - 1) / most);
+}
+
 /// S -= share h h', in so many lines.
 template <class W>
 [[gnu::always_inline]] inline void take_away_lines(W* __restrict lines, std::size_t n,
@@ -70,12 +75,9 @@ template <std::size_t Fours>
 [[gnu::target("avx2,fma")]] inline void multiply_wide(const float* lines, std::size_t line,
                                                       float intercept, const Row<float>& row,
                                                       float factor, float* h) {
-  constexpr std::size_t most = 12;
-  std::size_t done = 0;
-  for (std::size_t turns = (line / 4 + most - 1) / most; turns > 0; --turns) {
-    const std::size_t some = (line / 4 - done) / turns, j = 4 * done;
-    multiply_some_wide<most>(some, lines + j, line, intercept, row, factor, h + j);
-    done += some;
+  for (std::size_t j = 0, some; j < line; j += 4 * some) {
+    some = fours_of_turn((line - j) / 4, 12);
+    multiply_some_wide<12>(some, lines + j, line, intercept, row, factor, h + j);
   }
 }
 
@@ -97,12 +99,9 @@ void multiply(const W* lines, std::size_t line, W intercept, const Row<W>& row, 
   if constexpr (sizeof(W) == 4)
     if (has_wide_registers()) return multiply_wide(lines, line, intercept, row, factor, h);
 #endif
-  constexpr std::size_t most = 6;
-  std::size_t done = 0;
-  for (std::size_t turns = (line / 4 + most - 1) / most; turns > 0; --turns) {
-    const std::size_t some = (line / 4 - done) / turns, j = 4 * done;
-    multiply_some<most>(some, lines + j, line, intercept, row, factor, h + j);
-    done += some;
+  for (std::size_t j = 0, some; j < line; j += 4 * some) {
+    some = fours_of_turn((line - j) / 4, 6);
+    multiply_some<6>(some, lines + j, line, intercept, row, factor, h + j);
   }
 }
 
