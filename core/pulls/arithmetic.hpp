@@ -1,10 +1,7 @@
 #pragma once
 // What the pulls calculate with. N is a double or a Pair of them.
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 
