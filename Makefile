@@ -3,8 +3,8 @@ PYTHON ?= python3
 ARGS ?=
 
 BIN := .venv/bin
-CORE := $(shell find core -name '*.[ch]pp')
-CPP := find core tests/core -name '*.[ch]pp'
+CPP := -name '*.[ch]pp' -o -name '*.inc'
+CORE := $(shell find core $(CPP))
 STUBS := $(BIN)/python -m nanobind.stubgen --quiet --recursive --module yarrow._core --output-dir
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -40,14 +40,14 @@ lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(STUBS) build/stubs
 	diff -r build/stubs/_core src/yarrow/_core || (echo "The stubs of the core are old: make format"; false)
 	$(BIN)/mypy
-	$(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
+	find core tests/core $(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/lint-imports
 
 format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs of the core
 	$(STUBS) src/yarrow
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
-	$(CPP) | xargs $(BIN)/clang-format -i
+	find core tests/core $(CPP) | xargs $(BIN)/clang-format -i
 
 sanitize: .venv/dev ## the tests of the core under ASan and UBSan, the threaded ones under TSan
 	tools/sanitize.sh $(ARGS)

@@ -3,10 +3,9 @@
 #include <cmath>
 #include <vector>
 
-#include "expert_steps.hpp"
 #include "few_features.hpp"
-#include "naive_bayes.hpp"
 #include "standardized.hpp"
+#include "twice.hpp"
 
 // A row of few features as shares of knots (bends.hpp): AROW on these learns any sum of curves, and
 // of surfaces over two features where there are at most four; naive Bayes counts by knots.
@@ -22,7 +21,7 @@ struct BentRow {
     const std::size_t n = row.size;
     const bool paired = n > 0 && features <= Bends<W>::most_paired;
     const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
-    size_ = (n + 2 * pairs + 3) / 4 * 4;
+    size_ = (n + 2 * pairs + at_once - 1) / at_once * at_once;
     pieces_.resize(size_);
     below_.resize(size_);
     above_.resize(size_);
@@ -44,45 +43,19 @@ struct BentRow {
     length = n > 0 ? 1 / std::sqrt(all) : 0;
   }
 
-  /// A column's sums over the row: share*weight, share^2/P, and share times evidence; `lean` is
-  /// what a visit says whatever the feature.
-  struct Sums {
-    double product = 0, variance = 0, evidence = 0;
-  };
-  Sums sums(const W* column, W smoothing, W lean) const {
-    Pair product{}, variance{}, evidence{};
-    const auto add = [](Lanes<W> numbers, Pair& to) {
-      for (const Pair both : in_double(numbers)) to += both;
-    };
-    for_neighbours(column, [&](const auto& at, std::size_t place, Lanes<W> share) {
-      const auto [weight, precision, hits, visits] = Quads<W>::at(at, place);
-      const Lanes<W> none{}, said = log_odds<W>(hits, visits, smoothing) + lean;
-      add(share * weight, product);
-      add(share * share / (1 + precision), variance);
-      add(share * (visits > 0 ? said : none), evidence);
-    });
-    return {product[0] + product[1], variance[0] + variance[1], evidence[0] + evidence[1]};
+  BentSums sums(const W* column, W smoothing, W lean) const {
+    return with_walks<W>(
+        [&](auto walks) { return walks.sum_bent(places(), column, smoothing, lean); });
   }
 
-  /// AROW's step on a column, w += step*x/P and P += gain*x^2; and the visit is counted, as many
-  /// times as the row weighs.
+  /// AROW's step on a column; and the visit is counted, as many times as the row weighs.
   void learn(W* column, W step, W gain, W times, bool is_hit) const {
-    const W scale = static_cast<W>(length), times_hit = is_hit ? times : 0;
-    const Lanes<W> limit = Lanes<W>{} + static_cast<W>(most_precision);
-    for_neighbours(column, [=](const auto& at, std::size_t place, Lanes<W> share) {
-      Quads<W> piece = Quads<W>::at(at, place);
-      auto& [weight, precision, hits, visits] = piece;
-      const Lanes<W> x = share * scale;
-      weight += step * x / (1 + precision);
-      precision = smaller(precision + gain * (x * x), limit);
-      hits += times_hit * share;
-      visits += times * share;
-      piece.put(at, place);
-    });
+    const BentStep<W> all = {static_cast<W>(length), step, gain, times, is_hit ? times : 0};
+    with_walks<W>([&](auto walks) { walks.learn_bent(places(), column, all); });
   }
 
  private:
-  static constexpr std::size_t width = lanes_of<W>;
+  static constexpr std::size_t width = lanes_of<W>, at_once = BentPlaces<W>::at_once;
   static constexpr Index knots = Bends<W>::knots;
 
   /// The first pieces of features.
@@ -99,8 +72,8 @@ struct BentRow {
     Lanes<W> above;
 
     [[gnu::always_inline]] explicit Places(Lanes<W> values) {
-      constexpr W per_deviation = (Bends<W>::knots - 1) / (2 * ColumnStatistics::most);
-      const Lanes<W> places = (values + W{ColumnStatistics::most}) * per_deviation;
+      constexpr W per_deviation = (Bends<W>::knots - 1) / (2 * most_deviations);
+      const Lanes<W> places = (values + W{most_deviations}) * per_deviation;
       const Lanes<W> last = Lanes<W>{} + (Bends<W>::knots - 2);
       knots = __builtin_convertvector(smaller(places, last), LaneBits<W>);
       above = places - __builtin_convertvector(knots, Lanes<W>);
@@ -124,20 +97,11 @@ struct BentRow {
     put(at + 1, first + knots, above * (1 - other_above), above * other_above);
   }
 
-  /// Calls f with pieces of a column, as many as a register has lanes, and their shares: those
-  /// below some values, then their neighbours above.
-  template <class Numbers, class F>
-  [[gnu::always_inline]] void for_neighbours(Numbers* column, F f) const {
-    for (std::size_t i = 0; i < size_; i += width) {
-      const auto at = blocks_at<W>(column, Bends<W>::numbers, pieces_.data() + i);
-      f(at, 0, lanes_at<width>(below_.data() + i));
-      f(at, Bends<W>::numbers, lanes_at<width>(above_.data() + i));
-    }
-  }
+  BentPlaces<W> places() const { return {pieces_.data(), below_.data(), above_.data(), size_}; }
 
-  Buffer<Index> pieces_;     ///< those below the values; the neighbours above stand behind them
-  Buffer<W> below_, above_;  ///< shares
-  std::size_t size_ = 0;     ///< of all these: fours
+  Buffer<Index> pieces_;  ///< as BentPlaces has them
+  Buffer<W> below_, above_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace yarrow

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "../pairs.hpp"
@@ -75,7 +76,12 @@ struct FewFeatures {
     Index* const numbers = out.numbers.data();
     W* const to = out.values.data();
     std::size_t found = 0, next = 0;  // rows of a table have their features in one order
-    for (std::size_t i = 0; i < row.size; ++i) {
+    if (row.size == there && std::equal(features.begin(), features.end(), row.index)) {  // and all
+      std::iota(numbers, numbers + there, 0);
+      std::copy_n(values, there, to);
+      found = there;
+    }
+    for (std::size_t i = found; i < row.size; ++i) {
       const bool is_next = next < features.size() && features[next] == row.index[i];
       std::size_t number = is_next ? next : number_of(row.index[i]);
       if (number == most) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "covariance_lines.hpp"
+#include "twice.hpp"
 
 namespace yarrow {
 
@@ -52,12 +52,15 @@ struct FullWeights {
   /// h = S z, where z is the intercept's value and, behind it, a row times a factor.
   void multiply(W intercept, const Row<W>& row, W factor, std::vector<W>& h) const {
     h.resize(line());
-    yarrow::multiply(covariance.data(), line(), intercept, row, factor, h.data());
+    with_walks<W>([&](auto walks) {
+      walks.multiply(covariance.data(), line(), intercept, row, factor, h.data());
+    });
   }
 
   /// S -= share h h'.
   void take_away(const std::vector<W>& h, W share) {
-    yarrow::take_away(covariance.data(), size, line(), h.data(), share);
+    with_walks<W>(
+        [&](auto walks) { walks.take_away(covariance.data(), size, line(), h.data(), share); });
   }
 
   std::size_t bytes() const { return (covariance.size() + columns.size() * size) * sizeof(W); }

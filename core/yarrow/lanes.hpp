@@ -97,13 +97,12 @@ inline void put_lines(Lanes<double> first, Lanes<double> second, Lanes<double>, 
 #endif
 }
 
-/// The blocks of as many features as a register has lanes.
-template <class W, class Cells>
-[[gnu::always_inline]] inline std::array<Cells*, lanes_of<W>> blocks_at(Cells* first,
-                                                                        std::size_t stride,
-                                                                        const Index* features) {
-  std::array<Cells*, lanes_of<W>> blocks;
-  for (std::size_t k = 0; k < lanes_of<W>; ++k) blocks[k] = first + features[k] * stride;
+/// The blocks of N features.
+template <std::size_t N, class Cells>
+[[gnu::always_inline]] inline std::array<Cells*, N> blocks_at(Cells* first, std::size_t stride,
+                                                              const Index* features) {
+  std::array<Cells*, N> blocks;
+  for (std::size_t k = 0; k < N; ++k) blocks[k] = first + features[k] * stride;
   return blocks;
 }
 
@@ -186,6 +185,39 @@ template <class W, std::size_t N, class F>
 #endif
 }
 
+/// Sums in double of the numbers in registers: four, whose order is that of the lanes.
+template <class W>
+struct LaneSums {
+  Pair pairs[2] = {};
+
+  [[gnu::always_inline]] void operator+=(Lanes<W> numbers) {
+    Pair* to = pairs;
+    for (const Pair both : in_double(numbers)) *to++ += both;
+  }
+  [[gnu::always_inline]] double total() const {
+    const Pair both = pairs[0] + pairs[1];
+    return both[0] + both[1];
+  }
+};
+
+/// Four neighbouring sums in double, of numbers times a factor.
+template <class W>
+struct FourSums {
+  static constexpr std::size_t most = 6;  ///< of these at a time stay in registers
+  Pair pairs[2] = {};
+
+  [[gnu::always_inline]] void add(const W* numbers, double factor) {
+    Pair* to = pairs;
+    for (std::size_t k = 0; k < 4; k += lanes_of<W>)
+      for (const Pair both : in_double(lanes_at<lanes_of<W>>(numbers + k))) *to++ += both * factor;
+  }
+  /// to = sums*factor + others*part
+  [[gnu::always_inline]] void put(W factor, const W* others, W part, W* to) const {
+    for (std::size_t k = 0; k < 4; ++k)
+      to[k] = static_cast<W>(pairs[k / 2][k % 2]) * factor + others[k] * part;
+  }
+};
+
 inline Lanes<float> square_root(Lanes<float> x) {
 #if defined(__SSE2__)
   return _mm_sqrt_ps(x);
@@ -200,27 +232,10 @@ inline Lanes<float> larger(Lanes<float> a, Lanes<float> b) { return _mm_max_ps(a
 inline Lanes<float> smaller(Lanes<float> a, Lanes<float> b) { return _mm_min_ps(a, b); }
 #endif
 
-inline Lanes<float> leading_power(Lanes<float> x) {
-  return (Lanes<float>)((LaneBits<float>)x & 0x7f800000);
+/// Adds to sums of every fourth number, or of every second.
+template <class Numbers>
+[[gnu::always_inline]] inline void add_in_order(Numbers numbers, Numbers& to) {
+  to += numbers;
 }
-
-inline Lanes<float> sign_of(Lanes<float> x) {
-  return (Lanes<float>)(((LaneBits<float>)x & std::numeric_limits<std::int32_t>::min()) |
-                        (LaneBits<float>)(Lanes<float>{} + 1));
-}
-
-/// A power of two, and its inverse. Numbers that are multiplied by the inverse of their own leading
-/// power keep all their digits, and their squares neither overflow nor vanish.
-template <class W>
-struct Scale {
-  Lanes<W> power, inverse;
-
-  [[gnu::always_inline]] explicit Scale(Lanes<W> wanted) {
-    constexpr W least = std::numeric_limits<W>::min(), most = 1 / least;
-    power = larger(smaller(wanted, Lanes<W>{} + most), Lanes<W>{} + least);
-    const Lanes<W> one = Lanes<W>{} + 1;
-    inverse = (Lanes<W>)(2 * (LaneBits<W>)one - (LaneBits<W>)power);
-  }
-};
 
 }  // namespace yarrow

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "../state.hpp"
-#include "lanes.hpp"
+#include "twice.hpp"
 
 // Columns of any size, brought to one scale while they stream by, without a pass beforehand and
 // without touching what a row does not have. A feature keeps the number n of its visits and the
@@ -30,50 +30,38 @@ struct StandardizedRow {
 
 /// What all columns of a feature share: its statistics.
 struct ColumnStatistics {
-  static constexpr double most = 2;         ///< deviations
   static constexpr double round = 1 << 23;  ///< counts that float32 keeps to the last one
   static constexpr int planes = 3;          ///< n, a, s
   std::size_t at;  ///< where they stand in a block; the last column's hits stand before them
 
-  /// Calls `also(place, blocks, values, hits, n, known)` with as many as a register holds while
-  /// these are at hand, and returns it; places that fill up the row have the value 0, and are not
-  /// known.
-  template <class W, class Also>
-  Also standardize(const State<W>& state, const Row<W> row, StandardizedRow<W>& out,
-                   Also also) const {
+  /// Brings a row to scale; what its features say of so many columns is weighed while they are at
+  /// hand.
+  template <class W, std::size_t Columns>
+  FeaturesSay<W, Columns> standardize(const State<W>& state, const Row<W> row,
+                                      const Weighing<W, Columns>& weighing,
+                                      StandardizedRow<W>& out) const {
     out.values.resize(row.size + spare_places);
     out.known = out.to_predict = out.to_learn = 0;
-    if (row.size == 0) return also;
-    constexpr std::size_t width = lanes_of<W>;
-    const W* const first = state.blocks.first();
-    const std::size_t stride = state.blocks.stride();
-    const W rows = state.blocks.intercept()[at], share = rows > 0 ? 1 / rows : 0;
-    LaneBits<W> known{};
-    const std::size_t place = at - 1;
+    if (row.size == 0) return {};
+    const W rows = state.blocks.intercept()[at];
+    const FeatureStatistics<W> all = {state.blocks.first() + at, state.blocks.stride(), rows,
+                                      rows > 0 ? 1 / rows : 0};
     W* const to = out.values.data();
-    const auto four = [&](const Index* f, const W* v, std::size_t i)
-                          __attribute__((always_inline)) {
-                            for (std::size_t k = 0; k < 4; k += width) {
-                              const auto blocks = blocks_at<W>(first, stride, f + k);
-                              const Lanes<W> x = lanes_at<width>(v + k);
-                              const auto [hits, n, a, s] = Quads<W>::at(blocks, place);
-                              const Lanes<W> z = standardized<W>(x, n, a, s, rows, share);
-                              const LaneBits<W> is_known = (n > 0) & (x != 0);
-                              put_lanes<width>(z, to + i + k);
-                              also(i + k, blocks, z, hits, n, is_known);
-                              known -= is_known;
-                            }
-                          };
-    std::size_t i = 0;
-    for (; i + 4 < row.size; i += 4) four(row.index + i, row.value + i, i);
-    const Ending<W> ending(row, i);
-    four(ending.index + ending.skipped, ending.value + ending.skipped, i);
+    FeaturesSay<W, Columns> said;
+    std::size_t i = with_walks<W>(
+        [&](auto walks) { return walks.standardize(all, row, 0, weighing, to, said); });
+    i = Walks<W>::standardize(all, row, i, weighing, to, said);
+    if (i < row.size) {
+      const Ending<W> ending(row, i);
+      const Row<W> rest = {ending.index + ending.skipped, ending.value + ending.skipped, 4};
+      Walks<W>::standardize(all, rest, 0, weighing.from(i), to + i, said);
+    }
     double seen = 0;
-    for (std::size_t k = 0; k < width; ++k) seen += static_cast<double>(known[k]);
+    for (std::size_t k = 0; k < lanes_of<W>; ++k) seen -= static_cast<double>(said.known[k]);
     out.known = seen;
     out.to_predict = seen > 0 ? 1 / std::sqrt(seen) : 0;
     out.to_learn = 1 / std::sqrt(static_cast<double>(row.size));
-    return also;
+    return said;
   }
 
   /// Takes the values of a row, which weighs something, into the statistics, and so many hits into
@@ -81,21 +69,15 @@ struct ColumnStatistics {
   /// whatever rows weigh, and however sums are rounded, p is 1 for one that is always there.
   template <class W>
   void count(State<W>& state, const Row<W> row, W weight, W more_hits) const {
-    constexpr std::size_t width = lanes_of<W>;
     state.blocks.intercept()[at] += weight;
-    W* const first = state.blocks.first() + at - 1;
+    W* const first = state.blocks.first() + at;
     const std::size_t stride = state.blocks.stride();
-    const auto some = [=](const Index* features, const W* values) __attribute__((always_inline)) {
-      const auto blocks = blocks_at<W>(first, stride, features);
-      Quads<W> numbers = Quads<W>::at(blocks);
-      numbers.first += more_hits;
-      count_values<W>(lanes_at<width>(values), weight, numbers);
-      numbers.put(blocks);
-    };
-    std::size_t i = 0;
-    for (; i + width <= row.size; i += width) some(row.index + i, row.value + i);
+    std::size_t i = with_walks<W>(
+        [&](auto walks) { return walks.count(first, stride, row, 0, weight, more_hits); });
+    i = Walks<W>::count(first, stride, row, i, weight, more_hits);
     if (i == row.size) return;
     // The last place fills up the register: the same numbers are written more than once.
+    constexpr std::size_t width = lanes_of<W>;
     Index features[width];
     W values[width];
     for (std::size_t k = 0; k < width; ++k) {
@@ -103,7 +85,7 @@ struct ColumnStatistics {
       features[k] = row.index[place];
       values[k] = row.value[place];
     }
-    some(features, values);
+    Walks<W>::count(first, stride, {features, values, width}, 0, weight, more_hits);
   }
 
   /// Counts a row that has been learned. Once in millions of rows all counts are halved, before
@@ -114,42 +96,6 @@ struct ColumnStatistics {
     if (state.before_all_change) state.before_all_change();
     state.counted /= 2;
     return true;
-  }
-
- private:
-  // Both calculate in powers of two that fit the numbers: squares of any size are then right.
-
-  /// x~ of some features that `rows` rows could have had; `share` is one of these.
-  template <class W>
-  [[gnu::always_inline]] static Lanes<W> standardized(Lanes<W> x, Lanes<W> n, Lanes<W> a,
-                                                      Lanes<W> s, W rows, W share) {
-    const Lanes<W> none{}, limit = none + W{most};
-    const Lanes<W> scale = Scale<W>(larger(leading_power(a), leading_power(s))).inverse;
-    const Lanes<W> mean = a * scale, deviation = s * scale, aa = mean * mean;
-    // By way of 1 - p, which is as good as exact: where nearly all rows have a feature, 1 - p^2
-    // itself would keep few digits.
-    const Lanes<W> p = n * share, rest = (rows - n) * share * (1 + p);
-    const Lanes<W> squared = deviation * deviation + aa * (rest * (1 + p * p));
-    Lanes<W> z = ((x * scale - mean) + mean * rest) / square_root(squared);
-    z = larger(smaller(z, limit), -limit);
-    z = squared > W{1e-12} * aa ? z : none;  // where n is 0, too
-    z += n > none ? none : sign_of(x);
-    return x != none ? z : none;
-  }
-
-  /// n, a and s, which stand behind the hits, with one more value each.
-  template <class W>
-  [[gnu::always_inline]] static void count_values(Lanes<W> x, W weight, Quads<W>& numbers) {
-    auto& [hits, n, a, s] = numbers;
-    const Scale<W> scale(larger(larger(leading_power(a), leading_power(s)), leading_power(x)));
-    const Lanes<W> mean = a * scale.inverse, deviation = s * scale.inverse,
-                   before = x * scale.inverse - mean, variance = deviation * deviation;
-    const Lanes<W> visits = n + weight, part = weight / visits;
-    const Lanes<W> after = variance + (before * before * (1 - part) - variance) * part;
-    const Lanes<W> largest = Lanes<W>{} + std::numeric_limits<W>::max();
-    n = visits;
-    a = (mean + before * part) * scale.power;
-    s = smaller(square_root(after) * scale.power, largest);
   }
 };
 

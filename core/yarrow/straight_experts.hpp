@@ -41,6 +41,7 @@ class StraightExperts {
           growth = std::max(growth, experts.rates[e]);
           continue;
         }
+        if (margins_[at] >= 1) continue;  // at rest, which is soon said of most columns
         const double v = walk.variances[at] * square(walk.row.to_learn) +
                          square(experts.intercept) / (1.0 + intercept[n + at]);
         const auto [alpha, kappa] =

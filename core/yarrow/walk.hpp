@@ -29,7 +29,7 @@ struct Walk {
   std::vector<W> evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
   FewRow<W> values;         ///< of few features: standardised, without length
   BentRow<W> bent;
-  std::vector<typename BentRow<W>::Sums> bent_sums;
+  std::vector<BentSums> bent_sums;
   Numbers full_products;               ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> said;  ///< by the experts
   Numbers scores;                      ///< of the mixture
@@ -140,41 +140,17 @@ struct Walker {
 
   /// What features say of one column or two with nothing beside them, and the columns' own values.
   template <std::size_t Columns>
-  struct FewColumns {
-    W* weighed;
-    std::size_t hits;  ///< where those of the last column stand
-    W smoothing;
-    std::array<W, Columns> lean = {};
-    Lanes<W> evidence[Columns] = {};
-
-    [[gnu::always_inline]] void operator()(std::size_t place, const auto& blocks, Lanes<W> values,
-                                           Lanes<W> last_hits, Lanes<W> visits, LaneBits<W> known) {
-      Lanes<W> own[2] = {values, values};
-      for (std::size_t c = 0; c < Columns; ++c) {
-        Lanes<W> its_hits = last_hits;
-        if (c + 1 < Columns)
-          for (std::size_t k = 0; k < width; ++k) its_hits[k] = blocks[k][hits + c + 1 - Columns];
-        const Lanes<W> none{}, all = log_odds<W>(its_hits, visits, smoothing) + lean[c];
-        const Lanes<W> said = known ? all : none;
-        own[c] *= larger(said, -said);
-        evidence[c] += said;
-      }
-      put_lines(own[0], own[1], values, weighed + place * width);
-    }
-  };
-
-  template <std::size_t Columns>
   void weigh_few(const Row<W>& row, Walk<W>& walk) const {
-    FewColumns<Columns> weighing{walk.row.weighed.data(), statistics().at - 1,
-                                 static_cast<W>(experts.smoothing)};
+    Weighing<W, Columns> weighing = {
+        walk.row.weighed.data(), static_cast<W>(experts.smoothing), {}};
     std::copy_n(walk.lean.begin(), Columns, weighing.lean.begin());
-    const auto found = statistics().standardize(state, row, walk.row, weighing);
+    const auto found = statistics().standardize(state, row, weighing, walk.row);
     for (std::size_t c = 0; c < Columns; ++c)
       for (std::size_t k = 0; k < width; ++k) walk.evidence[k * line() + c] = found.evidence[c][k];
   }
 
   void standardize(const Row<W>& row, Walk<W>& walk) const {
-    statistics().standardize(state, row, walk.row, [](auto...) {});
+    statistics().standardize(state, row, Weighing<W, 0>{}, walk.row);
   }
 
   template <std::size_t Columns, bool Learns>

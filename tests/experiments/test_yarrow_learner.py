@@ -99,7 +99,7 @@ def test_what_is_left_out_has_no_weight():
 
 
 @pytest.mark.parametrize(
-    ("page", "file"), [(page, "yarrow-learner.md"), (keel, "reproduction/keel.md")]
+    ("page", "file"), [(page, "reproduction/yarrow-learner.md"), (keel, "reproduction/keel.md")]
 )
 def test_the_page_is_up_to_date_with_its_words(page, file):
     text = (DOCS / file).read_text()
@@ -107,3 +107,29 @@ def test_the_page_is_up_to_date_with_its_words(page, file):
         words = " ".join(part.split())
         assert words in " ".join(text.split())
     assert not re.search("TODO|@@@", text)
+
+
+def lines_of_tables(text):
+    """The other cells of a line, by the first one."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {cells[0]: cells[1:] for cells in lines}
+
+
+def test_the_note_has_the_figures_of_the_pages():
+    note = (DOCS / "yarrow-learner.md").read_text()
+    page = (DOCS / "reproduction/yarrow-learner.md").read_text()
+    parts = lines_of_tables(re.search("### What its parts.*?###", page, re.DOTALL)[0])
+    said = lines_of_tables(note)
+    for learner in spec.LEARNERS:
+        mistakes, no_worse, _, chosen, chosen_no_worse, _ = parts[learner.label]
+        assert said[learner.label] == [mistakes, no_worse, chosen, chosen_no_worse]
+
+    note = " ".join(note.split())
+    keel = (DOCS / "reproduction/keel.md").read_text()
+    tables, fewer = re.search(r"on (\d+) of 50 .*?-([\d.]+) % on average", keel, re.DOTALL).groups()
+    assert f"no worse than the best of the 129 on {tables}, with {fewer} % fewer" in note
+    claim = r"YarrowClassifier errs less than .*?\| surely less on (\d+) sets, surely more on (\d+)"
+    found = re.findall(claim, (DOCS / "evidence.md").read_text())
+    vowpal, scikit, river = [(less, ["none", "one"][int(more)]) for less, more in found[:3]]
+    assert f"Vowpal Wabbit on {vowpal[0]} of 36 sets and surely more on {vowpal[1]}" in note
+    assert f"scikit-learn on {scikit[0]} and {scikit[1]}, than river on {river[0]} and" in note

@@ -200,8 +200,8 @@ scikit-learn's SGDClassifier {settings_of(spec.SCIKIT)}, river's linear models
 {settings_of(spec.RIVER)} (some behind its running StandardScaler). "AROW alone" has 6. "All of
 Yarrow" is every learner of labels but the two slow ones, {settings_of(spec.ALL_OURS)} settings:
 more than any peer has, so it is shown and not counted. "YarrowClassifier" has nothing to tune; it
-was made later, on the half of the sets that chooses; the half that confirms was asked eight times
-on the way ([its page](yarrow-learner.md) says when and what for). Tables in
+was made later, on the half of the sets that chooses; the half that confirms was asked nine times
+on the way ([its page](reproduction/yarrow-learner.md) says when and what for). Tables in
 hindsight take the best setting on the very rows that are reported, which flatters whoever tries
 more.
 

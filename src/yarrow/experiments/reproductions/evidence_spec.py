@@ -253,7 +253,7 @@ def chosen(one: Set, settings: set[tuple[str, str]]) -> Study:
     return Study("settings", (one.whole,), learners, {"chosen": True})
 
 
-#: longer sets, of all kinds, and those a prototype had been tried on
+#: longer sets, of all kinds: those a prototype had been tried on, and two that are lost at length
 WHOLE = tuple(
     BY_NAME[name]
     for name in (
@@ -266,6 +266,8 @@ WHOLE = tuple(
         "electricity",
         "a9a",
         "usps",
+        "mnist",
+        "nsl-kdd",
     )
 )
 WHOLE_VOWPAL = Learner(

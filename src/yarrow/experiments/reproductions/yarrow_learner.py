@@ -143,44 +143,8 @@ def _whole(fields: Sequence[Field]) -> Table:
 
 
 MEANING = """
-**The idea.** AROW knows how sure it is of each weight, and noise cannot spoil it; forgetting lets
-it follow a concept that moves; naive Bayes counts, and is ahead while rows are few; columns that
-are bent follow what no line divides; a full covariance knows which columns go together. How much of
-each is right differs from stream to stream, and so does the size of columns. So nine experts learn
-each row with different answers, on columns that are brought to one scale, and a small AROW above
-them learns what each is worth.
-
-**The equations.** *Columns.* A feature keeps the number n of its visits, and the mean a and the
-deviation s of its values there. With p = n/rows, the share of rows that have it, x~ = (x - a p^2) /
-sqrt(s^2 + a^2 (1 - p^4)), at most 2 by size, over the root of the number of values in the row.
-Where all rows have the feature this is (x - mean)/deviation; a rare word stays 1, and no absent
-feature has to be touched. All of it is known before the row comes; a feature's first value counts
-as its sign. The constant feature is 0.5.
-
-*Experts*, one against the rest, each on its own. Four are AROW: with margin m and v = sum x~^2/P,
-if m < 1: w += y (1 - m)/(v + r) x~/P, then P <- 1 + (P + x~^2/r - 1) g, for (r, g) = (0.3, 1),
-(0.03, 1), (1, 0.9), (1, 0.7). Two are logistic regression by AdaGrad: with the gradient q, G <- g G
-+ q^2, w -= rate q/sqrt(G), for (rate, g) = (1, 0.99), (0.5, 1); half their score is heard. *Naive
-Bayes*: of n visits of a feature h were by rows of the class, of all N visits of any feature H; the
-feature says e = log((h + 0.3)/(n - h + 0.3)) + log((N - H + 10)/(H + 10)), a row the sum of e and
-of what the classes' rows say, of which a tenth is heard. The first AROW sees x~ |e| instead of x~:
-words that tell classes apart, and hardly others (Wang & Manning 2012 do so before a support vector
-machine).
-
-*Where there are at most 64 features*, two more. Bends: x~ has 7 knots from -2 to 2 and belongs by
-share to the two beside it, with at most 4 features each pair of values to four of 49; the shares,
-over the root of the number of values and pairs, are the row of one more AROW (r = 0.1, g = 1), and
-naive Bayes counts by knots. The first AROW then sees x~ as it is. Full covariance: AROW with r =
-0.1 and one matrix S that all classes share; a class with m < 1 moves by w += y (1 - m)/(v + r) S
-x~, v = x~' S x~, and S -= S x~ x~' S/(v + r) once if there is one and v > 0.03 r: below that a row
-would hardly change S, and as it stays where it is, learning never comes to rest.
-
-*Mixture.* z holds the experts' scores, cut to [-3, 3]: of two classes times the label, of many
-those of the true class less those of the best rival, halved. Weights u, shared by all classes,
-begin at 1/6 for the first six, half of it for those that forget, 1/2 for bends and naive Bayes, 1
-for the full covariance, with the covariance 0.3 I: AROW with r = 1 and a full covariance, to which
-each row adds 0.0001 I, so that an expert can still rise later. Probabilities are calibrated on the
-mixture's margin as those of AROW are.
+The learner, its equations, where it fails and what it costs have [a page of their
+own](../yarrow-learner.md).
 
 **What came out: no worse than the best of 129 settings, and mostly better.** On the confirming half
 it makes 27 % fewer mistakes than the best peer in hindsight, averaged over sources, no more on 15
@@ -189,11 +153,11 @@ makes 147. Much of the gain is that bent columns see what lines cannot: fourclas
 svmguide1 3.2 beside 5.9, splice 12.1 beside 21.7. On text the gain is naive Bayes and the AROW that
 listens to it; over whole streams 21 % fewer mistakes than the best of Vowpal Wabbit on 20
 Newsgroups, 22 % on Enron, 24 % on Reuters, 11 % on Amazon's reviews, 29 % on drifting spam, 30 % on
-electricity, and on none surely more. Hindsight flatters the peers, since users have to choose
+electricity, but 13 % more on nsl-kdd and 1.5 % more on mnist. Hindsight flatters the peers, since users have to choose
 before the rows that count: beside settings chosen on the first half of the rows it errs surely less
 than Vowpal Wabbit on 7 confirming sets, than scikit-learn on 10, than river on 8, and surely more
 on none. All these rows are the first ones of each set. Where settings are chosen on them and judged
-on the whole rest of the stream ([the evidence](evidence.md)), it errs surely less than Vowpal
+on the whole rest of the stream ([the evidence](../evidence.md)), it errs surely less than Vowpal
 Wabbit on 23 of 36 sets and surely more on one, nsl-kdd, than scikit-learn on 27 and none, than
 river on 23 and one, mnist.
 
@@ -222,27 +186,7 @@ housevotes with 58 %, and AROW with a full covariance was far ahead there. So it
 expert, chosen on these tables and the choosing half: 24 of 33, 18 % fewer mistakes, tic-tac-toe 5.2
 % beside 14.4, but these sets are no longer new. Thirteen more tables of KEEL, with rare classes,
 were asked once afterwards: no worse on 8, beyond 2 % on four. [All fifty
-tables](reproduction/keel.md) have a page of their own.
-
-**Where it fails.** Where a class is rare and nothing can be learned, the best setting in hindsight
-is the one that always says the other class (flare-F, winequality-red-4), and it is above that. On
-150 to 500 rows of noise (tae, saheart, breast: 7 to 20 % more mistakes than the best of 129) nine
-experts are weighed for longer than the stream lasts. Over all of mnist's 60,000 rows it is 0.2
-points behind river's best, on nsl-kdd 0.4 behind Vowpal Wabbit's; on usenet2,
-movie-reviews/sentences and a9a nobody is ahead. Its lead on short sets is a matter of a few rows
-each: the intervals in the tables say which are sure.
-
-**When a plain learner is the better choice.** It keeps 13 numbers for each feature and column and 3
-more for each feature, 64 bytes for two classes (AROW: 8) and 1,152 for 20, which have 21 columns;
-where features are few, 16 bytes more for each of the 7 knots of a feature and each column, and 8
-for each pair of features. Where two classes are declared, a row of text takes 5.2 to 5.6 times as
-long as AROW's, else 6.2 to 7.3 times; of many classes mostly 5.8 to 8.6 times, at worst 9.3 (ten
-classes, 64 columns); on tables of two classes 3.5 times with 8 columns, 4.9 with 20, 5.3 with 48
-and 6 to 6.4 with 64. Its weights cannot be exported, as a score is no longer a sum of weight times
-value; `explain_one` still takes it apart. Take AROWClassifier where memory, time or an export
-matter, RDAClassifier or FTRLClassifier for few weights, a paper's method where that is the point,
-and `yarrow compare` where there is time to choose. Features that are pruned (`max_features`) end
-the two experts of few features.
+tables](keel.md) have a page of their own.
 
 **What was tried on the choosing half** (mistakes beside the best peer there, averaged over
 sources). The nine AROWs of the first prototype on rows as they are: +8.0 %; on columns divided by
@@ -274,9 +218,9 @@ REPRODUCTION = Reproduction(
     title="A learner without settings",
     paper="",
     protocol=f"""
-The sets, rows, peers and settings are those of [the evidence](evidence.md), and so is the split of
-the sets by source of data, written down before the first run: {len(spec.CHOOSING)} sets chose the
-experts, their numbers and the scaling, {len(spec.CONFIRMING)} confirm. Nothing is tuned for
+The sets, rows, peers and settings are those of [the evidence](../evidence.md), and so is the split
+of the sets by source of data, written down before the first run: {len(spec.CHOOSING)} sets chose
+the experts, their numbers and the scaling, {len(spec.CONFIRMING)} confirm. Nothing is tuned for
 YarrowClassifier; the peers have the best of their settings in hindsight. How often the confirming
 half was asked, and what was changed in between, stands above.
 """,
