@@ -52,25 +52,24 @@ inline void restore_mixture(Scalars& to, const nb::dict& state) {
   to.weight = *from;
 }
 
-/// What is kept of few features.
+/// What is kept of few features: bends, and a full covariance up to a number.
 template <class Framework, class W>
 void add_few(const FewFeatures<W>& few, nb::dict& out) {
   const std::size_t columns = few.bends.columns.size(), features = few.features.size();
   const std::size_t cells = Bends<W>::size(features), size = features + 1;
   std::vector<W> bends, weights, covariance;
-  for (std::size_t k = 0; k < columns; ++k) {
-    const auto of_bends = few.bends.columns[k].begin();
-    bends.insert(bends.end(), of_bends, of_bends + cells);
-    const auto of_full = few.full.columns[k].begin();
-    weights.insert(weights.end(), of_full, of_full + size);
-  }
+  for (const std::vector<W>& column : few.bends.columns)
+    bends.insert(bends.end(), column.begin(), column.begin() + cells);
+  out["few_features"] = to_array<Framework>(std::vector<Index>(few.features), {features});
+  out["bends"] = to_array<Framework>(std::move(bends),
+                                     {columns, cells / Bends<W>::numbers, Bends<W>::numbers});
+  if (few.amount != Amount::few) return;
+  for (const std::vector<W>& column : few.full.columns)
+    weights.insert(weights.end(), column.begin(), column.begin() + size);
   for (std::size_t i = 0; i < size; ++i) {
     const auto line = few.full.covariance.begin() + i * few.full.line();
     covariance.insert(covariance.end(), line, line + size);
   }
-  out["few_features"] = to_array<Framework>(std::vector<Index>(few.features), {features});
-  out["bends"] = to_array<Framework>(std::move(bends),
-                                     {columns, cells / Bends<W>::numbers, Bends<W>::numbers});
   out["full_weights"] = to_array<Framework>(std::move(weights), {columns, size});
   out["full_covariance"] = to_array<Framework>(std::move(covariance), {size, size});
 }
@@ -84,23 +83,25 @@ void restore_few(FewFeatures<W>& few, const nb::dict& from, std::size_t features
   few.full.columns.resize(columns);
   if (!from.contains("few_features") && !from.contains("bends")) return few.end();
   const auto numbered = values<Index>(from, "few_features", SIZE_MAX);
-  if (numbered.size() > FewFeatures<W>::most) throw Error("the state's few features are too many");
+  const std::size_t n = numbered.size(), cells = Bends<W>::size(n), piece = Bends<W>::numbers;
+  if (n > FewFeatures<W>::most) throw Error("the state's few features are too many");
+  few.become(few.amount_of(n));
   for (const Index feature : numbered) {
     if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
         few.number_of(feature) != FewFeatures<W>::most)
       throw Error("the state's 'few_features' are out of range");
     few.add_feature(feature);
   }
-  const std::size_t n = numbered.size(), cells = Bends<W>::size(n), piece = Bends<W>::numbers;
   few.make_room(n);
-  const std::size_t size = n + 1;
   const auto bends = values<W, 3>(from, "bends", {columns, cells / piece, piece});
+  for (std::size_t k = 0; k < columns; ++k)
+    std::copy_n(bends.begin() + k * cells, cells, few.bends.columns[k].begin());
+  if (few.amount != Amount::few) return;
+  const std::size_t size = n + 1;
   const auto weights = values<W, 2>(from, "full_weights", {columns, size});
   const auto covariance = values<W, 2>(from, "full_covariance", {size, size});
-  for (std::size_t k = 0; k < columns; ++k) {
-    std::copy_n(bends.begin() + k * cells, cells, few.bends.columns[k].begin());
+  for (std::size_t k = 0; k < columns; ++k)
     std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
-  }
   for (std::size_t i = 0; i < size; ++i)
     std::copy_n(covariance.begin() + i * size, size,
                 few.full.covariance.begin() + i * few.full.line());

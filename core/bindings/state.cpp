@@ -77,7 +77,7 @@ static nb::dict state_of(PythonModel<W>& self) {
     add("factor_roots", roots);
   }
   if (state.mixture.in_use) add_mixture<Framework>(state, out);
-  if (state.few.in_use() && !state.few.ended) add_few<Framework>(state.few, out);
+  if (state.few.in_use() && state.few.amount != Amount::many) add_few<Framework>(state.few, out);
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
     std::vector<double> matrices, queued;

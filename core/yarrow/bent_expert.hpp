@@ -14,7 +14,7 @@ class BentExpert {
   /// What is to be done in each column; returns how far a weight may move at most.
   double decide(const State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns,
                 int c, double weight) {
-    if (!walk.few) return 0;
+    if (!walk.bent) return 0;
     const std::size_t n = state.blocks.columns();
     step_.resize(n);
     gain_.resize(n);
@@ -22,9 +22,9 @@ class BentExpert {
     for (std::size_t k = 0; k < n; ++k) {
       const W* intercept = state.few.bends.intercept_of(k);
       const double sign = columns.sign(static_cast<int>(k), c);
-      const double margin = sign * (walk.bent_sums[k].product * walk.bent.length +
+      const double margin = sign * (walk.bent_sums[k].product * walk.pieces.length +
                                     experts.intercept * intercept[Bends<W>::weight]);
-      const double v = walk.bent_sums[k].variance * square(walk.bent.length) +
+      const double v = walk.bent_sums[k].variance * square(walk.pieces.length) +
                        square(experts.intercept) / (1.0 + intercept[Bends<W>::precision]);
       const auto [alpha, kappa] = Experts::arow_step<W>(margin, v, weight, experts.bent_r);
       step_[k] = static_cast<W>(sign * alpha);
@@ -38,7 +38,7 @@ class BentExpert {
             W times) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
       W* const column = state.few.bends.columns[k].data();
-      walk.bent.learn(column, step_[k], gain_[k], times, columns.sign(k, c) > 0);
+      walk.pieces.learn(column, step_[k], gain_[k], times, columns.sign(k, c) > 0);
       W& precision = column[Bends<W>::precision];  // the intercept's
       const W x = static_cast<W>(experts.intercept);
       column[Bends<W>::weight] += step_[k] * x / (1 + precision);

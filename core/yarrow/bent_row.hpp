@@ -16,12 +16,12 @@ template <class W>
 struct BentRow {
   double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
 
-  /// Of a learner with so many features.
-  void bend(const Row<W>& row, std::size_t features) {
+  void bend(const Row<W>& row, bool in_pairs) {
     const std::size_t n = row.size;
-    const bool paired = n > 0 && features <= Bends<W>::most_paired;
+    const bool paired = n > 0 && in_pairs;
     const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
-    size_ = (n + 2 * pairs + at_once - 1) / at_once * at_once;
+    filled_ = n + 2 * pairs;
+    size_ = (filled_ + at_once - 1) / at_once * at_once;
     pieces_.resize(size_);
     below_.resize(size_);
     above_.resize(size_);
@@ -50,11 +50,25 @@ struct BentRow {
 
   /// AROW's step on a column; and the visit is counted, as many times as the row weighs.
   void learn(W* column, W step, W gain, W times, bool is_hit) const {
-    const BentStep<W> all = {static_cast<W>(length), step, gain, times, is_hit ? times : 0};
+    const W hits = is_hit ? times : 0;
+    if (step == 0 && gain == 0) return count(column, times, hits);
+    const BentStep<W> all = {static_cast<W>(length), step, gain, times, hits};
     with_walks<W>([&](auto walks) { walks.learn_bent(places(), column, all); });
   }
 
  private:
+  /// All that a column at rest does.
+  void count(W* column, W visits, W hits) const {
+    const Lanes<W> counts = {hits, visits};  // beside each other in a piece
+    for (std::size_t i = 0; i < filled_; ++i) {
+      W* to = column + Bends<W>::numbers * static_cast<std::size_t>(pieces_[i]) + Bends<W>::hits;
+      for (const W share : {below_[i], above_[i]}) {
+        put_lanes<2>(lanes_at<2>(to) + counts * share, to);
+        to += Bends<W>::numbers;
+      }
+    }
+  }
+
   static constexpr std::size_t width = lanes_of<W>, at_once = BentPlaces<W>::at_once;
   static constexpr Index knots = Bends<W>::knots;
 
@@ -101,7 +115,7 @@ struct BentRow {
 
   Buffer<Index> pieces_;  ///< as BentPlaces has them
   Buffer<W> below_, above_;
-  std::size_t size_ = 0;
+  std::size_t filled_ = 0, size_ = 0;  ///< what the row fills, and all with what fills up the rest
 };
 
 }  // namespace yarrow

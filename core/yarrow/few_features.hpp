@@ -12,12 +12,16 @@
 
 namespace yarrow {
 
+/// How many features there are: at most 64, at most 128, or more.
+enum class Amount { few, some, many };
+
 /// A row of few features, by their numbers. Behind it are zeros, as far as a register reaches.
 template <class W>
 struct FewRow {
   Buffer<Index> numbers;
   Buffer<W> values;
   std::size_t size = 0;
+  std::vector<Index> strangers;  ///< features that have no number yet
 
   operator Row<W>() const { return {numbers.data(), values.data(), size}; }
 
@@ -37,15 +41,16 @@ struct FewRow {
 
 /// What a learner keeps beside the blocks as long as there are few features. These are numbered as
 /// rows bring them, however they are stored; what belongs to a feature stands behind what belongs
-/// to all features before it, so that nothing moves when a new one comes.
+/// to all features before it, so that nothing moves when a new one comes. Where they are no longer
+/// few but some, there are bends, of those whose values differ, and no full covariance.
 template <class W>
 struct FewFeatures {
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t most_few = 64, most = 128;
 
   Bends<W> bends;
   FullWeights<W> full;
   std::vector<Index> features;  ///< by number
-  bool ended = false;           ///< there were too many
+  Amount amount = Amount::few;  ///< of features
 
   bool in_use() const { return !bends.columns.empty(); }  ///< else nobody asked for it
   void start() {
@@ -57,26 +62,33 @@ struct FewFeatures {
   std::size_t number_of(Index feature) const {
     return static_cast<std::size_t>(table_[place_of(feature)].number);
   }
+  static Amount amount_of(std::size_t features) {
+    return features <= most_few ? Amount::few : features <= most ? Amount::some : Amount::many;
+  }
   /// There may be room for features that are not there yet.
   void make_room(std::size_t n) {
+    if (n > most) return;
     bends.make_room(n);
-    full.make_room(n);
+    if (n <= most_few) full.make_room(n);
   }
   void add_feature(Index feature) {
     table_[place_of(feature)] = {feature, static_cast<Index>(features.size())};
     features.push_back(feature);
   }
 
-  /// The values of known features; or all, new features being numbered as they come. Returns how
-  /// many features there are then.
-  std::size_t find(const Row<W>& row, const W* values, bool with_new, FewRow<W>& out) const {
+  /// The values of known features; or of new ones as well, which are numbered as they come. Where
+  /// deviations are given, features without one are passed over. Returns how many there are then.
+  std::size_t find(const Row<W>& row, const W* values, const W* deviations, std::size_t stride,
+                   bool with_new, FewRow<W>& out) const {
     std::size_t there = features.size();
+    out.strangers.clear();
     out.numbers.resize(row.size + spare_places);
     out.values.resize(row.size + spare_places);
     Index* const numbers = out.numbers.data();
     W* const to = out.values.data();
     std::size_t found = 0, next = 0;  // rows of a table have their features in one order
-    if (row.size == there && std::equal(features.begin(), features.end(), row.index)) {  // and all
+    if (!deviations && row.size == there &&
+        std::equal(features.begin(), features.end(), row.index)) {
       std::iota(numbers, numbers + there, 0);
       std::copy_n(values, there, to);
       found = there;
@@ -85,10 +97,12 @@ struct FewFeatures {
       const bool is_next = next < features.size() && features[next] == row.index[i];
       std::size_t number = is_next ? next : number_of(row.index[i]);
       if (number == most) {
+        out.strangers.push_back(row.index[i]);
         if (!with_new) continue;
         number = there++;
       }
       next = number + 1;
+      if (deviations && !(deviations[row.index[i] * stride] > 0)) continue;
       numbers[found] = static_cast<Index>(number);
       to[found++] = values[i];
     }
@@ -98,15 +112,17 @@ struct FewFeatures {
     return there;
   }
 
-  /// Frees everything, for good.
-  void end() {
-    if (ended) return;
-    bends.free();
+  /// There are more features than before: frees what is not kept of so many.
+  void become(Amount more) {
+    if (amount == more) return;
+    amount = more;
     full.free();
+    if (more == Amount::some) return;
+    bends.free();
     features = {};
     table_.fill({});
-    ended = true;
   }
+  void end() { become(Amount::many); }
 
   void add_column(int from, bool mirrored) {
     if (!in_use()) return;
@@ -129,7 +145,7 @@ struct FewFeatures {
   };
   static constexpr std::size_t places = 2 * most;
   std::size_t place_of(Index feature) const {
-    std::size_t at = (static_cast<std::uint32_t>(feature) * 2654435769U) >> 25;  // 7 bits: a place
+    std::size_t at = (static_cast<std::uint32_t>(feature) * 2654435769U) >> 24;  // 8 bits: a place
     while (table_[at].number != Index{most} && table_[at].feature != feature)
       at = (at + 1) % places;
     return at;

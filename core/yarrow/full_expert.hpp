@@ -20,7 +20,7 @@ class FullExpert {
                 int c, double weight) {
     share_ = 0;
     fill(step_, state.blocks.columns(), 0);
-    if (!walk.few) return 0;
+    if (!walk.few()) return 0;
     const FullWeights<W>& full = state.few.full;
     margins_.resize(step_.size());
     for (std::size_t k = 0; k < step_.size(); ++k)

@@ -34,6 +34,12 @@ struct ColumnStatistics {
   static constexpr int planes = 3;          ///< n, a, s
   std::size_t at;  ///< where they stand in a block; the last column's hits stand before them
 
+  /// That of the first feature; others' follow, a block each.
+  template <class W>
+  const W* deviations(const State<W>& state) const {
+    return state.blocks.first() + at + 2;
+  }
+
   /// Brings a row to scale; what its features say of so many columns is weighed while they are at
   /// hand.
   template <class W, std::size_t Columns>

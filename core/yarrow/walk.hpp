@@ -23,17 +23,20 @@ template <class W>
 struct Walk {
   using Numbers = std::vector<double>;
   StandardizedRow<W> row;
-  bool few = false;             ///< features
-  Numbers products, variances;  ///< w.x~, sum of x~^2/P, without length and intercept
-  std::vector<W> lean, prior;   ///< what a visit and a row say of a column, whatever the features
+  Amount amount = Amount::many;  ///< features
+  bool bent = false;             ///< the row has values with bends
+  Numbers products, variances;   ///< w.x~, sum of x~^2/P, without length and intercept
+  std::vector<W> lean, prior;    ///< what a visit and a row say of a column, whatever the features
   std::vector<W> evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes
   FewRow<W> values;         ///< of few features: standardised, without length
-  BentRow<W> bent;
+  BentRow<W> pieces;
   std::vector<BentSums> bent_sums;
   Numbers full_products;               ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> said;  ///< by the experts
   Numbers scores;                      ///< of the mixture
   std::vector<W> sums, own_products;   ///< of many features; of the first expert
+
+  bool few() const { return amount == Amount::few; }  ///< features
 };
 
 /// Walks a row over a state, for all experts and columns at a time.
@@ -45,14 +48,14 @@ struct Walker {
   /// What the experts say of a row, standardised, and what the mixture makes of it.
   template <bool Learns>
   void listen(const Row<W>& row, Walk<W>& walk) const {
-    walk.few = !state.few.ended;
+    walk.amount = state.few.amount;
     go_straight<Learns>(row, walk);
-    if (walk.few) sum_of_few(row, false, walk);
+    sum_of_few(row, false, walk);
     const std::size_t columns = state.blocks.columns();
     walk.scores.resize(columns);
     walk.said.resize(columns);
     for (std::size_t k = 0; k < columns; ++k) {
-      walk.said[k] = said(walk, k);
+      ask_experts(walk, k, walk.said[k]);
       walk.scores[k] = state.mixture.score(walk.said[k]);
     }
   }
@@ -61,7 +64,7 @@ struct Walker {
   template <bool Learns>
   void go_straight(const Row<W>& row, Walk<W>& walk) const {
     find_leans(walk);
-    if (!walk.few) {
+    if (!walk.few()) {
       walk.row.weighed.resize((row.size + spare_places) * line());
       fill(walk.evidence, width * line(), 0);
     }
@@ -78,14 +81,15 @@ struct Walker {
   /// The sums of those who learn few features; a row that is learned brings its new ones along.
   void sum_of_few(const Row<W>& row, bool with_new, Walk<W>& walk) const {
     const std::size_t columns = state.blocks.columns();
+    walk.values.strangers.clear();
+    walk.bent = walk.amount != Amount::many && bend(row, with_new, walk);
+    if (!walk.bent) return;
     walk.bent_sums.resize(columns);
     walk.full_products.resize(columns);
-    const std::size_t features = state.few.find(row, walk.row.values.data(), with_new, walk.values);
-    walk.bent.bend(walk.values, features);
     for (std::size_t k = 0; k < columns; ++k) {
-      walk.bent_sums[k] = walk.bent.sums(state.few.bends.columns[k].data(),
-                                         static_cast<W>(experts.smoothing), walk.lean[k]);
-      walk.full_products[k] = walk.values.dot(state.few.full.columns[k].data() + 1);
+      walk.bent_sums[k] = walk.pieces.sums(state.few.bends.columns[k].data(),
+                                           static_cast<W>(experts.smoothing), walk.lean[k]);
+      if (walk.few()) walk.full_products[k] = walk.values.dot(state.few.full.columns[k].data() + 1);
     }
   }
 
@@ -96,7 +100,7 @@ struct Walker {
       sum_variances(row, walk.row.values.data(), own_values(walk), precisions,
                     state.blocks.stride(), moving, sums);
     };
-    if (walk.few) return sum(walk.variances.data());
+    if (walk.few()) return sum(walk.variances.data());
     fill(walk.sums, walk.variances.size(), 0);
     sum(walk.sums.data());
     std::copy(walk.sums.begin(), walk.sums.end(), walk.variances.begin());
@@ -104,13 +108,22 @@ struct Walker {
 
   /// The values that the first AROW sees, and the others do not.
   OwnValues<W> own_values(const Walk<W>& walk) const {
-    return {walk.row.weighed.data(), line(), walk.few ? 0 : capacity()};
+    return {walk.row.weighed.data(), line(), walk.few() ? 0 : capacity()};
   }
 
   ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }
 
  private:
   static constexpr std::size_t width = lanes_of<W>;
+
+  /// Finds the values of few features, and their knots. Returns whether somebody can say something.
+  bool bend(const Row<W>& row, bool with_new, Walk<W>& walk) const {
+    const W* const deviations = walk.few() ? nullptr : statistics().deviations(state);
+    const std::size_t features = state.few.find(row, walk.row.values.data(), deviations,
+                                                state.blocks.stride(), with_new, walk.values);
+    walk.pieces.bend(walk.values, walk.few() && features <= Bends<W>::most_paired);
+    return walk.few() || walk.values.size > 0;
+  }
 
   std::size_t capacity() const { return state.blocks.capacity(); }
   /// Numbers from one value's line to the next: those of the columns, in whole registers.
@@ -162,7 +175,7 @@ struct Walker {
           row, walk.row.values.data(), walk.row.weighed.data(), state.blocks.first(),
           state.blocks.stride(), walk.products.data(), walk.variances.data());
     };
-    if (walk.few) {
+    if (walk.few()) {
       standardize(row, walk);
       sum(std::false_type{});
     } else {
@@ -180,7 +193,7 @@ struct Walker {
       sum_products(row, walk.row.values.data(), state.blocks.first(), state.blocks.stride(), begin,
                    n, sums);
     };
-    if (walk.few) return sum(0, walk.products.data());
+    if (walk.few()) return sum(0, walk.products.data());
     fill(walk.sums, in_registers(n), 0);
     sum(capacity() / width * width, walk.sums.data());
     std::copy_n(walk.sums.begin(), n, walk.products.begin());
@@ -221,30 +234,30 @@ struct Walker {
   }
 
   /// The experts' scores of one column.
-  Mixture::Numbers said(Walk<W>& walk, std::size_t column) const {
+  void ask_experts(const Walk<W>& walk, std::size_t column, Mixture::Numbers& scores) const {
     const W* intercept = state.blocks.intercept();
-    Mixture::Numbers scores{};
+    scores[Experts::bent] = scores[Experts::full] = 0;
     for (std::size_t e = 0; e < Experts::straight; ++e) {
       const std::size_t at = e * capacity() + column;
       scores[e] = walk.products[at] * walk.row.to_predict + experts.intercept * intercept[at];
     }
     scores[Experts::bayes] = evidence(walk, column);
-    if (walk.few) {
+    if (walk.bent)
       scores[Experts::bent] =
-          walk.bent_sums[column].product * walk.bent.length +
+          walk.bent_sums[column].product * walk.pieces.length +
           experts.intercept * state.few.bends.intercept_of(column)[Bends<W>::weight];
+    if (walk.few())
       scores[Experts::full] = walk.full_products[column] * walk.row.to_predict +
                               experts.intercept * state.few.full.columns[column][0];
-    }
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::heard(e) * scores[e]);
-    return scores;
   }
 
   /// What naive Bayes says of a column: its features, and how many rows had it.
   double evidence(const Walk<W>& walk, std::size_t column) const {
     double sum = walk.prior[column];
-    if (walk.few) return sum + walk.bent_sums[column].evidence;
+    if (walk.bent) sum += walk.bent_sums[column].evidence;
+    if (walk.few()) return sum;
     for (std::size_t l = 0; l < width; ++l) sum += walk.evidence[l * line() + column];
     return sum;
   }

@@ -74,7 +74,7 @@ class YarrowLearner final : public Learner<W> {
     for (std::size_t e = 0; e < Experts::straight; ++e)
       sum += state.mixture.mean[e] * Experts::heard(e) * static_cast<double>(cell[e * capacity]) *
              (e == 0 ? own_factor(slot, column) : 1);
-    if (state.few.ended) return sum;
+    if (state.few.amount != Amount::few) return sum;
     const std::size_t number =
         slot == 0 ? 0 : state.few.number_of(static_cast<Index>(slot - 1)) + 1;
     if (number > FewFeatures<W>::most) return sum;
@@ -112,7 +112,7 @@ class YarrowLearner final : public Learner<W> {
         fits = fits && cells[i] >= 0;
       for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
         fits = fits && is_part(cells[i], visits);
-      if (slot == 0 || state.few.ended) continue;
+      if (slot == 0 || state.few.amount != Amount::few) continue;
       // Halved again and again, the smallest number of visits becomes 0.
       const std::size_t number = state.few.number_of(static_cast<Index>(slot - 1));
       fits = fits && (visits == 0 || number < FewFeatures<W>::most);
@@ -133,7 +133,7 @@ class YarrowLearner final : public Learner<W> {
 
   /// By what the first AROW sees values of a feature multiplied.
   double own_factor(std::size_t slot, int column) const {
-    if (slot == 0 || !state.few.ended) return 1;
+    if (slot == 0 || state.few.amount == Amount::few) return 1;
     const std::size_t capacity = state.blocks.capacity();
     const W* cells = state.blocks.data() + slot * state.blocks.stride();
     const double visits = cells[Experts::statistics * capacity];
@@ -149,7 +149,7 @@ class YarrowLearner final : public Learner<W> {
     this->last_prediction = predicted;
     const Mixture::Step mixture_step =
         state.mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
-    if (walk_.few && walk_.row.known < static_cast<double>(row.size)) meet_features(row);
+    if (!walk_.values.strangers.empty()) meet_features(row);
     const Columns columns = this->columns();
     const double growth =
         std::max({straight_.decide(state, experts_, row, walk_, columns, c, weight),
@@ -160,7 +160,7 @@ class YarrowLearner final : public Learner<W> {
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     straight_.move(state, experts_, row, walk_);
     if (const W times = static_cast<W>(std::min(weight, Experts::infinite_weight)); times > 0) {
-      move_few(row, columns, c, times);
+      move_few(columns, c, times);
       count(row, c, times);
     }
     state.mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
@@ -173,25 +173,22 @@ class YarrowLearner final : public Learner<W> {
     add_to_count(state.t, 1);
   }
 
-  /// New features are few with the others, or too many, and the row is taken straight.
+  /// With its new features the row is one of few, or no longer.
   void meet_features(const Row<W>& row) {
-    const std::size_t known = static_cast<std::size_t>(walk_.row.known);
-    const std::size_t features = state.few.features.size() + row.size - known;
-    walk_.few = features <= FewFeatures<W>::most;
-    if (!walk_.few) return walker().template go_straight<true>(row, walk_);
+    const std::size_t features = state.few.features.size() + walk_.values.strangers.size();
+    const bool were_few = walk_.few();
+    walk_.amount = FewFeatures<W>::amount_of(features);
+    if (were_few && !walk_.few()) walker().template go_straight<true>(row, walk_);
     state.few.make_room(features);
     walker().sum_of_few(row, true, walk_);
   }
 
-  /// What is done for few features; or the end of that, where they became too many.
-  void move_few(const Row<W>& row, Columns columns, int c, W times) {
-    if (!walk_.few) return state.few.end();
-    if (walk_.row.known < static_cast<double>(row.size))
-      for (std::size_t i = 0; i < row.size; ++i)
-        if (state.few.number_of(row.index[i]) == FewFeatures<W>::most)
-          state.few.add_feature(row.index[i]);
-    bent_.move(state, experts_, walk_, columns, c, times);
-    full_.move(state);
+  /// What is done for few features, as far as they still are.
+  void move_few(Columns columns, int c, W times) {
+    state.few.become(walk_.amount);
+    for (const Index feature : walk_.values.strangers) state.few.add_feature(feature);
+    if (walk_.bent) bent_.move(state, experts_, walk_, columns, c, times);
+    if (walk_.few()) full_.move(state);
   }
 
   bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }

@@ -342,8 +342,15 @@ def test_a_delay_by_count_is_one_by_times_of_a_row_each() -> None:
     [
         ({"delay": -1}, "number of rows|integer"),
         ({"delay": 1.5}, "number of rows|integer"),
+        ({"delay": np.timedelta64(1, "D")}, "number of rows|integer"),
+        ({"delay": "soon", "times": np.arange(200)}, "a number or a timedelta"),
         ({"arrives": np.zeros(200)}, "needs times"),
         ({"times": np.zeros(3)}, "times must be 200 numbers"),
+        ({"times": [object()] * 200}, "times must be 200 numbers or dates"),
+        (
+            {"times": np.arange(200), "arrives": np.full(200, np.datetime64("2026-01-01"))},
+            "both be numbers, or both dates",
+        ),
         ({"times": np.arange(200)[::-1]}, "row 1: The time is earlier"),
         (
             {"times": np.arange(200), "arrives": np.arange(200) - 1},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -326,3 +328,13 @@ def test_experts_take_part_in_progressive_validation():
     late = progressive(HedgeClassifier(EXPERTS), X, y, delay=20)
     assert 0 < late.error < 0.6
     assert progressive(MixtureClassifier(EXPERTS[:2]), X, y, metrics=["log_loss"]).error < 0.5
+
+
+@pytest.mark.parametrize("model", [HedgeClassifier(eta=1e308), FixedShareClassifier(eta=1e308)])
+def test_a_rate_without_measure_follows_the_leader(model):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weights = model.partial_fit(X, (X[:, 0] > 0).astype(int)).weights_
+    assert weights.sum() == pytest.approx(1)
+    assert (weights >= 0).all()

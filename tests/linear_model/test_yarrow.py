@@ -17,7 +17,7 @@ from yarrow.linear_model.yarrow import AROW_EXPERTS, MIXTURE
 MATRIX = slice(EXPERTS, EXPERTS * (EXPERTS + 1))  # the covariance in a state's "mixture"
 
 
-@pytest.mark.parametrize("columns", [3, 7, 70])  # pairs; bends; neither, after some rows
+@pytest.mark.parametrize("columns", [3, 7, 70, 140])  # pairs; bends; of some columns; none at last
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_is_the_textbook_learner(columns, classes, weighted):
@@ -37,7 +37,7 @@ def test_it_is_the_textbook_learner(columns, classes, weighted):
     np.testing.assert_allclose(saved, textbook.S, rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("columns", [3, 7, 70])
+@pytest.mark.parametrize("columns", [3, 7, 70, 140])
 @pytest.mark.parametrize("known", [1, 2])
 def test_a_class_that_comes_late_finds_what_it_would_have_learned(columns, known):
     """After a hundred rows of others; the textbook has known it from the first row."""
@@ -52,7 +52,7 @@ def test_a_class_that_comes_late_finds_what_it_would_have_learned(columns, known
     np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("columns", [7, 70])
+@pytest.mark.parametrize("columns", [7, 70, 140])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_two_classes_give_the_same_bits_whatever_stands_beside_them(columns, dtype):
     """One column alone, two beside each other, room for more: the core has a walk for each."""
@@ -67,7 +67,7 @@ def test_two_classes_give_the_same_bits_whatever_stands_beside_them(columns, dty
     np.testing.assert_array_equal(declared.expert_weights_, found.expert_weights_)
 
 
-@pytest.mark.parametrize("columns", [7, 70])
+@pytest.mark.parametrize("columns", [7, 70, 140])
 def test_a_weight_too_small_for_float32_poisons_nothing(columns):
     X, y = stream(40, columns, 2)
     model = YarrowClassifier().partial_fit(X, y, sample_weight=np.full(40, 1e-60))
@@ -247,6 +247,15 @@ def test_bends_follow_what_no_line_divides():
         assert np.mean(model.predict(X[2000:]) == y[2000:]) > 0.95
 
 
+def test_bends_of_some_columns_stand_beside_any_number_of_marks():
+    """A ring again, and 98 marks that are there or not."""
+    random = np.random.default_rng(0)
+    X = np.hstack([random.uniform(-1, 1, (3000, 2)), random.random((3000, 98)) < 0.1])
+    y = (np.hypot(X[:, 0], X[:, 1]) > 0.7).astype(int)
+    model = YarrowClassifier().partial_fit(X[:2000], y[:2000])
+    assert np.mean(model.predict(X[2000:]) == y[2000:]) > 0.9
+
+
 def test_a_full_covariance_tells_what_belongs_together():
     """The class is a small difference of columns that say nearly the same."""
     random = np.random.default_rng(0)
@@ -259,16 +268,17 @@ def test_a_full_covariance_tells_what_belongs_together():
 
 @pytest.mark.parametrize("classes", [None, ["a", "b"]])
 def test_what_is_kept_of_few_features_ends_where_they_become_many(classes):
-    """Names come one by one; from the 65th on rows are taken straight, and nothing is kept."""
+    """Names come one by one; from the 65th on there are bends alone, from the 129th on nothing."""
     model = YarrowClassifier(classes=classes)
-    for i in range(100):
+    bends, full = {"few_features", "bends"}, {"full_weights", "full_covariance"}
+    for i in range(150):
         model.learn_one({"x": i % 7, f"word{i}": 1.0}, "ab"[i % 2])
-        kept = {"few_features", "bends", "full_weights", "full_covariance"}
-        assert kept & set(model._model.get_state()) == (kept if i < 63 else set())
+        expected = bends | full if i < 63 else bends if i < 127 else set()
+        assert (bends | full) & set(model._model.get_state()) == expected
         assert np.isfinite(list(model.predict_proba_one({"x": 3.0, "word0": 1.0}).values())).all()
 
 
-@pytest.mark.parametrize("more_columns", [0, 30])
+@pytest.mark.parametrize("more_columns", [0, 30, 100])
 def test_a_call_that_fails_gives_back_what_is_kept_of_few_features(more_columns):
     """Also where it had brought so many features that nothing of it was left."""
     X, y = stream(60, 40, 2)

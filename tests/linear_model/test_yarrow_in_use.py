@@ -14,7 +14,7 @@ from yarrow.datasets.catalogue import declared
 from yarrow.errors import ModelFileError
 
 
-@pytest.mark.parametrize("columns", [3, 6, 70])
+@pytest.mark.parametrize("columns", [3, 6, 70, 140])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_an_explanation_sums_up_to_the_score(classes, columns):
     X, y = stream(120, columns, classes)

@@ -176,23 +176,26 @@ class Column:
         evidence = [abs(self.bayes.evidence(j)) for j in range(len(row) - 1)]
         return row * np.append(evidence, 1)
 
-    def says(self, row, z, known, few, paired):
+    def says(self, row, z, there, bent, many):
+        few, paired = many <= 64, many <= 4
         said = [e.says(self.own(row, few) if i == 0 else row) for i, e in enumerate(self.straight)]
+        shares = shares_of(z, bent, paired)
+        of_bent = self.bent.says(bent_row(shares, bent, paired)) if few or bent else 0
+        bayes = self.bayes_of_pieces.says(shares)
         if not few:
-            return [*said, 0, self.bayes.says(dict.fromkeys(known, 1))]
-        shares = shares_of(z, known, paired)
-        bent = self.bent.says(bent_row(shares, known, paired))
-        return [*said, bent, self.bayes_of_pieces.says(shares)]
+            bayes += sum(self.bayes.evidence(j) for j in there) / 10
+        return [*said, of_bent, bayes]
 
-    def learn(self, row, z, there, is_class, weight, few, paired):
+    def learn(self, row, z, there, bent, is_class, weight, many):
+        few, paired = many <= 64, many <= 4
         sign = 1 if is_class else -1
         for i, expert in enumerate(self.straight):
             own = self.own(row, few) if i == 0 else row
             expert.learn(own, np.append(np.isin(np.arange(len(z)), there), True), sign, weight)
-        if few:
-            shares = shares_of(z, there, paired)
-            self.bent.learn(bent_row(shares, there, paired), sign, weight)
-            self.bayes_of_pieces.learn(shares, len(there), int(is_class), weight)
+        shares = shares_of(z, bent, paired)
+        if few or bent:
+            self.bent.learn(bent_row(shares, bent, paired), sign, weight)
+        self.bayes_of_pieces.learn(shares, len(there), int(is_class), weight)
         self.bayes.learn(dict.fromkeys(there, 1), len(there), int(is_class), weight)
 
 
@@ -224,11 +227,19 @@ class Textbook:
     def known(self):
         return set(np.flatnonzero(self.columns.n))
 
+    def bent(self, columns, many):
+        """Return which of a row's columns are bent, where there are so many at all."""
+        if many <= 64:
+            return columns
+        varies = self.columns.squares > 1e-12 * self.columns.n * self.columns.mean**2
+        return [j for j in columns if varies[j]] if many <= 128 else []
+
     def said(self, x):
         """Return what the experts say of each class, and the mixture's scores."""
         row, known = np.append(self.columns.standardized(x)[0], INTERCEPT), self.known()
         here = [j for j in np.flatnonzero(x) if j in known]
-        about = self.columns.unscaled(x), here, len(known) <= 64, len(known) <= 4
+        bent = self.bent(here, len(known))
+        about = self.columns.unscaled(x), here, bent, len(known)
         said = np.array([column.says(row, *about) for column in self.classes])
         full = self.full.w @ row if len(known) <= 64 else np.zeros(len(said))
         said = np.clip(np.column_stack([said, full]), -3, 3)
@@ -255,11 +266,11 @@ class Textbook:
             self.S -= np.outer(h, h) / (v + r)
         self.S += drift * np.eye(EXPERTS)
         row = np.append(self.columns.standardized(x)[1], INTERCEPT)
-        there = np.flatnonzero(x)
+        there = list(np.flatnonzero(x))
         many = len(self.known() | set(there))
         for k, column in enumerate(self.classes):
             z = self.columns.unscaled(x)
-            column.learn(row, z, there, k == c, weight, few=many <= 64, paired=many <= 4)
+            column.learn(row, z, there, self.bent(there, many), k == c, weight, many)
         if many <= 64:
             signs = np.where(np.arange(len(self.classes)) == c, 1, -1)
             self.full.learn(row, signs, weight, self.seen)
@@ -267,12 +278,16 @@ class Textbook:
 
 
 def stream(rows, columns, classes, seed=0, dense=False):
-    """Return rows of columns of very different size and place, some of them seldom there."""
+    """Return rows of columns of very different size and place.
+
+    Some of them are seldom there, and some have always the same value where they are.
+    """
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, columns))
     labels = np.argmax(X @ random.normal(size=(columns, classes)) + random.normal(0, 0.3), axis=1)
     X = (X + 3 * random.normal(size=columns)) * 10.0 ** random.integers(-3, 4, columns)
     if not dense:
+        X[:, 5::4] = X[0, 5::4]
         X *= random.random((rows, columns)) < random.choice([0.1, 0.5, 1.0], columns)
     _, first = np.unique(labels, return_index=True)
     numbers = {labels[i]: number for number, i in enumerate(np.sort(first))}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Iterator
 from typing import Any
 
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
+from yarrow.linear_model.progressive import is_count
 from yarrow.stream.arrays import Array
 
 
@@ -64,7 +66,7 @@ def _by_count(n: int, delay: Any, arrives: Any) -> tuple[Array, Array]:
     """The row after whose prediction each row is learned; and a number that orders arrivals."""
     if arrives is not None:
         raise ParameterError("arrives=... needs times=..., when each row itself came.")
-    if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
+    if not is_count(delay):
         raise ParameterError(
             f"The delay must be a number of rows, at least 0. Got {delay!r} instead; a delay in "
             "time needs times=..."
@@ -80,15 +82,20 @@ def _by_time(n: int, delay: Any, times: Any, arrives: Any) -> tuple[Array, Array
         row = int(np.argmax(back)) + 1
         raise DataError("The time is earlier than that of the row before", row=row)
     if arrives is None:
-        wait = np.timedelta64(delay) if isinstance(delay, datetime.timedelta) else delay
-        is_time = np.asarray(wait).dtype.kind == "m"
-        if is_time and clock.dtype.kind != "M":
+        wait = np.asarray(np.timedelta64(delay) if isinstance(delay, datetime.timedelta) else delay)
+        if wait.shape != () or wait.dtype.kind not in "miuf":
+            raise ParameterError(
+                f"The delay must be a number or a timedelta. Got {delay!r} instead."
+            )
+        if wait.dtype.kind == "m" and clock.dtype.kind != "M":
             raise ParameterError(f"A delay of {delay!r} cannot be added to times that are numbers.")
         arrival = clock + wait
     else:
         if not (isinstance(delay, (int, np.integer)) and delay == 0):
             raise ParameterError("delay=... and arrives=... exclude each other.")
         arrival = _times(arrives, n, "arrives")
+        if (arrival.dtype.kind == "M") != (clock.dtype.kind == "M"):
+            raise DataError("times and arrives must both be numbers, or both dates.")
     never = np.isnat(arrival) if arrival.dtype.kind == "M" else np.isnan(arrival)
     early = ~never & (arrival < clock)
     if early.any():
@@ -102,7 +109,8 @@ def _by_time(n: int, delay: Any, times: Any, arrives: Any) -> tuple[Array, Array
 def _times(values: Any, n: int, what: str) -> Array:
     array = np.asarray(values)
     if array.dtype == object:
-        array = array.astype("datetime64[us]")  # of Python's datetime
+        with contextlib.suppress(TypeError, ValueError):
+            array = array.astype("datetime64[us]")  # of Python's datetime
     if array.dtype.kind not in "Miuf" or array.shape != (n,):
         raise DataError(f"{what} must be {n} numbers or dates, one a row.")
     missing = np.isnat(array) if array.dtype.kind == "M" else np.isnan(array)

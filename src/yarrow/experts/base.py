@@ -195,18 +195,15 @@ class Experts(Composite):
         return self.learners_[int(np.argmax(self._fitted.tensors["weights"]))]
 
 
-def softmax_lines(logs: Array) -> Array:
-    """Weights from their logarithms, a line each."""
-    shifted = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
-
-
 def exponential(state: State, losses: Array, rates: Array) -> Array:
     """Weights exp(-rate * losses so far) before each row and after the last, as rates are given."""
     sums = np.cumsum(np.vstack([state.tensors["losses"], losses]), axis=0)
     state.tensors["losses"] = sums[-1]
     state.t += len(losses)
-    return softmax_lines(-rates[:, None] * sums)
+    behind = sums - sums.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # whatever the rate, the leader's weight is one of these
+        weights = np.exp(-rates[:, None] * behind)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def shared(state: State, losses: Array, eta: float, share: float) -> Array:
@@ -217,7 +214,8 @@ def shared(state: State, losses: Array, eta: float, share: float) -> Array:
     found = np.empty((len(losses) + 1, losses.shape[1]))
     found[0] = state.tensors["weights"]
     for t, row in enumerate(losses):
-        kept = found[t] * np.exp(-eta * (row - row.min()))
+        with np.errstate(over="ignore"):
+            kept = found[t] * np.exp(-eta * (row - row.min()))
         found[t + 1] = (1 - share) * (kept / kept.sum()) + share / len(row)
     # Added up row by row: however a stream is cut into calls, the sums are the same.
     state.tensors["losses"] = np.cumsum(np.vstack([state.tensors["losses"], losses]), axis=0)[-1]

@@ -113,9 +113,15 @@ class Foretelling:
         raise NotImplementedError
 
 
+def is_count(number: Any) -> bool:
+    """Whether it is a whole number that counts something; numpy calls a timedelta an integer."""
+    is_integer = isinstance(number, (int, np.integer)) and not isinstance(number, np.timedelta64)
+    return is_integer and not isinstance(number, bool) and bool(number >= 0)
+
+
 def check_delay(delay: Any) -> None:
     """Refuse what is no number of rows."""
-    if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
+    if not is_count(delay):
         raise ParameterError(f"The delay must be an integer >= 0. Got {delay!r} instead.")
 
 

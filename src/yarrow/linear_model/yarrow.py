@@ -41,8 +41,8 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
 
     Nine experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
     or never, one of them with an eye for telling words; two logistic regressions by AdaGrad; naive
-    Bayes; and, where there are at most 64 features, an AROW that bends each of them and one that
-    knows how they go together. Above them a small AROW with a full covariance learns, row by row,
+    Bayes; and, where features are few, an AROW that bends them (up to 128) and one that knows how
+    they go together (up to 64). Above them a small AROW with a full covariance learns, row by row,
     what each expert is worth. Columns of different size are brought to one scale on the way.
     docs/yarrow-learner.md has the equations, the evidence, and where it fails.
 

@@ -33,9 +33,10 @@ class Parts:
         hits = state["mixture_hits"][column]
         self._lean = -_log_odds(hits, visits, all_smoothing)
         self._prior = _log_odds(state["mixture_weights"][column], weight, self._smoothing)
-        is_few = "few_features" in state
-        self._pieces = state["bends"][column].astype(np.float64) if is_few else None
+        is_few = "full_weights" in state
         self._full = state["full_weights"][column] if is_few else None
+        pieces = state.get("bends")
+        self._pieces = None if pieces is None else pieces[column].astype(np.float64)
         features = state.get("few_features", [])
         self._numbers = {int(feature): number for number, feature in enumerate(features)}
 
@@ -56,11 +57,12 @@ class Parts:
         z = self._standardized(places, values) * seen
         amounts, constant = self._straight(places, z, seen)
         hits, visits = self._blocks[places + 1, 12], np.where(seen, n, 1.0)
-        if self._pieces is None:
+        if self._full is None:
             said = seen * (_log_odds(hits * seen, visits, self._smoothing) + self._lean)
             amounts += self._worth[BAYES] * said
-        else:
-            amounts += self._bent(places, z, seen)
+        bent = seen if self._full is not None else seen & (self._blocks[places + 1, 15] > 0)
+        if self._pieces is not None and (self._full is not None or bent.any()):
+            amounts += self._bent(places, z, bent)
             constant += self._worth[BENT] * self._intercept * self._pieces[0, 0]
         return amounts, constant + float(self._worth[BAYES] * self._prior)
 
@@ -82,7 +84,7 @@ class Parts:
         """The experts whose score is a sum of weight times value."""
         cells = self._blocks[places + 1]
         own = np.ones(len(z))
-        if self._pieces is None:
+        if self._full is None:
             visits = np.where(seen, cells[:, 13], 1.0)
             own = np.abs(_log_odds(cells[:, 12] * seen, visits, self._smoothing) + self._lean)
         weights = cells[:, :STRAIGHT] * self._worth[:STRAIGHT]
@@ -96,9 +98,9 @@ class Parts:
         length = 1 / np.sqrt(max(1, int(seen.sum())))
         return z * length * weight, float(self._intercept * constant)
 
-    def _bent(self, places: Array, z: Array, seen: Array) -> Array:
+    def _bent(self, places: Array, z: Array, bent: Array) -> Array:
         """The pieces of each feature, and half of those that it shares with another."""
-        known = np.flatnonzero(seen)
+        known = np.flatnonzero(bent)
         paired = len(self._numbers) <= MOST_PAIRED
         count = len(known) + (len(known) * (len(known) - 1) // 2 if paired else 0)
         length = 1 / np.sqrt(max(1, count))
