@@ -15,8 +15,9 @@ namespace yarrow {
 ///       first of them sees values times what they say to naive Bayes, unless features are few;
 ///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
 ///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one;
-///   AROW on bent rows, for few features (few_features.hpp), else silent;
-///   naive Bayes (naive_bayes.hpp), of the pieces of bent rows or of the features;
+///   AROW on bent rows, for few features or some (few_features.hpp), else silent;
+///   naive Bayes (naive_bayes.hpp): few features by the pieces of bent rows, many by themselves,
+///       some by both;
 ///   AROW with a full covariance, which all classes share, for few features, else silent.
 struct Experts {
   /// The straight ones are the first six, whose score is a sum of weight times value.

@@ -23,7 +23,7 @@ template <class W>
 struct Walk {
   using Numbers = std::vector<double>;
   StandardizedRow<W> row;
-  Amount amount = Amount::many;  ///< features
+  Amount amount = Amount::many;  ///< of features
   bool bent = false;             ///< the row has values with bends
   Numbers products, variances;   ///< w.x~, sum of x~^2/P, without length and intercept
   std::vector<W> lean, prior;    ///< what a visit and a row say of a column, whatever the features
