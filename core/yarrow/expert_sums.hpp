@@ -10,7 +10,7 @@
 
 // The sums that the experts of yarrow_learner.hpp take over a row: for all of them and all columns
 // at a time, each in the order of the row's values, so that one column and many give the same bits.
-// Of few features they are in double, so that another order of values does not matter; of many in
+// Of few features they are in double, so that another order of values does not matter; of more in
 // the type that is stored, which is a tenth faster, and where order matters in the sixth digit.
 
 namespace yarrow {

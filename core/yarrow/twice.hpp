@@ -6,7 +6,7 @@
 // What the learner of yarrow_learner.hpp does with many numbers at a time is written once, in the
 // words of lanes.hpp, and compiled twice: for registers of 16 bytes, and for those of 32 where a
 // processor has them. Each number is treated alike in both, and sums are taken in the same order,
-// so that a stream gives the same bits on all processors.
+// so that both give the same bits.
 
 namespace yarrow {
 

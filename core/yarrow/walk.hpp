@@ -24,7 +24,7 @@ struct Walk {
   using Numbers = std::vector<double>;
   StandardizedRow<W> row;
   Amount amount = Amount::many;  ///< of features
-  bool bent = false;             ///< the row has values with bends
+  bool bent = false;             ///< somebody says something of bends
   Numbers products, variances;   ///< w.x~, sum of x~^2/P, without length and intercept
   std::vector<W> lean, prior;    ///< what a visit and a row say of a column, whatever the features
   std::vector<W> evidence;  ///< of naive Bayes, at first in as many lines as a register has lanes

@@ -47,13 +47,17 @@ template <std::size_t, class W>
 }
 
 /// The halves of a register, as registers of 16 bytes.
-template <class Numbers>
-[[gnu::always_inline]] inline auto lower_half(Numbers numbers) {
-  return __builtin_shufflevector(numbers, numbers, 0, 1, 2, 3);
+inline yarrow::Lanes<float> lower_half(Lanes<float> numbers) {
+  return _mm256_castps256_ps128(numbers);
 }
-template <class Numbers>
-[[gnu::always_inline]] inline auto upper_half(Numbers numbers) {
-  return __builtin_shufflevector(numbers, numbers, 4, 5, 6, 7);
+inline yarrow::Lanes<float> upper_half(Lanes<float> numbers) {
+  return _mm256_extractf128_ps(numbers, 1);
+}
+inline yarrow::LaneBits<float> lower_half(LaneBits<float> bits) {
+  return (yarrow::LaneBits<float>)_mm256_castsi256_si128((__m256i)bits);
+}
+inline yarrow::LaneBits<float> upper_half(LaneBits<float> bits) {
+  return (yarrow::LaneBits<float>)_mm256_extracti128_si256((__m256i)bits, 1);
 }
 template <class Numbers, class Sums>
 [[gnu::always_inline]] inline void add_in_order(Numbers numbers, Sums& to) {

@@ -112,7 +112,7 @@ class YarrowLearner final : public Learner<W> {
         fits = fits && cells[i] >= 0;
       for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
         fits = fits && is_part(cells[i], visits);
-      if (slot == 0 || state.few.amount != Amount::few) continue;
+      if (slot == 0 || state.few.amount == Amount::many) continue;
       // Halved again and again, the smallest number of visits becomes 0.
       const std::size_t number = state.few.number_of(static_cast<Index>(slot - 1));
       fits = fits && (visits == 0 || number < FewFeatures<W>::most);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -190,3 +192,27 @@ def test_probabilities_are_calibrated_on_real_streams(name):
     tenth = np.minimum((10 * sure).astype(int), 9)
     off = [abs(np.sum(sure[tenth == k]) - np.sum(right[tenth == k])) for k in range(10)]
     assert np.sum(off) < 0.05 * len(sure)
+
+
+def test_a_file_in_which_seen_features_have_no_numbers_is_refused(tmp_path):
+    X, y = stream(200, 70, 3)
+    YarrowClassifier().partial_fit(X, y).save(tmp_path / "good")
+    views, metadata = model_file.read(tmp_path / "good")
+    tensors = {name: np.array(view) for name, view in views.items()}
+    assert len(tensors["few_features"]) == 70
+    pieces_of_four = 7 * 4  # behind these features' own pieces none but their own stand
+    tensors["bends"] = tensors["bends"][:, :-pieces_of_four].copy()
+    tensors["few_features"] = tensors["few_features"][:-4].copy()
+    model_file.write(tmp_path / "bad", tensors, metadata)
+    with pytest.raises(ModelFileError, match="do not belong together"):
+        yarrow.load(tmp_path / "bad")
+
+
+def test_values_that_cancel_at_a_shared_place_explain_nothing():
+    model = YarrowClassifier(hash_bits=1)
+    for i in range(20):
+        model.learn_one({"a": float(i % 3), "b": 1.0, "c": 2.0}, i % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explained = [model.explain_one({name: 1.0, "a": -1.0}) for name in "bcdefg"]
+    assert all(np.isfinite(one.score) for one in explained)

@@ -48,8 +48,9 @@ class Parts:
         own, which = np.unique(places, return_inverse=True)
         together = np.bincount(which, values)
         amounts, constant = self._of_places(own, together)
-        shares = np.divide(values, together[which], out=np.zeros(len(values)), where=values != 0)
-        return np.where(together[which] != 0, shares * amounts[which], 0.0), constant
+        sums = together[which]
+        shares = np.divide(values, sums, out=np.zeros(len(values)), where=sums != 0)
+        return shares * amounts[which], constant
 
     def _of_places(self, places: Array, values: Array) -> tuple[Array, float]:
         n = self._blocks[places + 1, 13]
