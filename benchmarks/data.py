@@ -179,6 +179,22 @@ def newsgroups() -> tuple[Any, np.ndarray]:
     return _canonical(sparse.load_npz(cache)), np.load(labels)
 
 
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """The small digits that come with scikit-learn, 1,797 of them, five times over."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return np.tile(X.astype(np.float32), (5, 1)), np.tile(y, 5)
+
+
+def of_yarrow(name: str) -> tuple[Any, np.ndarray]:
+    """A set by its name in `yarrow datasets`, in its stated order."""
+    from yarrow.datasets import load
+
+    found = load(name)
+    return found.X, np.asarray(found.y)
+
+
 def _canonical(X: Any) -> Any:
     """The form every contender takes without a copy: CSR, int32 indices."""
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)

@@ -43,10 +43,12 @@ def arow_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:
     return AROWClassifier(r=1.0, multiclass=strategy).partial_fit(X, y, classes=np.unique(y))
 
 
-def yarrow(X: Any, y: np.ndarray) -> Any:
-    from yarrow import YarrowClassifier
+def one_pass(learner: str, X: Any, y: np.ndarray, declared: bool) -> Any:
+    """A learner with its defaults, which knows all classes beforehand or not."""
+    import yarrow
 
-    return YarrowClassifier().partial_fit(X, y, classes=np.unique(y))
+    classes = np.unique(y) if declared else None
+    return getattr(yarrow, learner)().partial_fit(X, y, classes=classes)
 
 
 def pa_multiclass(X: Any, y: np.ndarray, strategy: str) -> Any:

@@ -222,7 +222,6 @@ def learners() -> list[Comparison]:
 def mixture() -> list[Comparison]:
     """The learner without settings: nine experts for the price of how many AROWs?"""
     two = data.RCV1Like().matrix(100_000)
-    many = data.newsgroups()
 
     def noisy_table(columns: int) -> tuple[np.ndarray, np.ndarray]:
         random = np.random.default_rng(0)
@@ -230,10 +229,11 @@ def mixture() -> list[Comparison]:
         signal, noise = X @ random.normal(size=columns), random.normal(0, 4, len(X))
         return X, np.sign(signal + noise).astype(int)
 
-    def beside_one(title: str, X: Any, y: np.ndarray, at_most: float, arow: Any) -> Comparison:
+    def beside_one(title: str, rows: Any, at_most: float, declared: bool = True) -> Comparison:
+        X, y = rows
         contenders = {
-            "Yarrow AROW": lambda: arow(X, y),
-            "YarrowClassifier": lambda: ours.yarrow(X, y),
+            "Yarrow AROW": lambda: ours.one_pass("AROWClassifier", X, y, declared),
+            "YarrowClassifier": lambda: ours.one_pass("YarrowClassifier", X, y, declared),
         }
 
         def bars(best: Best) -> list[Bar]:
@@ -243,15 +243,19 @@ def mixture() -> list[Comparison]:
         values = getattr(X, "nnz", X.size)
         return Comparison(title, contenders, "ns/value", 1e9 / values, bars)
 
-    def one_versus_rest(X: Any, y: np.ndarray) -> Any:
-        return ours.arow_multiclass(X, y, "ovr")
-
+    tables = [
+        beside_one(f"A table of {columns} columns, 50,000 rows", noisy_table(columns), 6)
+        for columns in (8, 20, 48, 64, 128)
+    ]
     return [
-        beside_one("Generated RCV1-like set, 100,000 rows", *two, 6, ours.arow),
-        beside_one("A table of 20 columns, 50,000 rows", *noisy_table(20), 6, ours.arow),
-        beside_one("A table of 64 columns, 50,000 rows", *noisy_table(64), 6, ours.arow),
+        beside_one("Generated RCV1-like set, 100,000 rows", two, 6),
+        beside_one("The same, its two classes not declared", two, 6, declared=False),
+        *tables,
         # Seven experts speak of text: bends and full covariances are for few features.
-        beside_one("20 Newsgroups, 20 classes", *many, 7, one_versus_rest),
+        beside_one("20 Newsgroups, 20 classes", data.newsgroups(), 7),
+        beside_one("digits, 64 columns, ten classes, five times", data.digits(), 9),
+        beside_one("usps, 256 columns, ten classes", data.of_yarrow("usps"), 9),
+        beside_one("nsl-kdd, 119 columns, 22 classes", data.of_yarrow("nsl-kdd"), 9),
     ]
 
 
