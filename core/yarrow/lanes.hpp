@@ -72,6 +72,12 @@ inline void put_lines(Lanes<double> first, Lanes<double> second, Lanes<double>, 
   }
 }
 
+/// A line of values as far as it goes, then the one value that fills up the register.
+template <class W>
+[[gnu::always_inline]] inline Lanes<W> with_line(const W* line, Lanes<W>) {
+  return lanes_at<lanes_of<W>>(line);
+}
+
 /// Two numbers at a and two at b, in one register.
 [[gnu::always_inline]] inline Lanes<float> first_halves(Lanes<float> a, Lanes<float> b) {
 #if defined(__SSE2__)

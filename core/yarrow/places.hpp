@@ -2,12 +2,15 @@
 #include <array>
 
 #include "bends.hpp"
+#include "experts.hpp"
 #include "lanes.hpp"
 
 // What the walks of twice.hpp are told, and what they return.
 
 namespace yarrow {
 
+/// Where confidence, and the sum of squared gradients, end.
+constexpr double most_precision = 1e30;
 constexpr double most_deviations = 2;  ///< of a standardised value (standardized.hpp)
 
 /// The statistics of all features.
@@ -35,6 +38,12 @@ template <class W, std::size_t Columns>
 struct FeaturesSay {
   LaneBits<W> known = {};  ///< -1 for each
   std::array<Lanes<W>, Columns> evidence = {};
+};
+
+/// The steps of all straight experts and columns.
+template <class W>
+struct ExpertSteps {
+  const W *step, *gain, *fade;
 };
 
 /// A bent row (bent_row.hpp).

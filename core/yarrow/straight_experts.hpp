@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "expert_steps.hpp"
 #include "walk.hpp"
 
 namespace yarrow {
@@ -55,22 +54,13 @@ class StraightExperts {
   }
 
   void move(State<W>& state, const Experts& experts, const Row<W>& row, const Walk<W>& walk) const {
-    const OwnValues<W> own = Walker<W>{state, experts}.own_values(walk);
-    const auto move_by = [&](auto f) __attribute__((always_inline)) {
-      move_blocks(state, row, walk.row, own, f);
-      W* const cells[] = {state.blocks.intercept()};
-      const Lanes<W> x[] = {Lanes<W>{} + static_cast<W>(experts.intercept)};
-      f(cells, x, [](std::size_t, std::size_t, Lanes<W> all) { return all; });
-    };
     switch (state.blocks.capacity()) {
       case 1:
-        return moving_.empty() ? move_by(FewColumns<1, false>(steps()))
-                               : move_by(FewColumns<1, true>(steps()));
+        return move_few<1>(state, experts, row, walk);
       case 2:
-        return moving_.empty() ? move_by(FewColumns<2, false>(steps()))
-                               : move_by(FewColumns<2, true>(steps()));
+        return move_few<2>(state, experts, row, walk);
       default:
-        move_by(ManyColumns{steps(), moving_, static_cast<std::size_t>(state.blocks.capacity())});
+        move_many(state, experts, row, walk);
     }
   }
 
@@ -98,39 +88,33 @@ class StraightExperts {
         moving_.push_back(at);
   }
 
-  /// One column or two and nothing beside them: all steps stay in registers. `Arows`: whether these
-  /// move.
-  template <std::size_t Columns, bool Arows>
-  struct FewColumns {
-    static constexpr std::size_t n = Columns * Experts::straight, arows = Columns * Experts::arows;
-    static constexpr std::size_t adagrads = n - arows;
-    static constexpr bool is_half = adagrads < width;  ///< a register
-    ExpertStep<W> arow_steps[arows / width], adagrad_steps[is_half ? 1 : adagrads / width];
+  /// One column or two with nothing beside them.
+  template <std::size_t Columns>
+  void move_few(State<W>& state, const Experts& experts, const Row<W>& row,
+                const Walk<W>& walk) const {
+    const Index place = 0;
+    const W constant = static_cast<W>(experts.intercept);
+    with_walks_of<Columns, W>([&](auto walks) {
+      const auto move = [&]<bool HasOwn>() {
+        walks.template move_columns<Columns, HasOwn>(
+            row, walk.row.values.data(), static_cast<W>(walk.row.to_learn), walk.row.weighed.data(),
+            state.blocks.first(), state.blocks.stride(), steps(), !moving_.empty());
+      };
+      walk.few() ? move.template operator()<false>() : move.template operator()<true>();
+      walks.template move_columns<Columns, false>({&place, &constant, 1}, &constant, 1, nullptr,
+                                                  state.blocks.intercept(), 0, steps(),
+                                                  !moving_.empty());
+    });
+  }
 
-    explicit FewColumns(const ExpertSteps<W>& steps) {
-      for (std::size_t j = 0; j < arows; j += width)
-        arow_steps[j / width] = steps.template at<width>(j);
-      for (std::size_t j = 0; j < adagrads; j += width)
-        adagrad_steps[j / width] = steps.template at<is_half ? 2 : width>(arows + j);
-    }
-
-    [[gnu::always_inline]] void operator()(const auto& cells, const auto& x, auto own) const {
-      if constexpr (Arows)
-        for (std::size_t k = 0; k < std::size(x); ++k)
-          for (std::size_t j = 0; j < arows; j += width)
-            arow_steps[j / width].arow(cells[k] + j, cells[k] + n + j,
-                                       j == 0 ? own(k, 0, x[k]) : x[k]);
-      if constexpr (is_half && std::extent_v<std::remove_reference_t<decltype(x)>> == 4) {
-        adagrad_steps[0].adagrad_twice(cells[0] + arows, cells[1] + arows, n, x[0], x[1]);
-        adagrad_steps[0].adagrad_twice(cells[2] + arows, cells[3] + arows, n, x[2], x[3]);
-      } else {
-        for (std::size_t k = 0; k < std::size(x); ++k)
-          for (std::size_t j = 0; j < adagrads; j += width)
-            adagrad_steps[j / width].template adagrad<is_half ? 2 : width>(
-                cells[k] + arows + j, cells[k] + n + arows + j, x[k]);
-      }
-    }
-  };
+  void move_many(State<W>& state, const Experts& experts, const Row<W>& row,
+                 const Walk<W>& walk) const {
+    const ManyColumns move{steps(), moving_, static_cast<std::size_t>(state.blocks.capacity())};
+    move_blocks(state, row, walk.row, Walker<W>{state, experts}.own_values(walk), move);
+    W* const cells[] = {state.blocks.intercept()};
+    const Lanes<W> x[] = {Lanes<W>{} + static_cast<W>(experts.intercept)};
+    move(cells, x, [](std::size_t, std::size_t, Lanes<W> all) { return all; });
+  }
 
   struct ManyColumns {
     ExpertSteps<W> steps;
@@ -140,18 +124,18 @@ class StraightExperts {
     [[gnu::always_inline]] void operator()(const auto& cells, const auto& x, auto own) const {
       const std::size_t n = Experts::straight * capacity;
       for (const std::size_t j : moving) {
-        const ExpertStep<W> step = steps.template at<width>(j);
+        const ExpertStep<W> step = ExpertStep<W>::template at<width>(steps, j);
         for (std::size_t k = 0; k < std::size(x); ++k)
           step.arow(cells[k] + j, cells[k] + n + j, own(k, j, x[k]));
       }
       std::size_t j = Experts::arows * capacity;
       for (; j + width <= n; j += width) {
-        const ExpertStep<W> step = steps.template at<width>(j);
+        const ExpertStep<W> step = ExpertStep<W>::template at<width>(steps, j);
         for (std::size_t k = 0; k < std::size(x); ++k)
           step.template adagrad<width>(cells[k] + j, cells[k] + n + j, x[k]);
       }
       if (j == n) return;
-      const ExpertStep<W> step = steps.template at<2>(j);
+      const ExpertStep<W> step = ExpertStep<W>::template at<2>(steps, j);
       for (std::size_t k = 0; k < std::size(x); ++k)
         step.template adagrad<2>(cells[k] + j, cells[k] + n + j, x[k]);
     }
@@ -164,15 +148,15 @@ class StraightExperts {
                                                  const StandardizedRow<W>& values,
                                                  OwnValues<W> own_values, F f) {
     const W to_learn = static_cast<W>(values.to_learn);
-    for_fours(row, values.values.data(), state.blocks.first(), state.blocks.stride(),
-              [=](const auto& cells, const auto& some, std::size_t i) {
-                Lanes<W> x[std::extent_v<std::remove_reference_t<decltype(some)>>];
-                spread(some, [=](Lanes<W> all) { return all * to_learn; }, x);
-                f(cells, x,
-                  [=](std::size_t k, std::size_t j, Lanes<W> all) __attribute__((always_inline)) {
-                    return j < own_values.owners ? own_values.at(i + k, j, all) * to_learn : all;
-                  });
-              });
+    Fours::each(row, values.values.data(), state.blocks.first(), state.blocks.stride(),
+                [=](const auto& cells, const auto& some, std::size_t i) {
+                  Lanes<W> x[std::extent_v<std::remove_reference_t<decltype(some)>>];
+                  spread(some, [=](Lanes<W> all) { return all * to_learn; }, x);
+                  f(cells, x,
+                    [=](std::size_t k, std::size_t j, Lanes<W> all) __attribute__((always_inline)) {
+                      return j < own_values.owners ? own_values.at(i + k, j, all) * to_learn : all;
+                    });
+                });
   }
 
   std::vector<double> margins_;

@@ -1,5 +1,4 @@
 #pragma once
-#include "expert_steps.hpp"
 #include "places.hpp"
 #include "wide_lanes.hpp"
 
@@ -37,6 +36,15 @@ auto with_walks(F f) {
   if constexpr (may_have_wide_lanes<W>)
     if (has_wide_lanes()) return f(wide::Walks<W>{});
   return f(Walks<W>{});
+}
+
+/// The same for walks over so many columns: one alone does not fill a large register.
+template <std::size_t Columns, class W, class F>
+auto with_walks_of(F f) {
+  if constexpr (Columns == 1)
+    return f(Walks<W>{});
+  else
+    return with_walks<W>(f);
 }
 
 }  // namespace yarrow

@@ -170,17 +170,17 @@ struct Walker {
   void sum_few(const Row<W>& row, Walk<W>& walk) const {
     walk.products.resize(Experts::straight * Columns);
     walk.variances.resize(Experts::arows * Columns);
-    const auto sum = [&](auto has_own) {
-      sum_few_columns<Columns, Learns, decltype(has_own)::value>(
+    const auto sum = [&]<bool HasOwn>(auto walks) {
+      walks.template sum_columns<Columns, Learns, HasOwn>(
           row, walk.row.values.data(), walk.row.weighed.data(), state.blocks.first(),
           state.blocks.stride(), walk.products.data(), walk.variances.data());
     };
     if (walk.few()) {
       standardize(row, walk);
-      sum(std::false_type{});
+      sum.template operator()<false>(Walks<W>{});
     } else {
       weigh_few<Columns>(row, walk);
-      sum(std::true_type{});
+      with_walks_of<Columns, W>([&](auto walks) { sum.template operator()<true>(walks); });
     }
   }
 

@@ -34,16 +34,42 @@ using LaneBits = decltype(Lanes<W>{} < Lanes<W>{});
 template <class W>
 constexpr std::size_t lanes_of = 32 / sizeof(W);
 
-template <std::size_t, class W>
+/// A whole register, or half of one.
+template <std::size_t N, class W>
 [[gnu::always_inline]] inline Lanes<W> lanes_at(const W* from) {
-  Lanes<W> found;
-  std::memcpy(&found, from, sizeof found);
-  return found;
+  if constexpr (N < lanes_of<W>)
+    return _mm256_zextps128_ps256(_mm_loadu_ps(from));
+  else
+    return _mm256_loadu_ps(from);
 }
 
-template <std::size_t, class W>
+template <std::size_t N, class W>
 [[gnu::always_inline]] inline void put_lanes(Lanes<W> numbers, W* to) {
-  std::memcpy(to, &numbers, sizeof numbers);
+  if constexpr (N < lanes_of<W>)
+    _mm_storeu_ps(to, _mm256_castps256_ps128(numbers));
+  else
+    _mm256_storeu_ps(to, numbers);
+}
+
+inline Lanes<float> first_halves(Lanes<float> a, Lanes<float> b) {
+  return _mm256_permute2f128_ps(a, b, 0x20);
+}
+inline Lanes<float> halves_at(const float* a, const float* b) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(a)), _mm_loadu_ps(b), 1);
+}
+inline void put_halves(Lanes<float> numbers, float* a, float* b) {
+  _mm_storeu_ps(a, _mm256_castps256_ps128(numbers));
+  _mm_storeu_ps(b, _mm256_extractf128_ps(numbers, 1));
+}
+
+template <class W>
+[[gnu::always_inline]] inline Lanes<W> with_line(const W* line, Lanes<W> rest) {
+  return _mm256_blend_ps(rest, _mm256_castps128_ps256(_mm_loadu_ps(line)), 0x0f);
+}
+
+template <class W, std::size_t N, class F>
+[[gnu::always_inline]] inline void spread(const W (&values)[N], F f, Lanes<W> (&out)[N]) {
+  for (std::size_t k = 0; k < N; ++k) out[k] = f(Lanes<W>{} + values[k]);
 }
 
 /// The halves of a register, as registers of 16 bytes.

@@ -88,6 +88,33 @@ void statistics_agree(std::size_t size) {
   Walks<float>::count(other.data() + at, stride, row, 0, 1, 1);
   CHECK(blocks == other);
 }
+
+/// Two columns: 12 weights, 12 confidences, 2 hits and 3 statistics a block.
+template <bool HasOwn>
+void columns_agree(std::size_t size) {
+  constexpr std::size_t stride = 32, n = 2 * Experts::straight, arows = 2 * Experts::arows;
+  std::vector<float> blocks = some_numbers(size * stride, 0), other = blocks;
+  const std::vector<Index> features = some_features(size);
+  const std::vector<float> values = some_numbers(size, -9), lines = some_numbers(4 * size, -9);
+  const Row<float> row{features.data(), values.data(), size};
+  std::vector<double> wide_products(n), products(n), wide_variances(arows), variances(arows);
+  wide::Walks<float>::sum_columns<2, true, true>(row, values.data(), lines.data(), blocks.data(),
+                                                 stride, wide_products.data(),
+                                                 wide_variances.data());
+  Walks<float>::sum_columns<2, true, true>(row, values.data(), lines.data(), blocks.data(), stride,
+                                           products.data(), variances.data());
+  CHECK(wide_products == products);
+  CHECK(wide_variances == variances);
+  const std::vector<float> step = some_numbers(n, -9), gain = some_numbers(n, 0), fade(n, 0.9F);
+  const ExpertSteps<float> steps = {step.data(), gain.data(), fade.data()};
+  for (const bool arows_move : {false, true}) {
+    wide::Walks<float>::move_columns<2, HasOwn>(row, values.data(), 0.3F, lines.data(),
+                                                blocks.data(), stride, steps, arows_move);
+    Walks<float>::move_columns<2, HasOwn>(row, values.data(), 0.3F, lines.data(), other.data(),
+                                          stride, steps, arows_move);
+    CHECK(blocks == other);
+  }
+}
 #endif
 
 }  // namespace
@@ -101,6 +128,8 @@ int main() {
       statistics_agree<0>(size);
       statistics_agree<1>(size);
       statistics_agree<2>(size);
+      columns_agree<false>(size);
+      columns_agree<true>(size);
     }
 #endif
   return check::failures();
