@@ -7,6 +7,7 @@ CPP := -name '*.[ch]pp' -o -name '*.inc'
 CORE := $(shell find core $(CPP))
 STUBS := $(BIN)/python -m nanobind.stubgen --quiet --recursive --module yarrow._core --output-dir
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONDONTWRITEBYTECODE # pytest would rewrite all tests in each run, in each worker
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 
 help: ## list the targets
@@ -15,8 +16,11 @@ help: ## list the targets
 demo: .venv/run ## several learners over a noisy stream and a drifting one
 	$(BIN)/python examples/demo.py $(ARGS)
 
-test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k name" chooses)
+test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k test_name" chooses)
 	. .venv/compiler && OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS) # a core a worker
+
+wheels: .venv/dev ## the wheels, each tried on Python 3.11, 3.12 and 3.13 as far as found
+	tools/wheels.sh $(ARGS)
 
 bench: .venv/bench ## the measurements behind benchmarks/RESULTS.md
 	. .venv/compiler && $(BIN)/python -m benchmarks.run $(ARGS)
@@ -52,21 +56,26 @@ format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs 
 sanitize: .venv/dev ## the tests of the core under ASan and UBSan, the threaded ones under TSan
 	tools/sanitize.sh $(ARGS)
 
+fuzz: .venv/dev ## forged model files and texts, a minute each part (ARGS=900: an hour); resumes
+	tools/fuzz.sh $(ARGS)
+
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo test bench reproduce evidence docs pictures lint format sanitize clean
+.PHONY: help demo fuzz test wheels bench reproduce evidence docs pictures lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh
-	@tools/setup.sh $(PYTHON)
+	@tools/setup.sh $(PYTHON) .venv
 
-# The package, editable, with what a target needs. The core is compiled here, not at import.
+# The package, editable, with what a target needs. The core is compiled here, not at import. The stamp
+# has the time of the start: what is edited meanwhile is built next time.
 .venv/run:   EXTRAS :=
 .venv/dev:   EXTRAS := [dev]
 .venv/bench: EXTRAS := [bench]
 .venv/run .venv/dev .venv/bench: .venv/compiler pyproject.toml CMakeLists.txt $(CORE)
 	@echo "Installing yarrow$(EXTRAS) into .venv and building its core (minutes the first time) ..."
-	@. .venv/compiler && $(BIN)/pip install -qq --no-build-isolation \
+	@touch $@.started
+	@. .venv/compiler && $(BIN)/python tools/progress.py install --no-build-isolation \
 	  -C build-dir=build/core --editable '.$(EXTRAS)'
-	@touch $@
+	@mv $@.started $@
