@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from activity.support import Client, HandClock, session_at
@@ -33,3 +34,33 @@ def server(session: Session, opened: list[str]) -> Iterator[PageServer]:
 @pytest.fixture
 def client(server: PageServer) -> Client:
     return Client(server.link)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from activity.browsing import BROWSER, sync_api
+
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Any, server: PageServer) -> Iterator[Any]:
+    """The page, opened by its link; no complaint of the browser and no request elsewhere."""
+    from activity.browsing import desk_of, expect
+
+    context = desk_of(browser)
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: set[str] = set()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.add(request.url))
+    page.goto(server.link)
+    expect(page.locator("#current")).not_to_have_text("…")
+    yield page
+    context.close()
+    assert complaints == []
+    assert all(url.startswith((server.address, "data:")) for url in asked), asked

@@ -9,13 +9,14 @@ import os
 import signal
 import subprocess
 import sys
-import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from yarrow.activity.clock import Clock
 from yarrow.activity.events import Event
+from yarrow.activity.keys import Guest
+from yarrow.activity.runner import running_at
 from yarrow.activity.session import Session
 from yarrow.activity.spans import Change
 from yarrow.activity.store import Store
@@ -44,6 +45,7 @@ def session_at(clock: HandClock, path: str | Path = ":memory:", **settings: Any)
 WORK = {
     "Tax return": ["/home/me/tax/receipts.ods", "/home/me/tax/return.pdf"],
     "Garden": ["/home/me/garden/beds.txt", "/home/me/garden/seeds.csv"],
+    "Letters": ["/home/me/letters/aunt.odt", "/home/me/letters/stamps.ods"],
 }
 
 
@@ -75,22 +77,22 @@ class Client:
     """Talks to the page's server as the page does, or otherwise."""
 
     def __init__(self, link: str) -> None:
-        parts = urllib.parse.urlsplit(link)
-        self.host, self.port = str(parts.hostname), int(parts.port or 0)
-        self.token = urllib.parse.parse_qs(parts.fragment)["token"][0]
-        self.headers = {"Authorization": f"Bearer {self.token}"}
+        self.guest = Guest(link)
+        self.host, self.port = self.guest.host, self.guest.port
 
     def ask(
         self, path: str, body: Any = None, method: str | None = None, **headers: str | None
     ) -> Answer:
         """Send a request; a header given as None is left out."""
-        sent: dict[str, str | None] = {**self.headers, "Host": f"{self.host}:{self.port}"}
+        sent: dict[str, str | None] = {"Host": f"{self.host}:{self.port}"}
         data = None
         if body is not None:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         method = method or ("GET" if body is None else "POST")
+        if "Authorization" not in headers:
+            sent["Authorization"] = self.guest.pass_for(method, path, data or b"", timeout=20)
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         with contextlib.closing(connection):  # the server may die in the middle
             connection.putrequest(method, path, skip_host=True)
@@ -108,7 +110,7 @@ class Client:
 
 @contextlib.contextmanager
 def program(*args: str | Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`yarrow activity ...` as a process of its own, and the link that it printed."""
+    """`yarrow activity ...` as a process of its own, and the link to its page."""
     process = subprocess.Popen(
         [sys.executable, "-m", "yarrow", "activity", *map(str, args)],
         stdin=subprocess.DEVNULL,
@@ -124,7 +126,8 @@ def program(*args: str | Path, **environment: str) -> Iterator[tuple[subprocess.
             process.wait(20)
             assert process.stderr is not None
             raise AssertionError(line + process.stderr.read())
-        yield process, line.removeprefix("The page is at ").strip()
+        told = running_at(str(args[args.index("--database") + 1])) if "--database" in args else None
+        yield process, told["link"] if told else line.removeprefix("The page is at ").strip()
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)

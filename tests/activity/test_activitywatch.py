@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from activity.support import MORNING, Client, HandClock, program, session_at
+from activity.support import MORNING, Client, HandClock, program, session_at, work
 from activity.watching import AFK, SERVER, WEB, WINDOW, Watched, activitywatch, free_port
+from click.testing import CliRunner
 
-from yarrow.activity.activitywatch import ActivityWatch, Collector, Unreachable
+from yarrow.activity.activitywatch import ActivityWatch, Collector, Unreachable, event_of
 from yarrow.activity.runner import Runner
 from yarrow.activity.session import Session
+from yarrow.activity.spans import read_time
 from yarrow.activity.store import Store
+from yarrow.cli import main
 from yarrow.errors import ParameterError
 
 pytestmark = [
@@ -89,6 +94,35 @@ def test_windows_pages_and_an_idle_keyboard(watched: Watched) -> None:
     for _ in range(3):
         look(runner)
     assert logged(session) == before
+
+
+def test_an_incognito_page_is_neither_stored_nor_learned(watched: Watched, tmp_path: Path) -> None:
+    """As aw-watcher-web marks them; its heartbeats come a little after the window's."""
+    clock = HandClock(MORNING)
+    path = tmp_path / "a.sqlite"
+    session, runner = desk(watched, clock, path)
+    session.declare("Tax return")
+    firefox = {"app": "firefox"}
+    for second in range(0, 300, 3):
+        at = MORNING + second
+        is_secret = 60 <= second < 240
+        name = "Divorce lawyer" if is_secret else "Tax office"
+        watched.beat(WINDOW, at, title=f"{name} - Mozilla Firefox", **firefox)
+        if second % 15 == 9:  # the window is known for some seconds before its page is
+            page = {"url": f"https://{name.split()[1]}.example/", "title": name}
+            watched.beat(WEB, at, audible=False, incognito=is_secret, tabCount=2, **page)
+        clock.at = at + 1
+        look(runner)
+    assert set(logged_titles(session)) == {"Tax office", "Tax office - Mozilla Firefox"}
+    kept = logged_events(session)
+    assert (60.0, "away", "") in kept
+    assert [at for at, _, name in kept if name][-1] > 240
+    assert "awyer" not in repr(list(session.store.entries()))
+    assert not session.store.knows("https://lawyer.example/")
+    session.tick()
+    assert "lawyer" not in json.dumps(session.recogniser.state_dict())
+    session.close()
+    assert b"awyer" not in b"".join(one.read_bytes() for one in tmp_path.glob("a.sqlite*"))
 
 
 def test_heartbeats_twice_late_and_over_each_other(watched: Watched) -> None:
@@ -239,3 +273,66 @@ def test_what_is_written_to_activitywatch_is_there(watched: Watched) -> None:
         watched.server.write("yarrow-activity_test", "yarrow.activity", events)
     told = watched.server.events("yarrow-activity_test", MORNING - 10, MORNING + 100)
     assert [json.dumps(one["data"]) for one in told] == ['{"label": "Tax return"}']
+
+
+def label(start: float, seconds: float, name: str) -> dict[str, Any]:
+    return event_of(MORNING + start, MORNING + start + seconds, {"label": name})
+
+
+def held(watched: Watched, bucket: str) -> list[tuple[float, float, str]]:
+    told = watched.server._ask(f"buckets/{bucket}/events?limit=-1")
+    return sorted(
+        (round(read_time(one["timestamp"]) - MORNING, 3), one["duration"], one["data"]["label"])
+        for one in told
+    )
+
+
+def test_a_part_that_is_written_leaves_the_rest_as_it_was(watched: Watched) -> None:
+    bucket, kind = "yarrow-activity_test", "yarrow.activity"
+    old = [label(100.0 * n, 90, f"old {n}") for n in range(6)]
+    assert watched.server.write(bucket, kind, old) == 0
+    numbers = {one["id"] for one in watched.server._ask(f"buckets/{bucket}/events?limit=-1")}
+    new = [label(250, 40, "new a"), label(300, 80, "new b")]
+    for left in (4, 5):  # the part of the event across the edge is one more the second time
+        got = watched.server.write(bucket, kind, new, MORNING + 250, MORNING + 400)
+        assert got == left
+        assert held(watched, bucket) == [
+            (0.0, 90, "old 0"), (100.0, 90, "old 1"), (200.0, 50, "old 2"), (250.0, 40, "new a"),
+            (300.0, 80, "new b"), (400.0, 90, "old 4"), (500.0, 90, "old 5"),
+        ]  # fmt: skip
+    after = {one["id"] for one in watched.server._ask(f"buckets/{bucket}/events?limit=-1")}
+    assert len(numbers & after) == 4  # these were not touched at all
+    assert watched.server.write(bucket, kind, new) == 0  # without a span: all of it
+    assert [name for _, _, name in held(watched, bucket)] == ["new a", "new b"]
+
+
+def test_an_event_around_the_written_part_is_cut_out(watched: Watched) -> None:
+    bucket, kind = "yarrow-activity_test", "yarrow.activity"
+    watched.server.write(bucket, kind, [label(0, 1000, "old")])
+    watched.server.write(bucket, kind, [], MORNING + 300, MORNING + 400)
+    assert held(watched, bucket) == [(0.0, 300, "old"), (400.0, 600, "old")]
+
+
+def test_export_since_keeps_what_the_bucket_held_before(watched: Watched, tmp_path: Path) -> None:
+    database = tmp_path / "a.sqlite"
+    clock = HandClock()
+    session = session_at(clock, database)
+    for turn in range(6):
+        session.declare(("Tax return", "Garden")[turn % 2])
+        work(session, ("Tax return", "Garden")[turn % 2], 10)
+    session.close()
+    command = ["activity", "export", "bucket", "--database", str(database),
+               "--activitywatch", watched.server.address]  # fmt: skip
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    bucket = next(name for name in watched.server.buckets() if name.startswith("yarrow-activity"))
+    before = held(watched, bucket)
+    since = datetime.datetime.fromtimestamp(MORNING + 2400).isoformat()
+    done = CliRunner().invoke(main, [*command, "--since", since])
+    assert done.exit_code == 0, done.output
+    assert "outside of that time left as they were" in done.output
+    assert held(watched, bucket) == before
+    assert len(before) > 4
+    done = CliRunner().invoke(main, [*command, "--since", since, "--until", "2026-03-01"])
+    assert done.exit_code == 2
+    assert "--since is later than --until" in done.output

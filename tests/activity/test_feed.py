@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from yarrow.activity.clock import Clock, FastClock
+from yarrow.activity.events import Event
 from yarrow.activity.feed import FileFeed, PipeFeed, read_line
 from yarrow.errors import DataError
 
@@ -148,3 +149,17 @@ def test_a_simulated_day_is_fast_and_can_be_stopped() -> None:
     clock.run(True)
     time.sleep(0.01)
     assert clock.now() > stopped
+
+
+def test_of_an_incognito_line_nothing_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "feed.jsonl"
+    told = '{"time": 1, "kind": "navigate", "resource": "https://%s.example/", "incognito": %s}\n'
+    path.write_text(told % ("open", "false") + told % ("secret", "true") + told % ("odd", '"no"'))
+    feed = FileFeed(str(path), lambda: 1.0)
+    shown, hidden = feed.collect()
+    assert shown.event.resource == "https://open.example/"
+    assert hidden.event == Event(1.0, "away")
+    assert feed.refused == [f"{path}, line 3: field 'incognito': must be true or false, not 'no'"]
+    path.write_text(told % ("open", "false") + told % ("other", "true"))
+    again = FileFeed(str(path), lambda: 1.0).collect()
+    assert again[1].origin.split(":")[-1] == hidden.origin.split(":")[-1]  # it tells nothing

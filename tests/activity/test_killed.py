@@ -45,6 +45,11 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
             ]
             for thread in threads:
                 thread.start()
+            enough = len(acknowledged) + 12
+            for _ in range(400):
+                if len(acknowledged) >= enough:  # however slow the machine is
+                    break
+                time.sleep(0.05)
             time.sleep(how_long)
             process.kill()
             process.wait(20)

@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from activity.browsing import IN_A_BROWSER, expect
 from activity.support import MORNING, work
 
 from yarrow.activity.server import PageServer
 from yarrow.activity.session import Session
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(BROWSER is None, reason="needs Chromium to look at the page"),
-]
-expect = sync_api.expect
-expect.set_options(timeout=20_000)  # machines of others are slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Any, server: PageServer) -> Iterator[Any]:
-    """The page, opened by its link; no complaint of the browser and no request elsewhere."""
-    context = browser.new_context(
-        viewport={"width": 1300, "height": 900}, timezone_id="UTC", locale="en-GB"
-    )
-    page = context.new_page()
-    complaints: list[str] = []
-    asked: set[str] = set()
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.add(request.url))
-    page.goto(server.link)
-    expect(page.locator("#current")).not_to_have_text("…")
-    yield page
-    context.close()
-    assert complaints == []
-    assert all(url.startswith((server.address, "data:")) for url in asked), asked
+pytestmark = IN_A_BROWSER
 
 
 def test_a_person_forgets_to_declare_is_told_and_is_not_told_wrongly_again(
@@ -244,10 +206,10 @@ def test_a_server_that_comes_back_is_found_again(
     page = browser.new_page()
     page.goto(server.link)
     expect(page.locator("#current")).to_have_text("Nothing declared")
-    assert "token" not in page.url  # so that it is not left in the history of the browser
+    assert "key" not in page.url  # so that it is not left in the history of the browser
     server.close()
     expect(page.locator("#message")).to_contain_text("does not answer")
-    again = PageServer(server.requests, server.token, server.server_port)
+    again = PageServer(server.requests, server.keys.lasting, server.server_port)
     again.start()
     session.declare("Garden")
     expect(page.locator("#current")).to_have_text("Garden")
@@ -259,7 +221,9 @@ def test_a_server_that_comes_back_is_found_again(
 def test_without_its_key_the_page_says_what_to_do(browser: Any, server: PageServer) -> None:
     page = browser.new_page()
     page.goto(server.address)
-    expect(page.locator("#message")).to_contain_text("Open the address that")
+    expect(page.locator("#message")).to_contain_text(
+        "This page has no key. Run 'yarrow activity open'"
+    )
     page.close()
 
 

@@ -1,4 +1,4 @@
-"""Whatever happens and is said: what is known is what the diary says, counted from its start."""
+"""Whatever happens and is said: what is known is what the settled lines of the diary say."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class Counted:
         self.words: Counter[tuple[str, int]] = Counter()
         self.vectors: Counter[int] = Counter()
         self.seconds: defaultdict[tuple[str, int], float] = defaultdict(float)
-        lines = zip(recogniser._past.diary.activity, recogniser._past.vectors, strict=True)
-        for activity, vector in lines:
-            if activity != NOTHING:
+        past = recogniser._past
+        for line, vector in enumerate(past.vectors):
+            activity = past.diary.activity[line]
+            if activity != NOTHING and line not in past.held:
                 self.vectors[activity] += 1
                 self.words.update((word, activity) for word in vector.words)
                 for resource, spent in vector.active.items():

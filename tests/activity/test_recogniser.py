@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from yarrow.activity import (
     snapshot,
 )
 from yarrow.activity.checks import LATEST
-from yarrow.activity.recogniser import HIGHEST_SCORE, PATIENCE
+from yarrow.activity.recogniser import HIGHEST_SCORE, JUST_SAID, PATIENCE
 from yarrow.activity.said import Entry
 from yarrow.errors import DataError, ParameterError
 
@@ -88,8 +89,7 @@ def test_it_is_as_if_the_switch_had_been_declared() -> None:
     entries, _ = declared_morning()
     declared = fed([*entries, Declare(end, TAX), *work(TAX, end, 3)])
     declared.tick(end + 3 * MINUTE)
-    asked = work(TAX, end, 1)[0]
-    assert isinstance(asked, Event)
+    declared.feed(Confirm(end + 3 * MINUTE))  # as the correction does, it settles the last minute
     for activity in (TAX, GARDEN):
         assert [(r.resource, pytest.approx(r.seconds)) for r in recogniser.resources(activity)] == [
             (r.resource, r.seconds) for r in declared.resources(activity)
@@ -97,6 +97,84 @@ def test_it_is_as_if_the_switch_had_been_declared() -> None:
     assert (
         recogniser._past.knowledge.words.state_dict() == declared._past.knowledge.words.state_dict()
     )
+
+
+def counted(recogniser: Recogniser, activity: int) -> int:
+    """How many minutes of an activity are learned from."""
+    return recogniser._past.knowledge.vectors(activity)
+
+
+def silent_minutes(minutes: int) -> tuple[Recogniser, float, int]:
+    """The tax return is declared; then so many minutes pass, and nothing is said."""
+    entries, end = declared_morning(turns=2)
+    recogniser = fed([*entries, Declare(end, TAX), *work(TAX, end, minutes)])
+    before = counted(fed([*entries, Declare(end, TAX)]), TAX)
+    recogniser.tick(end + minutes * MINUTE)
+    return recogniser, end, before
+
+
+def test_a_minute_counts_when_it_was_just_declared_or_is_some_minutes_old() -> None:
+    for minutes in range(1, 12):
+        recogniser, end, before = silent_minutes(minutes)
+        told = min(minutes, JUST_SAID / MINUTE)
+        old = minutes - Recogniser().hold / MINUTE
+        assert counted(recogniser, TAX) - before == max(told, old)
+        spent = sum(one.seconds for one in recogniser.resources(TAX))  # which the page shows
+        assert spent == 10 * MINUTE + minutes * MINUTE
+        stretches = recogniser.stretches(end, end + minutes * MINUTE)
+        assert {one.activity for one in stretches} == {TAX}
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda now: Confirm(now),
+        lambda now: Declare(now, TAX),
+        lambda now: Declare(now, GARDEN),
+        lambda now: Correct(now, TAX, now - 60.0),
+        lambda now: Correct(now, TAX, now - 60.0, now),
+    ],
+)
+def test_a_minute_counts_when_something_is_said(say: Callable[[float], Entry]) -> None:
+    recogniser, end, before = silent_minutes(7)
+    assert counted(recogniser, TAX) < before + 7
+    recogniser.feed(say(end + 7 * MINUTE))
+    assert counted(recogniser, TAX) == before + 7
+
+
+def test_what_is_said_about_the_past_settles_nothing_later() -> None:
+    recogniser, end, before = silent_minutes(7)
+    recogniser.feed(Correct(end + 7 * MINUTE, GARDEN, end + 4 * MINUTE, end + 5 * MINUTE))
+    assert counted(recogniser, TAX) == before + 4
+    recogniser.tick(end + 30 * MINUTE)
+    assert counted(recogniser, TAX) > before + 6
+
+
+def test_what_is_asked_about_waits_for_the_answer() -> None:
+    recogniser, alarm, end = forgotten_switch()
+    before = counted(recogniser, GARDEN)
+    for entry in work(TAX, end + 3 * MINUTE, 4):
+        recogniser.feed(entry)
+    assert recogniser.unanswered() == alarm
+    assert counted(recogniser, GARDEN) <= before + (alarm.since > end)
+    for entry in work(TAX, end + 7 * MINUTE, 5):
+        recogniser.feed(entry)
+    assert recogniser.unanswered() != alarm  # nobody has answered it
+    assert counted(recogniser, GARDEN) >= before + 3
+
+
+def test_without_holding_each_minute_counts_at_once() -> None:
+    entries, end = declared_morning()
+    recogniser = fed([*entries, *work(TAX, end, 5)], hold=0.0)
+    assert not recogniser._past.held
+
+
+def test_what_is_held_is_not_lost_in_a_long_absence() -> None:
+    recogniser, end, before = silent_minutes(7)
+    recogniser.feed(Event(end + 7 * MINUTE, "away"))
+    recogniser.feed(Event(end + 30 * 86400.0, "focus", "/home/ada/tax/return.ods", "Tax", "app"))
+    recogniser.tick(end + 30 * 86400.0 + MINUTE)
+    assert counted(recogniser, TAX) == before + 7
 
 
 def test_a_wrong_alarm_is_not_repeated_after_one_answer() -> None:
@@ -305,7 +383,7 @@ def test_bad_events_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"interval": 0}, {"C": -1}, {"words": "all"}, {"without_feedback": "guess"}],
+    [{"interval": 0}, {"C": -1}, {"hold": -1}, {"words": "all"}, {"without_feedback": "guess"}],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(parameters))):

@@ -164,6 +164,27 @@ def test_a_name_is_an_activity_once_whatever_its_case() -> None:
         session.declare("  ")
 
 
+def test_a_name_is_short_enough_to_be_shown() -> None:
+    session = session_at(HandClock())
+    session.declare("x" * 200)
+    before = len(session.store)
+    for say in (
+        lambda: session.declare("y" * 201),
+        lambda: session.say(said.Rename, 0, "z" * 1_000_000),
+    ):
+        with pytest.raises(ParameterError, match="a name may have 200 characters") as refused:
+            say()
+        assert len(str(refused.value)) < 200
+    assert len(session.store) == before
+
+
+def test_a_long_name_in_an_old_log_is_read() -> None:
+    session = session_at(HandClock())
+    entry = said.Create(session.now(), session.store.next_activity(), "w" * 500)
+    session.recogniser.feed(entry)
+    assert [one.name for one in session.recogniser.activities()] == ["w" * 500]
+
+
 def test_what_cannot_be_said_does_not_enter_the_log() -> None:
     session = session_at(HandClock())
     session.declare("Tax return")

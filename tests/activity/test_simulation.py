@@ -12,7 +12,7 @@ from yarrow.activity.features import SCALE
 from yarrow.activity.generator import Life, Switch, desktop_life
 from yarrow.activity.learning import FIRST_WEIGHTS, Example, Weights
 from yarrow.activity.said import Entry
-from yarrow.activity.simulation import simulate
+from yarrow.activity.simulation import short_life, simulate
 from yarrow.activity.thoughts import Alarm
 
 
@@ -101,6 +101,20 @@ def test_the_recogniser_finds_switches_and_learning_is_part_of_it() -> None:
     last = simulate(week, RuleWatcher(patience=None))
     assert (last.alarms, last.vectors) == (0, outcome.vectors)
     assert outcome.minutes_right > last.minutes_right + 0.05
+
+
+def missed(**parameters: float) -> int:
+    """Of 40 switches in a person's first quarter of an hour, those not noticed in five minutes."""
+    outcomes = [simulate(short_life(seed), Recogniser(**parameters)) for seed in range(40)]  # type: ignore[arg-type]
+    assert {outcome.undeclared for outcome in outcomes} == {1}
+    assert sum(outcome.alarms - outcome.right for outcome in outcomes) == 0
+    return sum(1 - outcome.right for outcome in outcomes)
+
+
+def test_a_switch_that_was_missed_in_its_first_minute_is_noticed_later() -> None:
+    assert missed(hold=0.0) >= 30
+    assert missed() <= 20
+    assert missed(threshold=0.0) <= 6
 
 
 def test_focus_alone_is_enough() -> None:

@@ -104,6 +104,41 @@ def test_a_browsers_window_is_the_page_in_it() -> None:
     ]
 
 
+@pytest.mark.parametrize("mark", [True, 1, "true", "yes"])
+def test_of_an_incognito_page_nothing_is_told(mark: Any) -> None:
+    pages = [
+        event(5, 35, url="https://a.example/", title="A", incognito=False),
+        event(41, 59, url="https://secret.example/", title="Secret", incognito=mark),
+        event(150, 40, url="https://b.example/", title="B"),
+    ]
+    web = read_spans(pages, "pages")
+    assert "ecret" not in repr(web)
+    found = look(
+        window(0, 40, "A - Firefox", "firefox"),
+        window(40, 100, "Secret - Firefox", "firefox"),  # before its page is known, too
+        window(100, 110, "notes"),
+        window(110, 130, "Secret - Firefox", "firefox"),  # and when its watcher was silent
+        window(130, 140, "notes"), window(148, 190, "B - Firefox", "firefox"), now=190, web=web,
+    )  # fmt: skip
+    assert "ecret" not in repr(found)
+    shown = [(c.event.time - MORNING, c.event.kind, c.event.title) for c in found]
+    assert shown == [
+        (0, "back", ""), (0, "focus", "A - Firefox"), (5, "navigate", "A"),
+        (40, "away", ""), (41, "away", ""), (100, "focus", "notes"),
+        (110, "away", ""), (130, "focus", "notes"), (148, "away", ""), (150, "navigate", "B"),
+    ]  # fmt: skip
+
+
+def test_a_browsers_new_window_is_told_when_its_page_can_be_known() -> None:
+    seen = window(0, 40, "notes"), window(40, 43, "Perhaps - Firefox", "firefox")
+    web = [span(5, 8, url="https://a.example/", title="A")]
+    assert told(look(*seen, now=43, web=web, late=10.0))[-1] == (0, "focus", "notes")
+    later = (*seen[:1], window(40, 52, "Perhaps - Firefox", "firefox"))
+    assert told(look(*later, now=52, web=web, late=10.0))[-1] == (40, "focus", "Perhaps - Firefox")
+    page = span(41, 50, url="https://b.example/", title="B")
+    assert told(look(*seen, now=43, web=[page], late=10.0))[-1] == (41, "navigate", "B")
+
+
 def test_without_a_watcher_of_pages_a_browsers_title_must_do() -> None:
     found = look(window(0, 10, "A - Mozilla Firefox", "firefox"), now=10)
     assert found[1].event.resource == "window:firefox/A"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import stat
 import typing
@@ -150,7 +151,7 @@ def test_other_files_are_refused_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"notes\.txt: is not a log of activities"):
         Store(text)
     foreign = tmp_path / "other.sqlite"
-    with sqlite3.connect(foreign) as db:
+    with contextlib.closing(sqlite3.connect(foreign)) as db, db:
         db.execute("CREATE TABLE mail (id)")
     db.close()
     with pytest.raises(DataError, match="a database of another program"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import datetime
 import gzip
 import json
 import os
@@ -15,15 +17,19 @@ from activity.support import MORNING, HandClock, session_at, work
 from yarrow.activity import said
 from yarrow.activity.session import Session
 from yarrow.activity.store import Store
-from yarrow.activity.transfer import as_bucket, as_categories, import_history, read_history
+from yarrow.activity.transfer import (
+    History,
+    as_bucket,
+    as_categories,
+    import_history,
+    read_history,
+)
 from yarrow.errors import DataError, ParameterError
 
 LOG = Path(os.environ.get("YARROW_DATA", "nowhere")) / "desktop-activity" / "mypro-window.csv.gz"
 
 
 def stamp(seconds: float) -> str:
-    import datetime
-
     return datetime.datetime.fromtimestamp(MORNING + seconds, datetime.UTC).isoformat()
 
 
@@ -165,6 +171,83 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     assert declared(store) == [(0.0, "Paper"), (60.0, "Tax")]
 
 
+def hours(history: History) -> float:
+    return sum(span.end - span.start for span in history.window) / 3600
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "read"),
+    [
+        ("timestamp,app,window_title,duration_sec,label", "{at},code,main,90,STUDY",
+         "duration in seconds from 'duration_sec'"),
+        ("timestamp,duration,app,title", "{at},90.0,code,main",
+         "duration in seconds from 'duration'"),
+        ("start,title,duration_ms", "{at},main,90000",
+         "duration in milliseconds from 'duration_ms'"),
+        ("start,title,Minutes", "{at},main,1.5", "duration in minutes from 'Minutes'"),
+        ("started_at,ended_at,title", "{at},{end},main", "end from 'ended_at'"),
+        ("Date,Time Spent (seconds),Name,Category", "{at},90,main,Work",
+         "duration in seconds from 'Time Spent (seconds)'"),
+        ("Name,Start,End,Duration,Process", "main,{at},{end},0:01:30,code", "end from 'End'"),
+        ("Project,Description,Start date,Start time,End date,End time,Duration",
+         "P,main,{day},{clock},{day},{endclock},00:01:30",
+         "time from 'Start date and Start time', end from 'End date and End time'"),
+        ("Project,Description,Start Date,Start Time,Duration (h),Duration (decimal)",
+         "P,main,{day},{clock},00:01:30,0.03", "duration in hours from 'Duration (decimal)'"),
+        ("date,time,duration,title", "{day},{clock},90,main", "time from 'date and time'"),
+    ],
+)  # fmt: skip
+def test_how_long_rows_last_is_read_as_programs_write_it(
+    tmp_path: Path, header: str, row: str, read: str
+) -> None:
+    begin = datetime.datetime.fromtimestamp(MORNING)
+    end = begin + datetime.timedelta(seconds=90)
+    told = row.format(
+        at=begin.isoformat(),
+        end=end.isoformat(),
+        day=begin.date(),
+        clock=begin.time(),
+        endclock=end.time(),
+    )
+    later = told.replace(str(begin.date()), str(begin.date() + datetime.timedelta(days=1)))
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n{told}\n{later}\n")
+    (history,) = read_history(str(path))
+    assert [(s.start, s.end - s.start) for s in history.window] == [
+        (MORNING, 90.0),
+        (MORNING + 86400, 90.0),
+    ]
+    assert read in history.told
+
+
+def test_what_is_not_used_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"timestamp,title,Dauer,idle_time_sec\n{stamp(0)},a,9,1\n{stamp(60)},b,9,1\n")
+    (history,) = read_history(str(path))
+    assert "no column of durations or ends: a row lasts to the next, 300 s at most" in history.told
+    assert history.told.endswith("; not used: 'Dauer', 'idle_time_sec'")
+    (history,) = read_history(str(path), {"duration_ms": "Dauer"})
+    assert "duration in milliseconds from 'Dauer'" in history.told
+    assert hours(history) == pytest.approx(0.018 / 3600, rel=1e-4)
+
+
+def test_a_column_that_was_named_is_believed_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"start,end,title,duration\n{stamp(0)},{stamp(600)},a,1\n")
+    assert hours(read_history(str(path), {"duration": "duration"})[0]) == pytest.approx(1 / 3600)
+    assert hours(read_history(str(path), {"end": "end"})[0]) == pytest.approx(600 / 3600)
+
+
+@pytest.mark.skipif(not LOG.exists(), reason="needs desktop-activity in YARROW_DATA")
+def test_the_hours_of_a_real_log_are_those_of_its_durations() -> None:
+    path = LOG.parent / "focus-tracker.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        told = sum(float(row["duration_sec"]) for row in csv.DictReader(file)) / 3600
+    (history,) = read_history(str(path))
+    assert hours(history) == pytest.approx(told, rel=0.01)
+    assert told == pytest.approx(1.39, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -176,6 +259,14 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("a.csv", "time,title\n1,2,3\n", r"a\.csv, line 2: has 3 cells, not 2"),
         ("a.csv", "time,title\nsoon,b\n", r"a\.csv, line 2: no time"),
         ("a.csv", "time,title,duration\n5,b,-1\n", r"a\.csv, line 2: .* number of seconds"),
+        ("a.csv", "time,title,duration_min\n5,b,1:30\n", r"line 2: .*'1:30' is no duration as"),
+        ("a.csv", "time,title,duration\n5,b,soon\n", r"a\.csv, line 2: no time"),
+        ("a.csv", "start,end,title\n50,10,b\n", r"line 2: .*ends at '10', before it begins"),
+        ("a.csv", "start,end,title,duration\n0,50,b,50\n60,120,b,60000\n",
+         r"line 3: lasts 60 s by 'end' and 60000 s by 'duration'; say which one counts"),
+        ("a.csv", "date,start time,title\n01/15/2024,09:00 AM,b\n", r"line 2: .*is neither as"),
+        ("a.csv", "time,title,duration\n0,a,9000\n9,b,9000\n18,c,9000\n27,d,9\n",
+         r"the rows last 7\.50 hours together, .* --column duration_ms=NAME"),
         ("a.csv", '"time,title\n', "unexpected end of data"),
         ("a.csv", "", "needs a column of times"),
     ],

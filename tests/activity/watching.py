@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from yarrow.activity.activitywatch import ActivityWatch, Unreachable
 
@@ -42,14 +43,14 @@ class Watched:
         about = {"client": "test", "type": _KINDS[bucket], "hostname": HERE}
         self.server._ask(f"buckets/{bucket}", about)
 
-    def beat(self, bucket: str, at: float, pulse: float = 60.0, **data: str) -> None:
+    def beat(self, bucket: str, at: float, pulse: float = 60.0, **data: Any) -> None:
         """One heartbeat: so it was at this time."""
         stamp = datetime.datetime.fromtimestamp(at, datetime.UTC).isoformat()
         body = {"timestamp": stamp, "duration": 0, "data": data}
         self.server._ask(f"buckets/{bucket}/heartbeat?pulsetime={pulse}", body)
 
     def beats(
-        self, bucket: str, start: float, end: float, every: float = 10.0, **data: str
+        self, bucket: str, start: float, end: float, every: float = 10.0, **data: Any
     ) -> None:
         """A heartbeat every few seconds."""
         at = start

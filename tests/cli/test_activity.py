@@ -17,7 +17,7 @@ from yarrow.activity.events import Event
 from yarrow.activity.runner import way_to
 from yarrow.activity.store import Store, default_path
 
-COMMANDS = ("run", "demo", "import", "export", "forget", "never", "folder", "status")
+COMMANDS = ("run", "demo", "import", "export", "forget", "never", "folder", "status", "open")
 
 
 @pytest.fixture
@@ -188,9 +188,11 @@ def test_the_program_and_the_commands_beside_it(run: Run, database: Path, tmp_pa
     command = ("run", "--no-activitywatch", "--feed", feed, "--database", database, "--port", "0")
     with program(*command) as (process, link):
         client = Client(link)
-        assert link in run("activity", "status", "--database", database).stdout
+        told = run("activity", "status", "--database", database).stdout
+        assert f"Page: {link.partition('#')[0]} ('yarrow activity open' opens it)" in told
         again = run("activity", *command, code=2).stderr  # not two programs on one log
-        assert f"another program runs on it at {link}" in again
+        assert "another program runs on it; 'yarrow activity open' opens its page" in again
+        assert client.guest.key not in told + again
         with feed.open("a") as file:
             file.write('{"kind": "save", "resource": "/srv/www/index.html"}\n' + "broken\n")
         for _ in range(100):
@@ -213,9 +215,9 @@ def test_the_program_and_the_commands_beside_it(run: Run, database: Path, tmp_pa
 
 
 def test_the_way_to_the_page_is_the_owners_alone(tmp_path: Path) -> None:
-    with way_to(str(tmp_path / "a.sqlite"), "http://127.0.0.1:1/#token=x") as path:
+    with way_to(str(tmp_path / "a.sqlite"), "http://127.0.0.1:1/#key=x") as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert 'content="0; url=http://127.0.0.1:1/#token=x"' in path.read_text()
+        assert 'content="0; url=http://127.0.0.1:1/#key=x"' in path.read_text()
     assert not path.exists()
 
 

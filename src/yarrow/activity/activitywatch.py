@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import http.client
 import json
+import math
 import socket
 import urllib.parse
 import urllib.request
@@ -18,7 +19,7 @@ from typing import Any
 
 from yarrow.activity.clock import Clock
 from yarrow.activity.outside import AHEAD, read_json
-from yarrow.activity.spans import Change, Span, changes, read_spans
+from yarrow.activity.spans import Change, Span, changes, read_spans, read_time
 from yarrow.errors import ParameterError, YarrowError
 
 __all__ = ["ADDRESS", "ActivityWatch", "Collector", "Unreachable"]
@@ -26,6 +27,7 @@ __all__ = ["ADDRESS", "ActivityWatch", "Collector", "Unreachable"]
 ADDRESS = "http://localhost:5600"
 _TIMEOUT = 10.0
 _LOOK_BACK = 600.0  # seconds: watchers send late, and say only after minutes that nobody was there
+_LATE_PAGE = 10.0  # seconds: only with its page it is known whether a browser's window is private
 _FIRST = 12 * 3600.0  # what the first look takes in; 'import' reads all of a history
 _WINDOW, _WEB, _AFK = "currentwindow", "web.tab.current", "afkstatus"
 
@@ -61,14 +63,38 @@ class ActivityWatch:
             raise Unreachable(f"{self.address}: what answers there is no ActivityWatch.")
         return found
 
-    def write(self, bucket: str, kind: str, events: Iterable[Mapping[str, Any]]) -> None:
-        """Put events into a bucket of our own, in place of what it held."""
+    def write(
+        self,
+        bucket: str,
+        kind: str,
+        events: Iterable[Mapping[str, Any]],
+        start: float = -math.inf,
+        end: float = math.inf,
+    ) -> int:
+        """Put events into a bucket of our own, in place of what it held from `start` to `end`.
+
+        What lies outside stays as it was, and so does the outer part of an event that lies across
+        an edge. What is there already is not written again. Return how many events were left alone.
+        """
         name = urllib.parse.quote(bucket, safe="")
-        if bucket in self.buckets():
-            self._ask(f"buckets/{name}?force=1", method="DELETE")
-        about = {"client": "yarrow", "type": kind, "hostname": socket.gethostname()}
-        self._ask(f"buckets/{name}", about)
-        self._ask(f"buckets/{name}/events", list(events))
+        if bucket not in self.buckets():
+            about = {"client": "yarrow", "type": kind, "hostname": socket.gethostname()}
+            self._ask(f"buckets/{name}", about)
+        held = self._ask(f"buckets/{name}/events?limit=-1")  # asked for a span, a server cuts them
+        wanted, inside = list(events), []
+        for event in held:
+            span = _span_of(event)
+            outer = _outside(*span, start, end)
+            if outer != [span]:
+                inside.append(event)
+                wanted += [event_of(*part, event["data"]) for part in outer]
+        missing = {_content(event): event for event in wanted}
+        for event in inside:
+            if missing.pop(_content(event), None) is None:
+                self._ask(f"buckets/{name}/events/{event['id']}", method="DELETE")
+        if missing:
+            self._ask(f"buckets/{name}/events", [*missing.values()])
+        return len(held) - len(inside)
 
     def _ask(self, what: str, body: Any = None, method: str | None = None) -> Any:
         request = urllib.request.Request(
@@ -91,6 +117,30 @@ class ActivityWatch:
 
 def _iso(time: float) -> str:
     return datetime.datetime.fromtimestamp(time, datetime.UTC).isoformat()
+
+
+def event_of(start: float, end: float, data: Mapping[str, Any]) -> dict[str, Any]:
+    """An event of ActivityWatch, whose times are whole milliseconds."""
+    start = round(start, 3)
+    return {"timestamp": _iso(start), "duration": round(end - start, 3), "data": data}
+
+
+def _span_of(event: Mapping[str, Any]) -> tuple[float, float]:
+    start = round(read_time(event["timestamp"]), 3)
+    return start, round(start + float(event["duration"]), 3)
+
+
+def _outside(first: float, last: float, start: float, end: float) -> list[tuple[float, float]]:
+    """The parts of a span that do not lie between `start` and `end`."""
+    if first == last:
+        return [] if start <= first <= end else [(first, last)]
+    parts = ((first, min(last, start)), (max(first, end), last))
+    return [part for part in parts if part[0] < part[1]]
+
+
+def _content(event: Mapping[str, Any]) -> str:
+    """What makes two events the same."""
+    return json.dumps([_span_of(event), event["data"]], sort_keys=True)
 
 
 class Collector:
@@ -151,6 +201,7 @@ class Collector:
             now=seen_until,
             after=start,
             has_web=bool(kinds[_WEB]),
+            late=_LATE_PAGE,
         )
 
     def _spans(self, bucket: str, start: float, now: float) -> list[Span]:

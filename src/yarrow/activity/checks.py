@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from yarrow.activity import said
 from yarrow.activity.outside import check_time, typed
 from yarrow.activity.records import Activity
-from yarrow.errors import DataError
+from yarrow.errors import DataError, ParameterError
 
 LATEST = 300.0
 """An entry may be so many seconds older than the newest; it is taken as happening now."""
 FARTHEST = 1000
 """How many numbers a new activity may leave out."""
+LONGEST_NAME = 200
+"""How many characters a name may have that is given now; one in an old log is read as it is."""
 
 
 def check_late(time: float, now: float) -> None:
@@ -22,6 +24,16 @@ def check_late(time: float, now: float) -> None:
             f"the entry is {now - time:.0f} seconds older than the newest one, and at most "
             f"{LATEST:.0f} are taken",
             field="time",
+        )
+
+
+def check_name(entry: said.Said) -> None:
+    """Raise an error if a new name is too long to be shown anywhere."""
+    length = len(getattr(entry, "name", ""))
+    if length > LONGEST_NAME:
+        raise ParameterError(
+            f"a name may have {LONGEST_NAME} characters, and this one has {length}: "
+            f"{getattr(entry, 'name', '')[:40]!r}..."
         )
 
 

@@ -124,6 +124,9 @@ class Knowledge:
         self.words.amounts.add(EVERY, activity, times)
         self.words.amounts.add_to_each(vector.words, activity, times)
         self.seconds.amounts.add_items(vector.active, activity, times)
+
+    def use_folders(self, vector: InformationVector, activity: int, times: int = 1) -> None:
+        """The same for folders, which no switch is recognised by."""
         for folder in vector.folders:
             self.folders.use(folder, activity, times)
 

@@ -1,7 +1,8 @@
 """Events from anything that can write a line: a file of JSON lines that grows, or standard input.
 
 A line is an object with a `kind`, and with `resource`, `title`, `application` and `time` (seconds
-since 1970, or an ISO 8601 date) as far as they are known. Without a time it happens now.
+since 1970, or an ISO 8601 date) as far as they are known. Without a time it happens now. With
+`"incognito": true`, as ActivityWatch marks pages, nothing of it is kept: it is like being away.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ def _event(record: dict[str, Any], now: float) -> Event:
     if isinstance(record["time"], str):
         record["time"] = read_time(record["time"])
     record["time"] = check_moment(record["time"], now)
+    is_private = record.pop("incognito", False)
+    if not isinstance(is_private, bool):
+        raise DataError(f"must be true or false, not {is_private!r}", field="incognito")
     known = {field.name for field in dataclasses.fields(Event)}
     for name, value in record.items():
         if name not in known:
@@ -65,7 +69,8 @@ def _event(record: dict[str, Any], now: float) -> Event:
             raise DataError(f"must be text, not {value!r}", field=name)
     if "duration" in record:
         record["duration"] = check_duration(record["duration"])
-    return Event(**record)
+    event = Event(**record)
+    return Event(event.time, "away") if is_private else event
 
 
 def _keep(refused: list[str], error: DataError) -> None:
@@ -117,7 +122,10 @@ class FileFeed:
                 except DataError as error:
                     _keep(self.refused, error)
                     continue
-                content = hashlib.sha256(line).hexdigest()[:16]
+                # Of what is private the log gets nothing, not even what a guess could be tried on.
+                is_private = event.kind == "away" and b"incognito" in line
+                told = repr(event).encode() if is_private else line
+                content = hashlib.sha256(told).hexdigest()[:16]
                 origin = f"feed:{self.path}:{self._identity}:{place}:{content}"
                 found.append(Change(event, origin))
         return found

@@ -13,31 +13,60 @@ REMEMBERED = 14 * 86400.0
 
 
 class Past:
-    """Keeps diary and knowledge together: whatever is said about a minute changes both."""
+    """Keeps diary and knowledge together: whatever is said about a minute changes both.
+
+    The diary has each minute at once. What was seen in it counts for its activity only when the
+    minute is settled: by what the person says, or by time. If it counted at once, then a switch
+    that was not declared would teach from its first minute on that the new resources belong to the
+    old activity, and what was not noticed in this minute would hardly be noticed in the next.
+    """
 
     def __init__(self) -> None:
         self.diary = Diary()
         self.knowledge = Knowledge()
         self.vectors: deque[InformationVector] = deque()
         """Those of the last lines of the diary."""
+        self.held: deque[int] = deque()
+        """Lines of the diary that do not count yet."""
         self.titles: dict[str, tuple[str, float]] = {}
         """The last title of a resource, and when it was used."""
 
     def write(
-        self, vector: InformationVector, activity: int, source: Source, thought: int, sure: float
+        self,
+        vector: InformationVector,
+        activity: int,
+        source: Source,
+        thought: int,
+        sure: float,
+        *,
+        hold: bool = False,
     ) -> None:
-        """Write a line for a vector, and count it for its activity."""
+        """Write a line for a vector, and count it for its activity, or hold it."""
         end, vectors = vector.end, self.vectors
         self.diary.add(vector.start, end, activity, source, thought, sure)
         if vectors:
             vectors[-1].open = []  # only the last one's is asked for, and they are long
         vectors.append(vector)
-        while vectors[0].end < end - REMEMBERED:
-            vectors.popleft()
         for resource, title in vector.titles.items():
             self.titles[resource] = (title, end)
         if activity != NOTHING:
-            self.knowledge.credit(vector, activity)
+            self.knowledge.use_folders(vector, activity)
+        self.held.append(len(self.diary) - 1)
+        if not hold:
+            self.settle(end)
+        while vectors[0].end < end - REMEMBERED:
+            vectors.popleft()
+
+    def settle(self, until: float) -> None:
+        """Count the lines that ended by then."""
+        while self.held and self.diary.end[self.held[0]] <= until:
+            line = self.held.popleft()
+            activity = self.diary.activity[line]
+            if activity != NOTHING:
+                self.knowledge.credit(self._vector(line), activity)
+
+    def _vector(self, line: int) -> InformationVector:
+        return self.vectors[line - len(self.diary) + len(self.vectors)]
 
     def relabel(self, since: float, until: float, activity: int, source: Source) -> None:
         """Move what was associated in this time to the right activity."""
@@ -45,11 +74,24 @@ class Past:
         for line in self.diary.between(since, until):
             old = self.diary.activity[line]
             if line >= forgotten and old != activity:
-                vector = self.vectors[line - forgotten]
+                vector, counts = self._vector(line), line not in self.held
                 if old != NOTHING:
-                    self.knowledge.credit(vector, old, -1)
-                self.knowledge.credit(vector, activity)
+                    self.knowledge.use_folders(vector, old, -1)
+                    if counts:
+                        self.knowledge.credit(vector, old, -1)
+                self.knowledge.use_folders(vector, activity)
+                if counts:
+                    self.knowledge.credit(vector, activity)
             self.diary.relabel(line, activity, source)
+
+    def spent(self, activity: int) -> dict[str, float]:
+        """Seconds at each resource of an activity, of minutes that do not count yet too."""
+        found = dict(self.knowledge.seconds.of(activity))
+        for line in self.held:
+            if self.diary.activity[line] == activity:
+                for resource, seconds in self._vector(line).active.items():
+                    found[resource] = found.get(resource, 0.0) + seconds
+        return found
 
     def merge(self, activity: int, into: int) -> None:
         """Two activities are one."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 PATIENCE = 300.0
 """Seconds after which an alarm counts as unanswered."""
 
+JUST_SAID = 120.0
+"""Seconds that a declaration vouches for: minutes that end by then count at once."""
+
 HIGHEST_SCORE = 100.0
 """What a lead counts if there is nothing else to lead."""
 
@@ -46,6 +49,8 @@ class Recogniser:
     silence : seconds after an alarm without another; what it would have said, it learns from
     repeat : whether an alarm may come again that was wrong, while it is still the same thought
     learner : another way to change the weights than Lemma 5.1
+    hold : seconds until a minute counts for the declared activity, if nobody says anything before;
+        with 0 it counts at once, and then a switch that was missed at first is hardly found later
 
     Examples
     --------
@@ -74,9 +79,12 @@ class Recogniser:
         silence: float = 0.0,
         repeat: bool = False,
         learner: Learner | None = None,
+        hold: float = 180.0,
     ) -> None:
         if not interval > 0:
             raise ParameterError(f"'interval' must be a number of seconds > 0, not {interval!r}.")
+        if not hold >= 0:
+            raise ParameterError(f"'hold' must be a number of seconds >= 0, not {hold!r}.")
         if not (C > 0 and alpha > 0):
             raise ParameterError(f"'C' and 'alpha' must be > 0, not {C!r} and {alpha!r}.")
         if words not in ("sum", "each"):
@@ -84,6 +92,7 @@ class Recogniser:
         self.threshold = threshold
         self.silence = silence
         self.repeat = repeat
+        self.hold = hold
         self._builder = VectorBuilder(interval)
         self._judge = Judge(Weights(words == "each"), learner or SoftMargin(C, alpha))
         self._answers = Answers(without_feedback)
@@ -143,6 +152,9 @@ class Recogniser:
         """Judge a vector, write it down and learn from what was declared."""
         if self._question is not None and vector.end > self._question.alarm.time + PATIENCE:
             self._unanswered(self._question)
+        # What is asked about waits for the answer.
+        asked = math.inf if self._question is None else self._question.alarm.since
+        self._past.settle(min(vector.end - self.hold, asked))
         self._before = self._present
         if self._switched:
             self._switched = False
@@ -153,7 +165,8 @@ class Recogniser:
             return []
         self._ending, best, lead = self._judge.endings(self._before, self._present)
         sure = certainty(lead)
-        self._past.write(vector, self._declared, self._source, best, sure)
+        hold = self.hold > 0 and since > JUST_SAID
+        self._past.write(vector, self._declared, self._source, best, sure, hold=hold)
         if best != self._refused:
             self._refused = NOTHING
         # Of a pair on both sides of a declared switch it is known what it was.
@@ -166,8 +179,8 @@ class Recogniser:
         else:
             score = float(self._ending[best] - self._ending[self._declared])
         score = min(score, HIGHEST_SCORE)
-        asked = self._question is not None and self._question.alarm.activity == best
-        if score <= self.threshold or asked:
+        again = self._question is not None and self._question.alarm.activity == best
+        if score <= self.threshold or again:
             return []
         if vector.end < self._quiet_until:  # it was told what is right, and should know by now
             self._teach(self._before, self._present, self._last_line())
@@ -215,6 +228,7 @@ class Recogniser:
                 self._correct(entry, time)
             case said.Confirm():
                 self._answer(right=False)
+                self._past.settle(time)
             case said.Associate(resource=resource, activity=None):
                 self._past.knowledge.give(resource, None)
             case said.Associate(resource=resource, activity=int(activity)):
@@ -239,6 +253,7 @@ class Recogniser:
         if self._question is not None:
             self._answers.heard(self._question.alarm, activity == self._question.alarm.activity)
             self._question = None
+        self._past.settle(time)
         self._activities[activity].archived = False
         self._switched = activity != self._declared
         self._set(activity, time, "declared")
@@ -253,6 +268,7 @@ class Recogniser:
         self._activities[activity].archived = False
         until = time if entry.until is None else min(entry.until, time)
         self._past.relabel(entry.since, until, activity, "corrected")
+        self._past.settle(until)
         if entry.until is None:
             question = self._question
             right = question is not None and question.alarm.activity == activity
@@ -358,7 +374,9 @@ class Recogniser:
 
     def resources(self, activity: int) -> list[Resource]:
         """The resources of an activity, the last used first."""
-        return resources_of(self._find(activity), self._past.knowledge, self._past.titles)
+        number = self._find(activity)
+        explicit = self._past.knowledge.explicit
+        return resources_of(number, self._past.spent(number), explicit, self._past.titles)
 
     def folders(self, activity: int | None = None) -> list[tuple[str, float]]:
         """Folders that are likely next, with their probabilities.

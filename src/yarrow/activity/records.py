@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
-from yarrow.activity.features import Features, Knowledge
+from yarrow.activity.features import Features
 from yarrow.activity.thoughts import Alarm
 
 
@@ -41,14 +42,20 @@ class Question:
 
 
 def resources_of(
-    activity: int, knowledge: Knowledge, titles: dict[str, tuple[str, float]]
+    activity: int,
+    spent: Mapping[str, float],
+    owners: Mapping[str, int],
+    titles: Mapping[str, tuple[str, float]],
 ) -> list[Resource]:
-    """The resources of an activity, the last used first; `titles` tells title and last use."""
-    explicit = {r for r, owner in knowledge.explicit.items() if owner == activity}
-    spent = dict(knowledge.seconds.of(activity))
+    """The resources of an activity, the last used first.
+
+    `spent` are its seconds at each, `owners` what a person gave away; `titles` tells title and last
+    use.
+    """
+    explicit = {resource for resource, owner in owners.items() if owner == activity}
     found = []
     for resource in explicit | spent.keys():
-        if knowledge.explicit.get(resource, activity) == activity:
+        if owners.get(resource, activity) == activity:
             title, used = titles.get(resource, ("", 0.0))
             seconds = spent.get(resource, 0.0)
             found.append(Resource(resource, title, used, seconds, resource in explicit))

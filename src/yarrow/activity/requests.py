@@ -103,6 +103,8 @@ class Requests:
             end = _time(asked, "end", optional=True) or start + _DAY
             thought, alarm = session.recogniser.thought(), session.alarm()
             ranked = _shares(thought.ranked)
+            since = session.declared_since() if alarm is None else alarm.since
+            since = now if since is None else since
             shares = {one["activity"]: one["certainty"] for one in ranked}
             return {
                 "version": session.version,
@@ -127,6 +129,11 @@ class Requests:
                     "since": alarm.since,
                     "certainty": shares.get(alarm.activity, alarm.certainty),
                     "reasons": _reasons(alarm.reasons),
+                },
+                "correction": {  # what a correction of the present is about
+                    "since": since,
+                    "ranked": _ranked(session.recogniser.stretches(max(since, now - _DAY), now)),
+                    "refused": session.refused_activity(),
                 },
                 "activities": [
                     {"id": one.id, "name": one.name, "archived": one.archived}
@@ -239,30 +246,54 @@ def _shares(ranked: tuple[tuple[int, float], ...]) -> list[dict[str, Any]]:
     ]
 
 
+def _ranked(stretches: list[Stretch]) -> list[dict[str, Any]]:
+    """What a time is taken for, the likeliest first: of each activity, the share of the time."""
+    sums: dict[int, float] = {}
+    total = 1e-9
+    for one in stretches:
+        length = one.end - one.start
+        total += length
+        doubt = 0.0 if one.thought == one.activity else 1.0 - one.certainty
+        for activity, share in ((one.activity, one.certainty), (one.thought, doubt)):
+            if activity is not None and share > 0.0:
+                sums[activity] = sums.get(activity, 0.0) + share * length
+    order = sorted(sums, key=lambda activity: -sums[activity])
+    return [{"activity": one, "certainty": sums[one] / total} for one in order]
+
+
 def _joined(stretches: list[Stretch]) -> list[dict[str, Any]]:
     """Stretches as a page shows them: short changes of thought make no stretch of their own."""
-    found: list[dict[str, Any]] = []
+    groups: list[tuple[bool, list[Stretch]]] = []
     for one in stretches:
         unsure = (
             one.source != "corrected" and one.activity is not None
             and one.certainty < _UNSURE and one.end - one.start >= _WORTH_A_REVIEW
         )  # fmt: skip
-        last = found[-1] if found else None
+        last = groups[-1] if groups else None
         if (
             last is not None
-            and one.start - last["end"] <= _TOUCHING
-            and ((last["activity"], last["unsure"]) == (one.activity, unsure))
+            and one.start - last[1][-1].end <= _TOUCHING
+            and (last[1][-1].activity, last[0]) == (one.activity, unsure)
         ):
-            before, length = last["end"] - last["start"], one.end - one.start
-            sum_of_both = last["certainty"] * before + one.certainty * length
-            last["certainty"] = sum_of_both / max(before + length, 1e-9)
-            last["end"] = one.end
+            last[1].append(one)
         else:
-            told = {"start": one.start, "end": one.end, "activity": one.activity,
-                    "certainty": one.certainty, "how": one.source, "thought": one.thought,
-                    "unsure": unsure}  # fmt: skip
-            found.append(told)
-    return found
+            groups.append((unsure, [one]))
+    return [_told(unsure, group) for unsure, group in groups]
+
+
+def _told(unsure: bool, group: list[Stretch]) -> dict[str, Any]:
+    """A stretch of the page; what it is taken for is said and offered in the same order."""
+    ranked, first = _ranked(group), group[0]
+    shares = {one["activity"]: one["certainty"] for one in ranked}
+    return {
+        "start": first.start,
+        "end": group[-1].end,
+        "activity": first.activity,
+        "certainty": shares.get(first.activity, 0.0),
+        "how": first.source,
+        "ranked": ranked,
+        "unsure": unsure,
+    }
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> list[dict[str, Any]]:

@@ -24,7 +24,8 @@ from yarrow.activity.spans import Change
 from yarrow.activity.store import Store
 from yarrow.errors import ParameterError, YarrowError
 
-__all__ = ["Runner", "alone", "ask_running", "running_at", "token_of", "way_to"]
+__all__ = ["Runner", "alone", "ask_running", "running_at", "token_of", "way_of",
+           "way_to"]  # fmt: skip
 
 _EVERY = 1.0  # seconds between two rounds
 _ASK_EVERY = 5.0  # seconds between two looks at ActivityWatch
@@ -170,11 +171,14 @@ def newest_seen(store: Store) -> float | None:
 
 
 def token_of(store: Store) -> str:
-    """The token of a log: the same after each start, so that an open page goes on."""
-    token = store.setting("token")
+    """The lasting key of a log: the same after each start, so that an open page goes on.
+
+    What older versions kept under "token" was sent, printed and kept by browsers: it opens nothing.
+    """
+    token = store.setting("page.token")
     if not token:
         token = secrets.token_urlsafe(24)
-        store.keep("token", token)
+        store.keep("page.token", token)
     return token
 
 
@@ -193,9 +197,9 @@ def alone(database: str, link: str) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            told = running_at(database)
-            where = f" at {told['link']}" if told else ""
-            raise ParameterError(f"{database}: another program runs on it{where}.") from None
+            raise ParameterError(
+                f"{database}: another program runs on it; 'yarrow activity open' opens its page."
+            ) from None
         file.truncate()
         json.dump({"link": link, "process": os.getpid()}, file)
         file.flush()
@@ -207,17 +211,23 @@ def alone(database: str, link: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def way_to(database: str, link: str) -> Iterator[Path]:
-    """A file that leads a browser to the page.
+    """A file that leads a browser to the page, as long as the program runs.
 
     What a program is started with, every user of the machine can see; this file only its owner.
     """
-    path = Path(f"{database}.html").absolute()
+    path = way_of(database)
+    path.unlink(missing_ok=True)  # what a killed program left may be open to others
     with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
         file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={link}">\n')
     try:
         yield path
     finally:
         path.unlink(missing_ok=True)
+
+
+def way_of(database: str) -> Path:
+    """Where the file is that leads to the page."""
+    return Path(f"{database}.html").absolute()
 
 
 def running_at(database: str) -> dict[str, Any] | None:
@@ -236,19 +246,11 @@ def running_at(database: str) -> dict[str, Any] | None:
 
 def ask_running(database: str, what: str) -> Any:
     """Ask the program that runs on the log; None if none does, or it is too busy to answer."""
-    import urllib.parse
-    import urllib.request
+    from yarrow.activity.keys import Guest
 
     told = running_at(database)
     if told is None:
         return None
-    parts = urllib.parse.urlsplit(told["link"])
-    token = urllib.parse.parse_qs(parts.fragment).get("token", [""])[0]
-    request = urllib.request.Request(
-        f"http://{parts.netloc}/api/{what}", headers={"Authorization": f"Bearer {token}"}
-    )
     with contextlib.suppress(OSError, ValueError, YarrowError):
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=2.0) as answer:
-            return json.load(answer)
+        return Guest(told["link"]).ask(f"/api/{what}")
     return None

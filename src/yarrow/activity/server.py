@@ -1,25 +1,25 @@
-"""The page's server: on this machine only, for those who have the token.
+"""The page's server: on this machine only, for those who have a key.
 
 Other programs and web pages on the same machine are strangers. So the address is 127.0.0.1, and
-each request about data carries a random token in a header (a cookie would be sent to every other
-port of this machine too). Its `Host` must be ours, since a stranger's name may be made to point to
-127.0.0.1; and if a browser says where a request comes from, it must come from our page. The page
-itself holds no data and may load nothing from elsewhere.
+each request about data carries a proof in a header that its sender has a key (see `keys`; a cookie
+would be sent to every other port of this machine too). Its `Host` must be ours, since a stranger's
+name may be made to point to 127.0.0.1, and `localhost` may be another program's ::1; and if a
+browser says where a request comes from, it must come from our page. The page itself holds no data
+and may load nothing from elsewhere.
 """
 
 from __future__ import annotations
 
-import hmac
 import http.server
 import importlib.resources
 import json
-import secrets
 import socketserver
 import sqlite3
 import threading
 import urllib.parse
 from typing import Any
 
+from yarrow.activity.keys import Keys
 from yarrow.activity.outside import read_json
 from yarrow.activity.requests import Requests
 from yarrow.errors import ParameterError, YarrowError
@@ -36,7 +36,7 @@ _FILES = {
 }
 _FILES |= {
     f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-    for name in ("page", "draw", "said", "chooser", "server", "view", "elements")
+    for name in ("page", "live", "server", "keys", "draw", "said", "chooser", "view", "elements")
 }
 _ALWAYS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -57,11 +57,12 @@ class PageServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
     Parameters
     ----------
     requests : what can be asked and said
-    token : the key; a new one by default
+    token : the key that outlives this run; a new one by default
     port : 0 takes a free one
     """
 
     daemon_threads = True
+    request_queue_size = 64
     allow_reuse_address = True
     block_on_close = False
 
@@ -74,18 +75,18 @@ class PageServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
                 "choose another by --port."
             ) from None
         self.requests = requests
-        self.token = token or secrets.token_urlsafe(24)
+        self.keys = Keys(self.address.rstrip("/"), token)
         self.stopping = threading.Event()
 
     @property
     def address(self) -> str:
-        """Where the page is, without the token."""
+        """Where the page is, without the key."""
         return f"http://{HOST}:{self.server_port}/"
 
     @property
     def link(self) -> str:
-        """The address with the token, for the person whose desk it is."""
-        return f"{self.address}#token={self.token}"
+        """The address with the key of this run, for the person whose desk it is."""
+        return f"{self.address}#key={self.keys.run}"
 
     def start(self) -> None:
         """Serve in a thread of its own."""
@@ -143,14 +144,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 raise _Refused(404, "there is no such page.") from None
             if method == "GET" and parts.path in _FILES:
                 return self._send_file(*_FILES[parts.path])
+            self._check_origin()
+            if method == "GET" and parts.path == "/hello":
+                return self._send_json(200, self.server.keys.greeted(asked.get("number", "")))
             if not parts.path.startswith("/api/"):
                 raise _Refused(404, "there is no such page.")
-            self._check_stranger()
+            body = self._body() if method == "POST" else b""
+            if not self.server.keys.opens(
+                self.headers.get("Authorization", ""), method, self.path, body
+            ):
+                raise _Refused(401, "the key is missing or wrong, or the request came too late.")
             what = parts.path.removeprefix("/api/")
             if method == "GET" and what == "live":
-                return self._send_live(asked)
+                return self._send_live()
+            if method == "GET" and what == "keys":
+                keys = self.server.keys
+                return self._send_json(200, {"run": keys.run, "lasting": keys.lasting})
             if method == "POST":
-                asked = self._body()
+                asked = _read(body)
             told = self.server.requests.answer(method, what, asked)
             if told is None:
                 raise _Refused(404, f"there is nothing called {what!r} to be asked.")
@@ -172,34 +183,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             raise
 
     def _check_host(self) -> None:
-        names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
-        if self.headers.get("Host", "").lower() not in names:
-            raise _Refused(403, "this page has another name.")
+        if self.headers.get("Host", "").lower() != f"{HOST}:{self.server.server_port}":
+            raise _Refused(403, f"unexpected Host header; the page is at {self.server.address}")
 
-    def _check_stranger(self) -> None:
-        origin = self.headers.get("Origin")
-        host = self.headers.get("Host", "").lower()
-        if origin is not None and origin != f"http://{host}":
+    def _check_origin(self) -> None:
+        origin = self.headers.get("Origin", self.server.keys.address)
+        site = self.headers.get("Sec-Fetch-Site", "same-origin")
+        if origin != self.server.keys.address or site not in ("same-origin", "none"):
             raise _Refused(403, "another page may not ask.")
-        if self.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
-            raise _Refused(403, "another page may not ask.")
-        given = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(given.encode(), self.server.token.encode()):
-            raise _Refused(401, "the token is missing or wrong.")
 
-    def _body(self) -> dict[str, Any]:
+    def _body(self) -> bytes:
         if self.headers.get_content_type() != "application/json":
             raise _Refused(415, "what is said must be JSON.")
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > _LARGEST:
             raise _Refused(413, "what is said must have a length, and not too great a one.")
-        try:
-            body = read_json(self.rfile.read(int(length)))
-        except ValueError as error:
-            raise _Refused(400, f"what is said must be JSON ({error}).") from None
-        if not isinstance(body, dict):
-            raise _Refused(400, "what is said must be an object.")
-        return body
+        return self.rfile.read(int(length))
 
     def _send_file(self, name: str, kind: str) -> None:
         page = importlib.resources.files("yarrow.activity") / "page" / name
@@ -221,20 +220,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for name, value in _ALWAYS.items():
             self.send_header(name, value)
 
-    def _send_live(self, asked: dict[str, Any]) -> None:
-        """The state now, and again whenever it has changed, as server-sent events."""
+    def _send_live(self) -> None:
+        """A line whenever the state has changed, and now and then as a sign of life."""
         self.close_connection = True
-        session, seen = self.server.requests.session, -1
-        first = self.server.requests.state(asked)  # an error is answered before the stream begins
+        session = self.server.requests.session
         self._start(200, "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        told = json.dumps(first)
         while not self.server.stopping.is_set():
-            self.wfile.write(f"data: {told}\n\n".encode())
+            seen = session.version
+            self.wfile.write(f"data: {seen}\n\n".encode())
             self.server.stopping.wait(_OFTEN)
             with session.changed:
                 if session.version == seen and not self.server.stopping.is_set():
                     session.changed.wait(_ALIVE)
-                seen = session.version
-                told = json.dumps(self.server.requests.state(asked))
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    try:
+        told = read_json(body)
+    except ValueError as error:
+        raise _Refused(400, f"what is said must be JSON ({error}).") from None
+    if not isinstance(told, dict):
+        raise _Refused(400, "what is said must be an object.")
+    return told

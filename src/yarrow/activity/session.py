@@ -9,6 +9,7 @@ log from there. So the state is always what a replay of the whole log would give
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import marshal
 import sqlite3
@@ -19,7 +20,9 @@ from typing import Any
 
 from yarrow import __version__
 from yarrow.activity import said
+from yarrow.activity.checks import check_name
 from yarrow.activity.clock import Clock
+from yarrow.activity.diary import NOTHING
 from yarrow.activity.events import Event
 from yarrow.activity.recogniser import Recogniser
 from yarrow.activity.records import Activity
@@ -87,7 +90,10 @@ class Session:
             self.recogniser.load_state_dict(marshal.loads(state))
         elif (kept := self.store.snapshot(self._made_by)) is not None:
             try:
-                (at, number), state = json.loads(zlib.decompress(kept[1]))
+                digest, packed = kept[1][:32], kept[1][32:]
+                if hashlib.sha256(packed).digest() != digest:
+                    raise ValueError("it is not as it was saved")
+                (at, number), state = json.loads(zlib.decompress(packed))
                 self.recogniser.load_state_dict(state)
                 if kept[0] != (at, number):
                     raise ValueError("it stands at another place")
@@ -132,7 +138,7 @@ class Session:
 
     def _save(self, place: Place, state: dict[str, Any]) -> None:
         packed = zlib.compress(json.dumps([place, state]).encode(), level=1)
-        self.store.add_snapshot(place, self._made_by, packed)
+        self.store.add_snapshot(place, self._made_by, hashlib.sha256(packed).digest() + packed)
         self._saved = place[0]
 
     def close(self) -> None:
@@ -233,6 +239,7 @@ class Session:
         """Put what the person says into the log; when this returns it is on the disk."""
         with self.changed:
             entry = kind(self.now(), *fields)
+            check_name(entry)
             self.recogniser.check(entry)
             self._append([entry], [None])
 
@@ -299,6 +306,11 @@ class Session:
     def alarm(self) -> Alarm | None:
         """The newest alarm that nobody has answered."""
         return self.recogniser.unanswered()
+
+    def refused_activity(self) -> int | None:
+        """What the person said no to, while it is still what the recogniser thinks."""
+        refused = self.recogniser._refused
+        return None if refused == NOTHING else refused
 
     def declared_since(self) -> float | None:
         """Since when the declared activity is."""

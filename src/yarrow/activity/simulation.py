@@ -23,6 +23,7 @@ RIGHT_WITHIN = 300.0
 """Seconds between a switch and an alarm that is right about it."""
 FORGOTTEN = 4
 """Every so many switches one is not declared."""
+_FIRST = 1_767_571_200.0  # when short lives begin; it stands for any time
 
 
 class Watcher(Protocol):
@@ -96,6 +97,30 @@ def simulate(life: Life, watcher: Watcher, *, answered: float = 1.0, seed: int =
 
 def _activity_at(life: Life, times: list[float], end: float) -> int:
     return life.switches[max(bisect.bisect_left(times, end) - 1, 0)].activity
+
+
+def short_life(seed: int, *, stretch: float = 200.0, resources: int = 3) -> Life:
+    """Two activities with nothing in common, in turns; the last switch is the one not declared.
+
+    Each has been at the desk twice for so many seconds when that switch comes: a person's first
+    quarter of an hour, when each minute that counts for the wrong activity is a large part of all.
+    """
+    chance = random.Random(f"yarrow short life {seed}")
+    names = ("Harbour", "Violin")
+    events: list[Event] = []
+    switches = [
+        Switch(_FIRST + turn * stretch, turn % 2, turn % 2) for turn in range(FORGOTTEN + 1)
+    ]
+    for switch in switches:
+        end = switch.time + (RIGHT_WITHIN if switch is switches[-1] else stretch)
+        now = switch.time
+        while now < end:
+            name, number = names[switch.activity], chance.randrange(resources)
+            paper = "abcdefgh"[number] * 4
+            events.append(Event(now, "focus", f"/{name}/{paper}", f"{name} {paper}", "editor"))
+            now += max(2.0, 24.0 * chance.lognormvariate(0.0, 1.0))
+    events.append(Event(switches[-1].time + RIGHT_WITHIN, "away"))
+    return Life(names, tuple(e for e in events if e.time <= events[-1].time), tuple(switches))
 
 
 class _Person:

@@ -16,7 +16,7 @@ from yarrow.lazy import np
 if TYPE_CHECKING:
     from yarrow.activity.recogniser import Recogniser
 
-FORMAT = 4
+FORMAT = 5
 """Raise it whenever the state or what is learned from the same log changes."""
 
 _PLAIN = (
@@ -44,6 +44,7 @@ def take(recogniser: Recogniser) -> dict[str, Any]:
         "activities": [dataclasses.asdict(activity) for activity in r._activities.values()],
         "diary": r._past.diary.state_dict(),
         "vectors": [_vector(vector) for vector in r._past.vectors],
+        "held": list(r._past.held),
         "titles": [[resource, *title] for resource, title in r._past.titles.items()],
         "plain": {name: getattr(r, name) for name in _PLAIN},
         "before": _features(r._before),
@@ -67,6 +68,7 @@ def restore(recogniser: Recogniser, state: dict[str, Any]) -> None:
     r._activities = {fields["id"]: Activity(**fields) for fields in state["activities"]}
     r._past.diary.load_state_dict(state["diary"])
     r._past.vectors = deque(InformationVector(*fields) for fields in state["vectors"])
+    r._past.held = deque(state["held"])
     r._past.titles = {resource: (title, used) for resource, title, used in state["titles"]}
     for name in _PLAIN:
         setattr(r, name, state["plain"][name])

@@ -4,11 +4,12 @@ ActivityWatch has buckets of spans: which window was in front, which page its br
 whether anybody was there. Heartbeats may come twice, late and overlapping, and the newest span
 still grows. The log wants changes: this window from now on, nobody there from now on. Each change
 is named after the span that told it (its origin), so that looking at the same spans again adds
-nothing.
+nothing. Of a page that a watcher marks as incognito nothing is taken: it is like being away.
 """
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import datetime
 import math
@@ -24,6 +25,7 @@ __all__ = ["GAP", "Change", "Span", "changes", "read_spans"]
 
 GAP = 120.0  # seconds without a window: the machine slept, or its watcher was off
 _STILL = 300.0  # seconds after which a window that stays in front is told again
+_PRIVATE = "incognito"
 _TOUCHING = 5.0  # seconds between two spans with the same contents that are one
 
 
@@ -93,6 +95,8 @@ def _span(event: Any, source: str, now: float) -> Span:
         data = event["data"]
         if not isinstance(data, Mapping):
             raise TypeError
+        if _is_private(data):
+            data = {_PRIVATE: True}  # its address and its title go no further
     except DataError as error:
         raise DataError(f"{error}, in the event {str(event)[:80]}", source=source) from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
@@ -100,6 +104,11 @@ def _span(event: Any, source: str, now: float) -> Span:
             f"an event needs a timestamp, a duration and data, not {str(event)[:80]}", source=source
         ) from None
     return Span(start, min(start + duration, max(start, now)), data)
+
+
+def _is_private(data: Mapping[str, Any]) -> bool:
+    """Whether a page is in a window that leaves no traces; what says neither no nor yes is."""
+    return data.get(_PRIVATE, False) not in (False, None)
 
 
 def read_time(text: str) -> float:
@@ -119,6 +128,7 @@ def changes(
     now: float,
     after: float = float("-inf"),
     has_web: bool = False,
+    late: float = 0.0,
 ) -> list[Change]:
     """What changed on the desk after a time, in order.
 
@@ -129,8 +139,10 @@ def changes(
     now : spans that ended just before it still go on
     after : earlier changes are known; a span that was cut there by the server is no change
     has_web : whether pages are watched, so that a browser's window needs no name of its own
+    late : seconds that a watcher of pages may be late; a browser's window that is newer is told
+        when its page is known, or must be known to be none: it may be incognito
     """
-    shown = sorted(_focus(window, web, has_web or bool(web), bucket), key=_time)
+    shown = sorted(_focus(window, web, has_web or bool(web), bucket, now - late), key=_time)
     found: list[Change] = []
     at = 0
     front: Event | None = None
@@ -162,7 +174,10 @@ def _gone(time: float, bucket: str) -> Change:
     return Change(Event(time, "away"), f"{bucket}@away:{time:.3f}")
 
 
-def _focus(window: list[Span], web: list[Span], has_web: bool, bucket: str) -> Iterator[Change]:
+def _focus(
+    window: list[Span], web: list[Span], has_web: bool, bucket: str, told_until: float
+) -> Iterator[Change]:
+    hidden = _Hidden(web)
     pages = iter(web)
     page = next(pages, None)
     for seen in window:
@@ -173,22 +188,51 @@ def _focus(window: list[Span], web: list[Span], has_web: bool, bucket: str) -> I
             resource = resource_of(application, title)
             yield from _lasting(seen, ("focus", resource, title, application), bucket)
             continue
+        is_private = hidden.has(seen)
         begun = seen.end if page is None else min(seen.end, page.start)
         if begun > seen.start or begun == seen.end:  # no page is known yet
             resource = "" if has_web else resource_of(application, title)
             first = seen._replace(end=max(begun, seen.start))
-            yield from _lasting(first, ("focus", resource, title, application), bucket)
+            about = _NOBODYS if is_private else ("focus", resource, title, application)
+            if not (has_web and begun == seen.end and seen.start > told_until):
+                yield from _lasting(first, about, bucket)
         while page is not None and page.start < seen.end:
             address = _text(page, "url")
-            if is_web_address(address):
-                shown = page._replace(
-                    start=max(page.start, seen.start), end=min(page.end, seen.end)
-                )
-                about = ("navigate", address, _text(page, "title") or title, application)
-                yield from _lasting(shown, about, f"{bucket}+")
+            shown = page._replace(start=max(page.start, seen.start), end=min(page.end, seen.end))
+            if _is_private(page.data):
+                yield from _lasting(shown, _NOBODYS, f"{bucket}+")
+            elif is_web_address(address):
+                named = _text(page, "title") or ("" if is_private else title)
+                yield from _lasting(shown, ("navigate", address, named, application), f"{bucket}+")
             if page.end > seen.end:
                 break  # the same page may be in front again
             page = next(pages, None)
+
+
+_NOBODYS = ("away", "", "", "")  # as what 'never' matches is stored
+
+
+class _Hidden:
+    """When a browser's window may have the title of an incognito page.
+
+    Watchers look every few seconds, and not at the same time: a window that came a little before
+    the page may be its, and so may all until the next page was seen, or until a watcher that is
+    silent must have gone.
+    """
+
+    def __init__(self, web: list[Span]) -> None:
+        nexts = [page.start for page in web[1:]] + [math.inf]
+        hidden = [
+            (page.start, min(page.end + GAP, following))
+            for page, following in zip(web, nexts, strict=False)
+            if _is_private(page.data)
+        ]
+        self._starts, self._ends = [start for start, _ in hidden], [end for _, end in hidden]
+
+    def has(self, seen: Span) -> bool:
+        """Whether a window may have such a title."""
+        last = bisect.bisect_right(self._starts, max(seen.end, seen.start + _TOUCHING)) - 1
+        return last >= 0 and self._ends[last] > seen.start  # of the earlier ones, all end earlier
 
 
 def _lasting(span: Span, about: tuple[str, str, str, str], name: str) -> Iterator[Change]:

@@ -82,6 +82,10 @@ class Store:
         """Close the file; what was appended is there already."""
         self._db.close()
 
+    def __del__(self) -> None:
+        if "_db" in self.__dict__:  # else it could not be opened
+            self._db.close()
+
     def __enter__(self) -> Store:
         return self
 

@@ -7,19 +7,13 @@ import math
 from typing import TYPE_CHECKING
 
 from yarrow.activity.features import ACTIVITY_FEATURES, SCALE, Features, Knowledge
+from yarrow.activity.function_words import FUNCTION_WORDS
 from yarrow.activity.learning import Weights
 from yarrow.activity.vectors import InformationVector
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SAY_NOTHING = """
-an and are as at be by for from has have how in into is it its my no not of on or our re so than
-that the their this to up was we what when where which who will with you your
-"""
-SAY_NOTHING = frozenset(_SAY_NOTHING.split())
-"""Words that no reason is made of, though they count like all others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,7 +85,7 @@ def reasons(
     found = [
         Reason("word", word, float(words) * value + weights.word(word) / unit * own.get(word, 0.0))
         for word, value in features.contributions(activity)
-        if word not in SAY_NOTHING
+        if word not in FUNCTION_WORDS
     ]
     seconds = vector.seconds() or 1.0
     for resource, spent in vector.active.items():

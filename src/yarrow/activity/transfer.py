@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import gzip
-import io
 import json
-import re
 import socket
 import time
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from yarrow.activity import said
-from yarrow.activity.categories import Categories, Category
-from yarrow.activity.events import Event
-from yarrow.activity.outside import check_duration, check_moment, read_json, whole
+from yarrow.activity.activitywatch import event_of
+from yarrow.activity.categories import Categories
+from yarrow.activity.outside import read_json, whole
+from yarrow.activity.rules import LEVELS, Rule, find_rules
 from yarrow.activity.session import Session
-from yarrow.activity.spans import GAP, Span, changes, read_spans, read_time
+from yarrow.activity.spans import GAP, Span, changes, read_spans
 from yarrow.activity.store import Store
-from yarrow.activity.vectors import words_of
-from yarrow.errors import DataError, ParameterError, did_you_mean
+from yarrow.activity.tables import ROLES, read_table
+from yarrow.errors import DataError, ParameterError
 
 __all__ = ["ROLES", "History", "as_bucket", "as_categories", "import_history", "read_history"]
 
 BUCKET_KIND = "yarrow.activity"
-#: what a column of a CSV file may be called, by what it tells
-ROLES = {
-    "time": ("timestamp", "time", "start", "date", "datetime", "start_time"),
-    "duration": ("duration", "seconds"),
-    "application": ("app", "application", "process", "program"),
-    "title": ("title", "window_title", "window", "name"),
-    "url": ("url", "address"),
-    "activity": ("activity", "category", "$category", "task", "task_label", "project", "label"),
-}
-_ASSUMED = 300.0  # seconds: how long a window stays in front at most, if no duration is told
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch
-_LEVELS = " > "  # between the names of a category and of what it is a part of
-_TELLING = 0.9  # share of a word's events that must be of one activity
 _INTERRUPTED = 30.0  # seconds of another category that are none
 
 Name = Callable[[Span], str | None]  # the activity of a span, if it is known
@@ -56,6 +41,8 @@ class History(NamedTuple):
     name: Name
     settled: float
     """How many seconds an activity lasts before it counts as a switch."""
+    told: str = ""
+    """A sentence about the columns of a table."""
 
 
 class Imported(NamedTuple):
@@ -142,88 +129,21 @@ def _json(path: str) -> Any:
 
 
 def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
-    rows, now = csv.reader(io.StringIO(_text_of(path)), strict=True), time.time()
-    try:
-        header = next(rows, [])
-        places = _places(path, header, columns)
-        events: list[tuple[float, float | None, dict[str, str]]] = []
-        for row in rows:
-            if row:
-                events.append(_event(path, rows.line_num, row, len(header), places, now))
-    except csv.Error as error:
-        raise DataError(str(error), source=path, line=rows.line_num) from None
-    events.sort(key=lambda event: event[0])
-    window = list(_as_spans(events, now))
-    web = [span for span in window if span.data["url"]]
-    has_labels = "activity" in places
+    table = read_table(path, _text_of(path), columns)
     return History(
         f"csv:{path.rsplit('/', 1)[-1]}",
-        window,
-        web,
+        table.spans,
+        [span for span in table.spans if span.data["url"]],
         [],
-        _labelled if has_labels else name,
-        0.0 if has_labels else _SETTLED,
+        _labelled if table.has_labels else name,
+        0.0 if table.has_labels else _SETTLED,
+        table.told,
     )
 
 
 def _labelled(span: Span) -> str | None:
     """What the file itself says."""
     return whole(span.data["activity"].strip()) or None
-
-
-def _places(path: str, header: Sequence[str], columns: Mapping[str, str]) -> dict[str, int]:
-    """Where the column of each role stands."""
-    known = {name.strip().casefold(): place for place, name in enumerate(header)}
-    places: dict[str, int] = {}
-    for role, names in ROLES.items():
-        if role in columns:
-            wanted = columns[role].casefold()
-            if wanted not in known:
-                hint = did_you_mean(wanted, known)
-                raise DataError(f"has no column {columns[role]!r}{hint}", source=path, line=1)
-            places[role] = known[wanted]
-        else:
-            found = [known[name] for name in names if name in known]
-            if found:
-                places[role] = found[0]
-    for role in columns:
-        if role not in ROLES:
-            raise ParameterError(f"a column is one of {', '.join(ROLES)}, not {role!r}.")
-    if "time" not in places or not {"title", "url"} & places.keys():
-        raise DataError(
-            "needs a column of times and one of titles or addresses; say which by --column",
-            source=path,
-            line=1,
-        )
-    return places
-
-
-def _event(
-    path: str, line: int, row: list[str], width: int, places: dict[str, int], now: float
-) -> tuple[float, float | None, dict[str, str]]:
-    if len(row) != width:
-        raise DataError(f"has {len(row)} cells, not {width}", source=path, line=line)
-    cells = {role: row[place] for role, place in places.items()}
-    try:
-        stamp = cells["time"].strip()
-        number = re.fullmatch(r"\d+(\.\d*)?", stamp)
-        at = check_moment(float(stamp) if number else read_time(stamp), now, None)
-        duration = float(cells["duration"]) if cells.get("duration", "").strip() else None
-        if duration is not None:
-            check_duration(duration, None)
-    except ValueError as error:
-        raise DataError(f"no time ({error})", source=path, line=line) from None
-    names = {"application": "app", "title": "title", "url": "url", "activity": "activity"}
-    return at, duration, {key: cells.get(role, "") for role, key in names.items()}
-
-
-def _as_spans(
-    events: list[tuple[float, float | None, dict[str, str]]], now: float
-) -> Iterator[Span]:
-    for place, (start, duration, data) in enumerate(events):
-        following = events[place + 1][0] if place + 1 < len(events) else max(start, now)
-        length = _ASSUMED if duration is None else duration
-        yield Span(start, min(start + length, following), data)
 
 
 # -- categories --------------------------------------------------------------------------------
@@ -247,7 +167,7 @@ def _by_category(categories: Categories) -> Name:
     def name(span: Span) -> str | None:
         texts = (value for value in span.data.values() if isinstance(value, str))
         found = categories.of(*texts)
-        return None if found is None else _LEVELS.join(found)
+        return None if found is None else LEVELS.join(found)
 
     return name
 
@@ -317,15 +237,15 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
     """The stretches of a time as a bucket of ActivityWatch."""
     names = {one.id: one.name for one in session.recogniser.activities()}
     events = [
-        {
-            "timestamp": datetime.datetime.fromtimestamp(one.start, datetime.UTC).isoformat(),
-            "duration": round(one.end - one.start, 3),
-            "data": {
+        event_of(
+            one.start,
+            one.end,
+            {
                 "label": names[one.activity],
                 "source": one.source,
                 "certainty": round(one.certainty, 3),
             },
-        }
+        )
         for one in session.recogniser.stretches(start, end)
         if one.activity is not None
     ]
@@ -344,37 +264,10 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
 
 def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
     """What was learned as ActivityWatch's categories: words that tell activities apart."""
-    seen = _words_seen(session)
-    found: list[Category] = []
-    for one in session.activities():
-        telling = [
-            (counts[one.id], word)
-            for word, counts in seen.items()
-            if counts[one.id] >= _TELLING * sum(counts.values()) and counts[one.id] > 1
-        ]
-        words = [word for _, word in sorted(telling, key=lambda pair: (-pair[0], pair[1]))[:most]]
-        if one.archived or not words:
-            continue
-        pattern = rf"\b({'|'.join(map(re.escape, words))})\b"
-        name = tuple(one.name.split(_LEVELS))
-        found.append(Category(name, re.compile(pattern, re.IGNORECASE)))
+    return written(find_rules(session, most))
+
+
+def written(rules: Iterable[Rule]) -> dict[str, Any]:
+    """Rules as ActivityWatch imports them."""
+    found = [rule.category for rule in rules if rule.category is not None]
     return {"categories": Categories(found).write()}
-
-
-def _words_seen(session: Session) -> dict[str, Counter[int]]:
-    """How many events of each activity have a word in their title, by the corrected diary."""
-    stretches = session.recogniser.stretches(0.0, session.now())
-    seen: dict[str, Counter[int]] = {}
-    place = 0
-    for _, entry in session.store.entries(refused=lambda _: None):  # the session has told of it
-        if not isinstance(entry, Event) or not entry.title:
-            continue
-        while place < len(stretches) and stretches[place].end <= entry.time:
-            place += 1
-        if place == len(stretches):
-            break
-        activity = stretches[place].activity
-        if stretches[place].start <= entry.time and activity is not None:
-            for word in set(words_of(entry.title, entry.application)):
-                seen.setdefault(word, Counter())[activity] += 1
-    return seen

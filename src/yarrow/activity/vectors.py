@@ -15,10 +15,10 @@ from yarrow.activity.openness import OpenResources
 IDLE_AFTER = 900.0
 """Seconds without any event after which nobody is taken to be there, if no source tells."""
 
-# What a person does, they do at the resource in front; the other kinds leave it as it is.
-_IN_FRONT = frozenset(
+IN_FRONT = frozenset(
     ("open", "focus", "navigate", "mail_read", "save", "save_as", "selection", "copy", "paste")
 )
+"""What a person does, they do at the resource in front; the other kinds leave it as it is."""
 _FOLDER_USED = frozenset(("open", "save", "save_as"))
 
 
@@ -128,7 +128,7 @@ class VectorBuilder:
         self._closed += self.opened.tell(event)
         if kind == "focus" and not (event.resource or event.title):
             self._front = None  # something that is nobody's business
-        elif kind in _IN_FRONT and (event.resource or event.title):
+        elif kind in IN_FRONT and (event.resource or event.title):
             self._front = (event.resource, event.title, event.application)
             self._front_until = time + (event.duration or IDLE_AFTER)
             if event.resource:

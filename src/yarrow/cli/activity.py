@@ -56,6 +56,7 @@ def command() -> None:
 
       yarrow activity demo
       yarrow activity run
+      yarrow activity open
       yarrow activity import aw-buckets-export.json --categories categories.json
       yarrow activity forget --resource https://example.org/secret
       cd "$(yarrow activity folder --first)"
@@ -95,7 +96,8 @@ def run(
     """Collect what happens, recognise activities, and serve the page, until Ctrl-C.
 
     It may be stopped at any moment and in any way: what you declared or corrected is on the disk
-    before the page shows it. The address it prints holds the page's key; keep it to yourself.
+    before the page shows it. 'yarrow activity open' opens the page. The address that a terminal
+    shows holds the page's key; keep it to yourself.
 
       yarrow activity run
       yarrow activity run --no-activitywatch --feed events.jsonl
@@ -168,11 +170,11 @@ def demo(port: int, speed: float, browser: bool) -> None:
 def _serve(
     requests: Any, runner: Any, database: str, token: str | None, port: int, browser: bool
 ) -> None:
-    """Serve the page until somebody ends it."""
+    """Serve the page until somebody ends it; without a token, of a log that is nobody's."""
     from yarrow.activity.runner import alone, way_to
     from yarrow.activity.server import PageServer
 
-    server = PageServer(requests, token, port)
+    server, private = PageServer(requests, token, port), token is not None
     ended = threading.Event()
     with contextlib.ExitStack() as stack:
         stack.callback(requests.session.close)
@@ -185,12 +187,34 @@ def _serve(
         stack.callback(server.close)
         runner.start()
         stack.callback(runner.stop)
-        click.echo(f"The page is at {server.link}")
+        way = stack.enter_context(way_to(database, server.link))
+        if private and not sys.stdout.isatty():  # a journal or a file has other readers
+            click.echo(f"The page is at {server.address}; 'yarrow activity open' opens it.")
+        else:
+            click.echo(f"The page is at {server.link}")
         click.echo("Ctrl-C ends it.", err=True)
         sys.stdout.flush()
         if browser:
-            click.launch(stack.enter_context(way_to(database, server.link)).as_uri())
+            click.launch(way.as_uri())
         ended.wait()
+
+
+@command.command("open", cls=LogCommand, short_help="Open the page in a browser.")
+@DATABASE
+def open_page(database: str | None) -> None:
+    """Open the page of the program that runs on the log, with its key, in a browser.
+
+    yarrow activity open
+    """
+    from yarrow.activity.runner import running_at, way_of
+    from yarrow.errors import ParameterError
+
+    path = path_of(database)
+    if running_at(path) is None:
+        raise ParameterError(f"no program runs on {path}; 'yarrow activity run' starts one.")
+    way = way_of(path)
+    if click.launch(way.as_uri()):
+        raise ParameterError(f"no browser could be started; open {way} in one.")
 
 
 @command.command(cls=LogCommand, short_help="What is in the log, and what runs on it.")
@@ -213,7 +237,11 @@ def status(database: str | None) -> None:
     click.echo(f"Log: {path}, {entries:,} entries" + (
         f" since {shown(first)}" if first >= 0 else ""))  # fmt: skip
     running = running_at(path)
-    click.echo(f"Page: {running['link']}" if running else "Page: no program runs on this log")
+    if running is None:
+        click.echo("Page: no program runs on this log")
+    else:  # its key is for the eyes of whoever sits here alone
+        link = running["link"] if sys.stdout.isatty() else running["link"].partition("#")[0]
+        click.echo(f"Page: {link} ('yarrow activity open' opens it)")
     click.echo(f"Declared: {names.get(thought.declared, 'nothing')}")
     if thought.activity is not None:
         sure = f"{100 * thought.certainty:.0f} % sure"

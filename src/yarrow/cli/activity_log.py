@@ -68,8 +68,9 @@ def opened(path: str) -> Any:
 @click.option("--categories", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
               help="ActivityWatch's exported categories; each becomes an activity.")  # fmt: skip
 @click.option("--column", "columns", multiple=True, metavar="ROLE=NAME",
-              help="CSV: the column of the time, duration, application, title, url or activity, if "
-              "its name does not tell. Repeatable.")  # fmt: skip
+              help="CSV: the column of the time, end, duration (in seconds; also duration_ms, "
+              "duration_min, duration_h), application, title, url or activity, if its name does "
+              "not tell. Repeatable.")  # fmt: skip
 def import_(
     file: str, database: str | None, categories: str | None, columns: tuple[str, ...]
 ) -> None:
@@ -92,6 +93,9 @@ def import_(
             raise click.UsageError(f"--column is ROLE=NAME, not {text!r}")
         roles[role] = name
     histories = read_history(file, roles, categories)
+    for history in histories:
+        if history.told:
+            click.echo(history.told, err=True)
     path = path_of(database)
     with Store(path) as store:
         done = import_history(store, histories)
@@ -126,15 +130,18 @@ def export(
     """Write what was learned as ActivityWatch's categories, or as events in a bucket of its own.
 
     Categories are regular expressions made of the words that speak for each activity; import them
-    in ActivityWatch's settings. A bucket has the activity of each stretch of time.
+    in ActivityWatch's settings. A bucket has the activity of each stretch of time; written to
+    ActivityWatch with --since or --until, what it holds outside of that time stays as it was.
 
       yarrow activity export categories --output aw-category-export.json
       yarrow activity export bucket --activitywatch http://localhost:5600
     """
     import json
+    import math
 
     from yarrow.activity.activitywatch import ActivityWatch
-    from yarrow.activity.transfer import as_bucket, as_categories
+    from yarrow.activity.rules import find_rules
+    from yarrow.activity.transfer import as_bucket, written
     from yarrow.cli.options import check_output, opened_for_writing
 
     if what == "categories" and (address or since or until):
@@ -142,14 +149,25 @@ def export(
     check_output(output)
     with opened(path_of(database)) as session:
         if what == "categories":
-            told = as_categories(session)
+            rules = find_rules(session)
+            told = written(rules)
+            for rule in rules:
+                click.echo(rule, err=True)
         else:
-            span = (_moment(since) if since else 0.0, _moment(until) if until else session.now())
-            bucket = as_bucket(session, *span)
+            start = _moment(since) if since else 0.0
+            end = _moment(until) if until else math.inf
+            if start > end:
+                raise click.UsageError("--since is later than --until")
+            bucket = as_bucket(session, start, min(end, session.now()))
             told = {"buckets": {bucket["id"]: bucket}}
     if address is not None:
-        ActivityWatch(address).write(bucket["id"], bucket["type"], bucket["events"])
-        click.echo(f"{counted(len(bucket['events']), 'event')} written to {bucket['id']}")
+        left = ActivityWatch(address).write(
+            bucket["id"], bucket["type"], bucket["events"], start, end
+        )
+        click.echo(
+            f"{counted(len(bucket['events']), 'event')} written to {bucket['id']}"
+            + (f"; {left:,} outside of that time left as they were" if left else "")
+        )
         return
     with opened_for_writing(output) as file:
         file.write(json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n")

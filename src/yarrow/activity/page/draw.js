@@ -2,16 +2,11 @@
 import { $, bar, element, fill, lasted, midnight, paint, percent, short, time } from "./elements.js";
 import { about, moveResource, review } from "./said.js";
 import { ask, say } from "./server.js";
-import { current, nameOf, span, view } from "./view.js";
+import { current, nameOf, view } from "./view.js";
 
 export function draw(next) {
-  const first = view.state === null;
-  const moved = first || next.version !== view.state.version;
-  const today = view.state && midnight(new Date(view.state.now * 1000)).getTime();
+  const moved = next.version !== view.state?.version;
   view.state = next;
-  if (view.day === null && (first ? span() !== spanOf(next) : today !== midnight(new Date(next.now * 1000)).getTime())) {
-    view.listened.abort(); // another day has begun, or the clock of a demo is not ours
-  }
   drawCurrent();
   drawThought();
   drawReasons();
@@ -21,8 +16,6 @@ export function draw(next) {
   drawSources();
   if (moved) drawResources();
 }
-
-const spanOf = (next) => `start=${next.start}&end=${next.end}`;
 
 function drawCurrent() {
   const { activity, since } = view.state.declared;
@@ -95,7 +88,7 @@ function drawDay() {
   const last = Math.max(Math.ceil(Math.max(stretches.at(-1)?.end ?? 0, isToday ? view.state.now : 0) / hour) * hour, first + 8 * hour);
   const at = (seconds) => `${(100 * (seconds - first)) / (last - first)}%`;
   const width = (one) => (100 * (one.end - one.start)) / (last - first);
-  const key = (one) => [one.start, Math.round(one.end / 30), one.activity, nameOf(one.activity), one.unsure, one.how, first, last];
+  const key = (one) => [one.start, Math.round(one.end / 30), one.activity, about(one), one.unsure, first, last];
   fill($("line"), stretches, key, (one) => {
     const name = one.activity === null ? "Unknown" : nameOf(one.activity);
     const told = `${time(one.start)} to ${time(one.end)}, ${about(one)}`;

@@ -2,8 +2,9 @@
 // It decides nothing by itself, so that two pages never disagree.
 import { draw } from "./draw.js";
 import { $ } from "./elements.js";
+import { start } from "./live.js";
 import { accept, correct, edit, openAll, refuse, reviewNext, turn } from "./said.js";
-import { listen, say } from "./server.js";
+import { say } from "./server.js";
 import { view } from "./view.js";
 
 $("yes").addEventListener("click", accept);
@@ -44,4 +45,4 @@ $("theme").addEventListener("click", () => {
   localStorage.setItem("theme", document.documentElement.dataset.theme);
 });
 
-listen(draw);
+start(draw);

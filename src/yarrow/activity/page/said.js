@@ -1,13 +1,14 @@
 // What the person says: answers, corrections, and what becomes of activities and resources.
 import { pick } from "./chooser.js";
 import { $, midnight, percent, time } from "./elements.js";
+import { refresh } from "./live.js";
 import { say } from "./server.js";
 import { current, nameOf, view } from "./view.js";
 
 export function about(one) {
-  if (one.activity === null) return "not known";
-  const doubt = one.unsure && one.thought !== one.activity && one.thought !== null
-    ? `, but it looks like ${nameOf(one.thought)}` : "";
+  if (one.activity === null) return one.ranked.length ? `not known; it looks like ${nameOf(one.ranked[0].activity)}` : "not known";
+  const thought = one.ranked[0]?.activity ?? one.activity;
+  const doubt = thought === one.activity ? "" : `, but it looks like ${nameOf(thought)}`;
   return `${nameOf(one.activity)}, ${one.how}, ${percent(one.certainty)} sure${doubt}`;
 }
 
@@ -16,8 +17,11 @@ export const refuse = () => view.state?.alarm && say("refuse", { alarm: view.sta
 
 export function correct() {
   if (!view.state) return;
-  const since = view.state.alarm?.since ?? view.state.declared.since ?? view.state.now;
-  pick("What are you working on?", "", (which) => say("correct", { ...which, since: chosenSince(since) }), { since });
+  const { alarm, correction, declared, thought } = view.state;
+  const { since, ranked, refused } = correction;
+  const now = (thought?.ranked ?? []).map(({ activity }) => ({ activity, certainty: 0 })); // where the time since tells nothing
+  pick("What are you working on?", "", (which) => say("correct", { ...which, since: chosenSince(since) }),
+    { since, ranked: [...ranked, ...now], passed: [declared.activity, alarm?.activity, refused] });
 }
 
 // The time in the field: as it was given if it was not changed, since the field knows no seconds.
@@ -33,7 +37,7 @@ function chosenSince(given) {
 export function review(one) {
   pick(`What was ${time(one.start)} to ${time(one.end)}?`, `So far: ${about(one)}.`,
     (which) => say("correct", { ...which, since: one.start, until: one.end }),
-    { forget: () => confirm(`Forget all that was recorded from ${time(one.start)} to ${time(one.end)}?`) &&
+    { ranked: one.ranked, forget: () => confirm(`Forget all that was recorded from ${time(one.start)} to ${time(one.end)}?`) &&
       say("forget", { start: one.start, end: one.end }) });
 }
 
@@ -45,7 +49,7 @@ export function reviewNext() {
 export function moveResource(one) {
   pick("Which activity does it belong to?", one.title || one.resource,
     (which) => say("associate", { ...which, resource: one.resource }),
-    { forget: () => confirm(`Forget ${one.title || one.resource} wherever it was recorded?`) &&
+    { without: [current()], forget: () => confirm(`Forget ${one.title || one.resource} wherever it was recorded?`) &&
       say("forget", { resource: one.resource }) });
 }
 
@@ -60,7 +64,7 @@ export function turn(days) {
   const today = midnight(new Date(view.state.now * 1000));
   if (next > today) return;
   view.day = next.getTime() === today.getTime() ? null : next;
-  view.listened.abort();
+  refresh();
 }
 
 export function edit() {
@@ -83,6 +87,7 @@ $("editor-merge").addEventListener("click", () => {
   const id = current();
   $("editor").close();
   pick(`Merge ${nameOf(id)} into which activity?`, "All that belongs to it will belong to the other.",
-    (which) => { view.chosen = null; say("merge", { activity: id, into: which.activity ?? null }); });
+    (which) => { view.chosen = null; say("merge", { activity: id, into: which.activity }); },
+    { without: [id], creates: false });
 });
 $("editor-cancel").addEventListener("click", () => $("editor").close());

@@ -1,24 +1,51 @@
-// Talking to the server.
+// Talking to the server: each request is answered in time, or there is a sentence about it.
 import { $ } from "./elements.js";
-import { span, view } from "./view.js";
+import { greet } from "./keys.js";
 
-// The token comes in the address, behind "#", where it is never sent; then this page keeps it.
-function token() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given) {
-    localStorage.setItem("token", given);
-    history.replaceState(null, "", location.pathname);
+const GREETING = 5; // seconds: a server that is not stopped answers at once
+const ANSWER = 30; // seconds: it may have a long log to learn anew
+const QUIET = 40; // seconds: it gives a sign of life every 15
+
+// The server cannot be reached: nothing that the person said is wrong.
+class Trouble extends Error {}
+
+async function get(path, how, seconds, late) {
+  try {
+    const answer = await fetch(path, { ...how, redirect: "error", signal: AbortSignal.timeout(1000 * seconds) });
+    return [answer, await answer.json()];
+  } catch (error) {
+    if (["TimeoutError", "AbortError"].includes(error.name)) throw new Trouble(`No answer from Yarrow within ${seconds} s: ${late}`);
+    if (error instanceof SyntaxError) return [null, null]; // no JSON: it is somebody else
+    throw new Trouble("The program does not answer. Is 'yarrow activity run' running? Trying again …");
   }
-  return localStorage.getItem("token") ?? "";
 }
-const headers = { Authorization: `Bearer ${token()}`, "Content-Type": "application/json" };
+
+async function greeted() {
+  try {
+    return await greet(async (path) => (await get(path, {}, GREETING,
+      "it is stopped, or very busy. Nothing was said to it; try again when this message is gone."))[1]);
+  } catch (error) {
+    throw new Trouble(error.message);
+  }
+}
+
+async function request(server, path, body) {
+  const method = body === undefined ? "GET" : "POST";
+  const text = body === undefined ? "" : JSON.stringify(body);
+  const headers = { Authorization: await server.sign(method, path, text), "Content-Type": "application/json" };
+  const [answer, told] = await get(path, { method, headers, body: text || undefined }, ANSWER,
+    "it is stopped, or very busy. It may have stored what you said, or not: look before you say it again.");
+  if (!answer?.ok) throw new Error(told?.error ?? "What answered is not Yarrow.");
+  return told;
+}
 
 export async function ask(path, body) {
-  const how = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
-  const answer = await fetch(path, how);
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  const server = await greeted();
+  if (server.isNew) {
+    await server.keep(await request(server, "/api/keys"));
+    return request(await greeted(), path, body);
+  }
+  return request(server, path, body);
 }
 
 export async function say(what, body) {
@@ -27,50 +54,34 @@ export async function say(what, body) {
     tell("");
     return true;
   } catch (error) {
-    tell(error.message);
+    tell(error.message, error instanceof Trouble);
     return false;
   }
 }
 
-export function tell(sentence) {
+export function tell(sentence, isTrouble = false) {
   $("message").textContent = sentence;
   $("message").hidden = !sentence;
+  $("message").classList.toggle("trouble", isTrouble);
 }
 
-// Server-sent events, read by fetch: EventSource cannot send the token in a header.
-export async function listen(draw) {
-  for (let wait = 500; ; wait = Math.min(wait * 2, 10000)) {
-    view.listened = new AbortController();
-    try {
-      const answer = await fetch(`/api/live?${span()}`, { headers, signal: view.listened.signal });
-      if (answer.status === 401) {
-        tell("This page has no key, or an old one. Open the address that 'yarrow activity run' printed.");
-        return;
-      }
-      if (!answer.ok) throw new Error((await answer.json()).error);
-      wait = 500;
-      tell("");
-      let text = "";
-      for await (const part of parts(answer.body.pipeThrough(new TextDecoderStream()))) {
-        text += part;
-        const events = text.split("\n\n");
-        text = events.pop();
-        const newest = events.filter((event) => event.startsWith("data: ")).pop();
-        if (newest) draw(JSON.parse(newest.slice(6)));
-      }
-    } catch (error) {
-      if (error.name === "AbortError") continue;
+// Listens until the server ends or falls silent; `heard` is called at each sign that it gives.
+export async function listen(heard) {
+  const silence = new AbortController();
+  let timer = 0;
+  const wait = () => { clearTimeout(timer); timer = setTimeout(() => silence.abort(), 1000 * QUIET); };
+  const server = await greeted();
+  const headers = { Authorization: await server.sign("GET", "/api/live", "") };
+  wait();
+  try {
+    const answer = await fetch("/api/live", { headers, redirect: "error", signal: silence.signal });
+    if (!answer.ok) return;
+    const reader = answer.body.getReader();
+    while (!(await reader.read()).done) {
+      wait();
+      heard();
     }
-    tell("The program does not answer. Is 'yarrow activity run' running? Trying again …");
-    await new Promise((done) => setTimeout(done, wait));
-  }
-}
-
-async function* parts(stream) { // not every browser can iterate over a stream
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -5,7 +5,6 @@ export const view = {
   state: null,
   day: null, // midnight of the day shown; null: today
   chosen: null, // the activity whose resources are shown; null: the current one
-  listened: null, // the request that listens to the server
 };
 
 export const nameOf = (id) => view.state.activities.find((one) => one.id === id)?.name ?? "Nothing declared";
