@@ -103,6 +103,17 @@ class AffineLoop {
 
   double intercept() const { return intercept_; }
 
+  bool is_bounded(const State<W>& state) const {
+    return state.weights.covers(state.largest(0)) &&
+           (!average_ || state.sums.covers(state.largest(1)));
+  }
+
+  /// Refuses a scale that learning does not lead to.
+  void rebuild(const State<W>& state) const {
+    for (const Column& column : state.columns)
+      if (is_extreme(column.scale)) throw Error("the state's 'scale' has a number out of range");
+  }
+
  private:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <utility>
@@ -39,6 +40,13 @@ struct Plane {
   bool is_signed;          ///< changes its sign in the mirror column (weights do, variances do not)
   bool is_shared = false;  ///< one number for all columns; such planes are the last ones
   bool is_part = false;    ///< of the first shared one: the mirror column has the rest
+  bool is_free = false;    ///< may be below 0, though its sign stays in the mirror column
+
+  /// The smallest number that learning can lead to: variances stay above 0, counts and times at it.
+  double least() const {
+    if (is_signed || is_free) return -std::numeric_limits<double>::max();
+    return initial > 0 ? std::numeric_limits<double>::denorm_min() : 0;
+  }
 };
 
 /// The learned numbers: one contiguous block per feature, `planes` x `columns` numbers each (for

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -12,9 +13,10 @@ namespace yarrow {
 /// Makes the Gaussian margin q = m/sqrt(v) of the predicted class an honest probability:
 ///   p(right) = chance + (1 - lapse - chance) * (2 Phi(c*q) - 1),   chance = 1/classes,
 /// from mere chance at q = 0 to 1 - lapse, since even a sure prediction meets wrong labels. c and
-/// lapse are fitted by maximum likelihood to the margins that the model showed before it learned
-/// each row, kept as a histogram in which older rows fade. Fitted is each time the number of rows
-/// has grown by half, while learning and never while predicting, so that every route agrees.
+/// lapse are fitted to the margins that the model showed before it learned each row, kept as a
+/// histogram in which older rows fade: to where their likelihood is greatest times a weak prior.
+/// Fitted is each time the number of rows has grown by half, while learning and never while
+/// predicting, so that every route agrees.
 struct Calibration {
   static constexpr int bins = 64;
   static constexpr double width = 0.25;  ///< of a bin, in units of asinh(8q): fine around 0
@@ -38,7 +40,7 @@ struct Calibration {
   void refit_when_due(double t, double chance) {
     if (t < next_fit) return;
     next_fit = t + std::floor(t / 2);
-    fit(chance);
+    fit(chance, static_cast<double>(rows_for_one(t)));
     for (double& n : right) n /= 2;
     for (double& n : wrong) n /= 2;
   }
@@ -46,83 +48,124 @@ struct Calibration {
  private:
   static std::int64_t rows_for_one(double t) { return t <= 1024 ? 1 : t <= 16384 ? 4 : 16; }
 
-  /// A wide search over log c, since the likelihood may have two peaks (margins that tell much and
-  /// no lapse, or margins that tell nothing and many lapses), then a fine one by golden section;
-  /// the best lapse for each c is found on the way.
-  void fit(double chance) {
+  struct Bin {
+    double right, wrong, gain;  // gain = 2 Phi(c*q) - 1
+  };
+  struct Peak {
+    double value, height;  // height = 1 - lapse - chance
+  };
+
+  /// A wide search over log c, since there may be two peaks (margins that tell much and no lapse,
+  /// or margins that tell nothing and many lapses), then a fine one by golden section; the best
+  /// lapse for each c is found on the way. `one` is what a counted row stands for.
+  void fit(double chance, double one) {
+    const auto is_empty = [](double n) { return n == 0; };
+    if (std::ranges::all_of(right, is_empty) && std::ranges::all_of(wrong, is_empty)) return;
     constexpr double golden = 0.6180339887498949, coarse = 1.5;
-    const double center = -typical_log_margin();
-    double best = center, at_best = likelihood(center, chance);
+    const double centre = std::log(halfway) - typical_log_margin();
+    double height = 0.9 * (1 - chance);  // the search for the next one begins at the last
+    const auto value = [&](double log_c) {
+      const Peak peak = peak_at(log_c, chance, one, height);
+      height = peak.height;
+      // Few rows may be fitted as well by one probability for all: the prior prefers margins that
+      // tell something, a typical one being halfway from chance to sure. Near its centre it falls
+      // like a normal density, far away only like an exponential one.
+      const double away = log_c - centre;
+      return peak.value - one * (std::sqrt(1 + 2 * away * away) - 1);
+    };
+    double best = centre, at_best = value(centre);
     for (int i = -8; i <= 8; ++i) {
-      const double value = likelihood(center + coarse * i, chance);
-      if (value > at_best) std::tie(best, at_best) = std::pair(center + coarse * i, value);
+      if (i == 0) continue;
+      const double at = value(centre + coarse * i);
+      if (at > at_best) std::tie(best, at_best) = std::pair(centre + coarse * i, at);
     }
     double low = best - coarse, high = best + coarse;
     double left = high - golden * (high - low), middle = low + golden * (high - low);
-    double at_left = likelihood(left, chance), at_middle = likelihood(middle, chance);
-    for (int i = 0; i < 9; ++i) {
+    double at_left = value(left), at_middle = value(middle);
+    for (int i = 0; i < 12; ++i) {
       if (at_left > at_middle) {
         high = middle;
         middle = left;
         at_middle = at_left;
         left = high - golden * (high - low);
-        at_left = likelihood(left, chance);
+        at_left = value(left);
       } else {
         low = left;
         left = middle;
         at_left = at_middle;
         middle = low + golden * (high - low);
-        at_middle = likelihood(middle, chance);
+        at_middle = value(middle);
       }
     }
-    likelihood(0.5 * (low + high), chance);
-    c = std::clamp(std::exp(0.5 * (low + high)), 1e-30, 1e30);
+    const double log_c = 0.5 * (low + high);
+    lapse = 1 - chance - peak_at(log_c, chance, one, height).height;
+    c = std::exp(log_c);
+  }
+
+  static constexpr double halfway = 0.6744897501960817;  ///< 2 Phi(halfway) - 1 = 1/2
+
+  /// The middle of each bin.
+  static const std::array<double, bins>& margins() {
+    static const std::array<double, bins> q = [] {
+      std::array<double, bins> middles;
+      for (int b = 0; b < bins; ++b) middles[b] = std::sinh((b + 0.5) * width) / 8;
+      return middles;
+    }();
+    return q;
   }
 
   double typical_log_margin() const {
     double rows = 1, sum = 0;
     for (int b = 0; b < bins; ++b) {
+      if (right[b] + wrong[b] == 0) continue;
       rows += right[b] + wrong[b];
-      sum += (right[b] + wrong[b]) * std::log(std::sinh((b + 0.5) * width) / 8);
+      sum += (right[b] + wrong[b]) * std::log(margins()[b]);
     }
     return sum / rows;
   }
 
-  /// The log-likelihood of exp(log_c) with its best lapse, which is kept. One imagined right and
-  /// one imagined wrong row at q = 1 keep both away from their limits.
-  double likelihood(double log_c, double chance) {
-    static const std::array<double, bins> centres = [] {
-      std::array<double, bins> q;
-      for (int b = 0; b < bins; ++b) q[b] = std::sinh((b + 0.5) * width) / 8;
-      return q;
-    }();
+  /// The log-likelihood of exp(log_c) with its best height, looked for from `start` on. A tenth of
+  /// an imagined row that is wrong however sure keeps the lapse above 0.
+  Peak peak_at(double log_c, double chance, double one, double start) const {
     const double c_over_root2 = std::exp(log_c) / std::numbers::sqrt2;
-    const int imagined = static_cast<int>(std::asinh(8.0) / width);
-    struct Bin {
-      double right, wrong, gain;  // gain = 2 Phi(c*q) - 1
-    };
-    std::array<Bin, bins> filled;
+    std::array<Bin, bins + 1> filled;
     int size = 0;
+    filled[size++] = {0, 0.1 * one, 1};
     for (int b = 0; b < bins; ++b) {
-      const double n = right[b] + (b == imagined), m = wrong[b] + (b == imagined);
-      if (n + m > 0) filled[size++] = {n, m, std::erf(c_over_root2 * centres[b])};
+      if (right[b] + wrong[b] == 0) continue;
+      // The last bin has all margins beyond it, too.
+      const double gain = b + 1 < bins ? std::erf(c_over_root2 * margins()[b]) : 1;
+      filled[size++] = {right[b], wrong[b], gain};
     }
+    const double height = best_height({filled.data(), filled.data() + size}, chance, start);
+    double value = 0;
+    for (int b = 0; b < size; ++b) {
+      const double p = chance + height * filled[b].gain;
+      value += filled[b].right * std::log(p) + filled[b].wrong * std::log1p(-p);
+    }
+    return {value, height};
+  }
+
+  /// The log-likelihood is concave in the height, so the place where its slope is 0 stays between
+  /// `low` and `high`: a Newton step that leaves them becomes a bisection.
+  static double best_height(std::span<const Bin> filled, double chance, double start) {
     const double most = (1 - chance) * (1 - 1e-9);
-    double height = 0.8 * most, value = 0;  // height = 1 - lapse - chance
-    constexpr int last = 5;
-    for (int i = 0; i <= last; ++i) {
+    double low = 0.05 * most, high = most, height = start;
+    for (int i = 0; i < 100; ++i) {
       double slope = 0, bend = 0;
-      for (int b = 0; b < size; ++b) {
-        const auto [n, m, g] = filled[b];
-        const double p = chance + height * g;
-        slope += g * (n / p - m / (1 - p));
-        bend -= g * g * (n / (p * p) + m / ((1 - p) * (1 - p)));
-        if (i == last) value += n * std::log(p) + m * std::log1p(-p);
+      for (const auto [n, m, g] : filled) {
+        const double right = g / (chance + height * g), wrong = g / (1 - chance - height * g);
+        slope += n * right - m * wrong;
+        bend -= n * right * right + m * wrong * wrong;
       }
-      if (bend < 0) height = std::clamp(height - slope / bend, 0.05 * most, most);
+      (slope > 0 ? low : high) = height;
+      const double step = height - slope / bend;
+      const double next = low < step && step < high ? step : 0.5 * (low + high);
+      const bool is_there = std::abs(next - height) <= 1e-6 * (1 - chance - next);
+      height = next;
+      if (is_there) break;
     }
-    lapse = 1 - chance - height;
-    return value;
+    return height;
   }
 };
 

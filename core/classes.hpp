@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "costs.hpp"
@@ -58,10 +60,17 @@ struct ClassName {
   }
 };
 
-/// Classes in the order of their first appearance. If a set was declared, no other may appear.
+/// Classes in the order of their first appearance. If a set was declared, no other may appear; else
+/// no more than `limit`: every row costs as much as there are classes, so that labels which are no
+/// classes (numbers of rows, real targets) would never end.
 class Classes {
  public:
-  explicit Classes(std::vector<ClassName> declared = {}) : declared_(std::move(declared)) {}
+  static constexpr int kNoLimit = std::numeric_limits<int>::max();
+
+  explicit Classes(std::vector<ClassName> declared = {}, int limit = kNoLimit)
+      : declared_(std::move(declared)), limit_(limit) {
+    for (const ClassName& name : declared_) declared_keys_.insert(name.key());
+  }
 
   /// How much rows of a class count; 1 unless said otherwise.
   void set_weight(const ClassName& name, double weight) { weights_[name.key()] = {name, weight}; }
@@ -86,7 +95,16 @@ class Classes {
 
   int find_or_add(const ClassName& name) {
     const int known = find(name);
-    return known >= 0 ? known : add(name);
+    if (known >= 0) return known;
+    check(name);
+    return add(name);
+  }
+
+  /// The same for one that was learned before, under whatever limit.
+  void restore(const ClassName& name) {
+    if (find(name) >= 0) return;
+    check_declared(name);
+    add(name);
   }
 
   /// The same for a number read from a text or an array; most rows repeat a class seen before.
@@ -117,18 +135,23 @@ class Classes {
     return find_or_add(ClassName::of(value));
   }
 
+  void check(const ClassName& name) const {
+    check_declared(name);
+    if (declared_.empty() && size() >= limit_)
+      throw Error("the class " + name.quoted() + " is one too many: max_classes allows " +
+                  std::to_string(limit_) + " classes; real targets are for regressors");
+  }
+
+  void check_declared(const ClassName& name) const {
+    if (declared_.empty() || declared_keys_.contains(name.key())) return;
+    std::string listed;
+    for (std::size_t i = 0; i < declared_.size() && i < 10; ++i)
+      listed += (i ? ", " : "") + declared_[i].quoted();
+    if (declared_.size() > 10) listed += ", ...";
+    throw Error("the class " + name.quoted() + " is not one of the declared classes " + listed);
+  }
+
   int add(const ClassName& name) {
-    if (!declared_.empty()) {
-      bool known = false;
-      for (const ClassName& d : declared_) known |= d.key() == name.key();
-      if (!known) {
-        std::string listed;
-        for (std::size_t i = 0; i < declared_.size() && i < 10; ++i)
-          listed += (i ? ", " : "") + declared_[i].quoted();
-        if (declared_.size() > 10) listed += ", ...";
-        throw Error("the class " + name.quoted() + " is not one of the declared classes " + listed);
-      }
-    }
     numbers_.emplace(name.key(), size());
     names_.push_back(name);
     const auto weight = weights_.find(name.key());
@@ -142,6 +165,8 @@ class Classes {
   }
 
   std::vector<ClassName> declared_, names_;
+  std::unordered_set<std::string> declared_keys_;
+  int limit_;
   std::unordered_map<std::string, int> numbers_;
   std::map<std::string, std::pair<ClassName, double>> weights_;
   std::vector<double> weight_of_number_;

@@ -43,6 +43,13 @@ struct Columns {
            strategy == Strategy::examples;
   }
 
+  /// How many there are, once a row has been learned.
+  int count() const {
+    if (is_one_a_class()) return classes;
+    if (strategy != Strategy::one_versus_rest) return 1;
+    return classes <= 2 ? std::max(classes, 1) : classes + 1;
+  }
+
   /// The class for which a column is the positive one; -1: the column "none of the seen".
   int positive_class(int column) const {
     if (strategy == Strategy::binary) return 1;
@@ -121,17 +128,14 @@ void add_class(State<W>& state, Strategy strategy) {
 /// Takes back the newest class, whose column nothing has moved yet.
 template <class W>
 void remove_class(State<W>& state, Strategy strategy) {
-  const int left = --state.classes;
-  if (Columns{strategy, left}.is_one_a_class()) state.truncate_columns(left);
-  if (strategy == Strategy::one_versus_rest)
-    state.truncate_columns(left <= 2 ? std::max(left, 1) : left + 1);
+  const Columns left{strategy, --state.classes};
+  if (left.count() < state.blocks.columns()) state.truncate_columns(left.count());
 }
 
 /// Makes room for the columns of so many classes.
 template <class W>
 void reserve_classes(State<W>& state, Strategy strategy, int classes) {
-  if (Columns{strategy, classes}.is_one_a_class()) state.reserve_columns(classes);
-  if (strategy == Strategy::one_versus_rest && classes > 2) state.reserve_columns(classes + 1);
+  state.reserve_columns(Columns{strategy, classes}.count());
 }
 
 }  // namespace yarrow

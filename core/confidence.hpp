@@ -97,6 +97,11 @@ class ConfidenceLoop {
     return planes;
   }
 
+  bool is_bounded(const State<W>& state) const {
+    return state.weights.covers(state.largest(0)) &&
+           (!average_ || state.sums.covers(state.largest(planes_)));
+  }
+
   void set(const std::vector<double>& loop_parameters, double intercept, bool average) {
     covariance_.set(loop_parameters);
     intercept_ = static_cast<W>(intercept);  // rounded like any other value

@@ -24,6 +24,11 @@ class DenseStepLoop {
     average_ = average;
   }
 
+  bool is_bounded(const State<W>& state) const {
+    return state.weights.covers(state.largest(0)) &&
+           (!average_ || state.sums.covers(state.largest(2)));
+  }
+
   static Move move(int column, double sign, double part, const double* step, double v) {
     return {column, part * sign * step[0], step[1], v};
   }

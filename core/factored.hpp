@@ -26,7 +26,8 @@ class FactoredLoop : public DenseStepLoop<W> {
   static std::vector<Plane> planes(bool average, double initial_variance,
                                    const std::vector<double>& loop_parameters) {
     std::vector<Plane> planes = Base::planes(average, initial_variance);
-    planes.resize(planes.size() + 2 * static_cast<std::size_t>(loop_parameters.at(0)), {0, false});
+    planes.resize(planes.size() + 2 * static_cast<std::size_t>(loop_parameters.at(0)),
+                  {.initial = 0, .is_signed = false, .is_free = true});
     return planes;
   }
 

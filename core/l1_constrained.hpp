@@ -132,6 +132,9 @@ class L1ConstrainedLoop : public PlainWeights<W> {
   }
 
   /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
+  /// By the constraint itself.
+  bool is_bounded(const State<W>& state) const { return state.largest(0) <= 2 * beta_; }
+
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
     double most = std::abs(intercept_);

@@ -125,6 +125,8 @@ class Learner {
   virtual void grow_features(std::size_t features) = 0;
   virtual double intercept() const = 0;
   virtual void after_forgetting() = 0;  ///< what a loop sums over all features, with some taken out
+  /// Whether no number is larger than the bounds say, on which every check of an overflow relies.
+  virtual bool is_bounded() const = 0;
   virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
 
   /// What classes cost that are taken for others; without a table each wrong class costs 1.

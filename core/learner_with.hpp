@@ -37,6 +37,12 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void rebuild() override {
     if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
   }
+  bool is_bounded() const override {
+    if constexpr (requires { loop_.is_bounded(state); })
+      return loop_.is_bounded(state);
+    else
+      return state.weights.covers(state.largest(0));
+  }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
   }

@@ -25,9 +25,11 @@ class LineCutter {
 
   // The first `size` bytes of the stream, or all of it; they will come again in fill().
   std::string_view peek(std::size_t size) {
-    pending_.resize(size);
     std::size_t count = 0;
-    while (count < size && !ended_) count += read_source(pending_.data() + count, size - count);
+    while (count < size && !ended_) {
+      if (count == pending_.size()) pending_.resize(std::min(size, 2 * count + (1 << 12)));
+      count += read_source(pending_.data() + count, pending_.size() - count);
+    }
     pending_.resize(count);
     return {pending_.data(), count};
   }
@@ -85,11 +87,11 @@ class LineCutter {
   }
 
   bool grow(TextBuffer& text) const {
-    if (text.capacity() >= longest_line_)
-      throw ParseError(
-          1, 0, "",
-          "the line is longer than the limit of " + std::to_string(longest_line_) + " bytes");
-    text.reserve(std::min(2 * text.capacity(), longest_line_));
+    if (text.capacity() > longest_line_)  // the line feed is no part of the line
+      throw ParseError(1, 0, "",
+                       "the line is longer than the limit of " + std::to_string(longest_line_) +
+                           " bytes; longest_line allows more");
+    text.reserve(std::min(2 * text.capacity(), longest_line_ + 1));
     return true;
   }
 

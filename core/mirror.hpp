@@ -219,6 +219,11 @@ class MirrorLoop {
 
   void finish_row(State<W>&) const {}
 
+  /// Where features do not enter, the norm is the bound.
+  bool is_bounded(const State<W>& state) const {
+    return !Link::features_enter || state.weights.covers(state.largest(0));
+  }
+
   /// The weight of a slot (0: intercept) as predictions use it.
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;

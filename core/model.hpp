@@ -49,13 +49,19 @@ struct Foretold {
   }
   void note(std::int64_t row, double prediction, const std::vector<double>& found) {
     predictions[row] = prediction;
-    if (wants_scores) std::copy(found.begin(), found.end(), &scores[row * width]);
+    if (wants_scores) put(found, scores, row);
   }
   void note_doubts(std::int64_t row, const std::vector<double>& found, const Calibration& now) {
     if (!wants_doubts) return;
-    std::copy(found.begin(), found.end(), &variances[row * width]);
+    put(found, variances, row);
     calibrations[2 * row] = now.c;
     calibrations[2 * row + 1] = now.lapse;
+  }
+
+ private:
+  void put(const std::vector<double>& found, std::vector<double>& to, std::int64_t row) const {
+    if (found.size() > width) throw Error("this model has more scores than classes");
+    std::copy(found.begin(), found.end(), to.begin() + row * static_cast<std::int64_t>(width));
   }
 };
 
@@ -65,9 +71,9 @@ struct Foretold {
 template <class W>
 class Model {
  public:
-  Model(const Recipe& recipe, Naming naming, std::vector<ClassName> declared)
+  Model(const Recipe& recipe, Naming naming, Classes classes)
       : learner(make_learner<W>(recipe)),
-        classes(std::move(declared)),
+        classes(std::move(classes)),
         vocabulary(naming.limit, naming.when_full),
         hash_mask(naming.hash_bits ? (Index{1} << naming.hash_bits) - 1 : 0) {
     grow(0);
@@ -115,6 +121,21 @@ class Model {
     return std::nullopt;
   }
 
+  /// From here on, what is learned can be taken back, as long as the caller is not sure of it.
+  void begin() {
+    past_.reset();
+    past_.emplace(state(), classes.size(), vocabulary.size());
+  }
+  void roll_back() {
+    if (!past_) return;
+    past_->undo.roll_back();
+    if (past_->vocabulary) vocabulary = std::move(*past_->vocabulary);
+    classes.truncate(past_->classes);
+    vocabulary.truncate(past_->names);
+    past_.reset();
+  }
+  void commit() { past_.reset(); }
+
   /// Learns rows in the order given (in their own if `order` is null), all or nothing; without
   /// `undo` a failure leaves the model unusable, and the caller throws it away. Columns are the
   /// features of these names, or, without names, the features 0, 1, 2... With `told`, each row is
@@ -128,11 +149,14 @@ class Model {
       return learn_by_names(rows, columns, names, labels, weights, order, count, told);
     const int classes_before = classes.size();
     const Index names_before = vocabulary.size();
-    std::optional<Undo<W>> before;
+    std::optional<Undo<W>> own;
+    Undo<W>* before = past_ ? &past_->undo : nullptr;
     try {
       const Buffer<double> numbers = number_labels(labels, weights, order, count);
       if (told) told->start(count, is_regression() ? 1 : classes.size());
-      if (undo) before.emplace(state(), rows.values(), classes.size() > classes_before);
+      const bool columns_change = classes.size() > classes_before;
+      if (before && columns_change) before->remember_all();
+      if (undo && !before) before = &own.emplace(state(), rows.values(), columns_change);
       learner->reserve_classes(classes.size());
       const auto places = place_columns(columns, names, true);
       MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
@@ -141,6 +165,10 @@ class Model {
       const Lesson lesson{source, numbers, weights, order, count, !is_regression(), is_large};
       told ? foretell_in_order(lesson, before, *told) : learn_in_order(lesson, before);
     } catch (...) {
+      if (past_) {
+        roll_back();
+        throw;
+      }
       if (before) before->roll_back();
       classes.truncate(classes_before);
       vocabulary.truncate(names_before);
@@ -158,8 +186,10 @@ class Model {
       if (!is_regression()) {
         value = label ? classes.find_or_add(*label) : classes.find_or_add(value);
         weight *= classes.weight(static_cast<int>(value));
+        if (past_ && classes.size() > classes_before) past_->undo.remember_all();
       }
       grow(vocabulary.size());
+      if (past_) past_->undo.remember(row);
       learner->learn(row, value, weight);
     } catch (...) {
       classes.truncate(classes_before);
@@ -187,13 +217,15 @@ class Model {
 
   /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
   void predict_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
-                    double* scores, double* variances) {
+                    std::size_t width, double* scores, double* variances) {
     const auto places = place_columns(columns, names, false);
     MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
     RowSource<W>& source = places ? static_cast<RowSource<W>&>(mapped) : rows;
     Scores found;
     for (std::int64_t i = 0; i < rows.rows(); ++i) {
       learner->predict(source.row(i), found);
+      if (found.score.size() != width || found.variance.size() != width)
+        throw Error("this model has another number of scores than of classes");
       scores = std::copy(found.score.begin(), found.score.end(), scores);
       variances = std::copy(found.variance.begin(), found.variance.end(), variances);
     }
@@ -221,6 +253,7 @@ class Model {
                       std::int64_t count, Foretold* told) {
     if (names.empty())
       for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
+    if (past_) past_->remember_all(vocabulary);
     const State<W> before = state();
     const Vocabulary vocabulary_before = vocabulary;
     const int classes_before = classes.size();
@@ -276,12 +309,12 @@ class Model {
     double weight(std::int64_t i) const { return weights ? weights[place(i)] : 1; }
   };
 
-  void learn_in_order(const Lesson& lesson, std::optional<Undo<W>>& before) {
+  void learn_in_order(const Lesson& lesson, Undo<W>* before) {
     for (std::int64_t i = 0; i < lesson.count; ++i) learn_next(lesson, i, before);
   }
 
   /// The same, but each row is predicted first, or scored by its learning, which begins with that.
-  void foretell_in_order(const Lesson& lesson, std::optional<Undo<W>>& before, Foretold& told) {
+  void foretell_in_order(const Lesson& lesson, Undo<W>* before, Foretold& told) {
     // Learning tells the scores of a row, but not how sure they are.
     const bool by_learning =
         told.delay == 0 && !told.wants_doubts && learner->predicts_as_it_learns();
@@ -296,8 +329,7 @@ class Model {
     }
   }
 
-  [[gnu::always_inline]] void learn_next(const Lesson& lesson, std::int64_t i,
-                                         std::optional<Undo<W>>& before) {
+  [[gnu::always_inline]] void learn_next(const Lesson& lesson, std::int64_t i, Undo<W>* before) {
     double weight = lesson.weight(i);
     if (weight == 0) return;
     const double label = lesson.numbers[i];
@@ -359,6 +391,7 @@ class Model {
 
   /// Forgets the quarter of the features with the smallest weights.
   void prune() {
+    if (past_) past_->remember_all(vocabulary);
     const auto n = static_cast<std::size_t>(vocabulary.size());
     std::vector<std::pair<double, Index>> size_of(n);
     for (std::size_t f = 0; f < n; ++f) {
@@ -382,6 +415,7 @@ class Model {
 
   Scores found_;
   std::vector<double> last_scores_;
+  std::optional<Past<W>> past_;  ///< since `begin`
 };
 
 }  // namespace yarrow

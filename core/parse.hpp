@@ -37,7 +37,7 @@ namespace text {
 
 // A broken field; thrown and caught within a parser, which knows the line.
 struct Mistake {
-  std::string_view field;
+  std::string_view field;  // a part of that line: where it stands is the column of the error
   std::string problem;
 };
 

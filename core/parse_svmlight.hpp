@@ -75,7 +75,8 @@ class SvmlightParser : public TextParser<W> {
     } else {
       throw text::Mistake{label_text, "the line has no label"};
     }
-    p = parse_query(p, block);
+    const std::string_view query = query_at(p);
+    if (!query.empty()) p = query.data() + query.size();
 
     const auto begin = static_cast<std::size_t>(block.begin.back());
     Index* const index = block.index.data() + begin;
@@ -85,22 +86,23 @@ class SvmlightParser : public TextParser<W> {
     if (!features.increasing)
       features.size = text::merge_duplicates(merger, index, value, features.size,
                                              text::between(p, features.end));
+    if (!query.empty()) {  // rows before the first qid of a block cost nothing for it
+      block.tag.resize(block.rows());
+      block.tag.push_back(query);
+    }
     text::add_row(block, begin + features.size, label, label_text);
     return features.end;
   }
 
-  /// Rows before the first qid of a block cost nothing for it.
-  static const char* parse_query(const char* p, RowBlock<W>& block) {
+  // The number of the qid behind `p`, empty where there is none.
+  static std::string_view query_at(const char* p) {
     const char* const start = text::skip_blanks(p);
-    if (std::strncmp(start, "qid:", 4) != 0) return p;
+    if (std::strncmp(start, "qid:", 4) != 0) return {};
     const std::string_view field = text::between(start, text::find_blank(start));
     std::uint64_t query;
-    const char* const end = start + field.size();
-    if (field.size() == 4 || parse_natural(start + 4, query) != end)
+    if (field.size() == 4 || parse_natural(start + 4, query) != start + field.size())
       throw text::Mistake{field, "the qid is not a whole number"};
-    block.tag.resize(block.rows());  // also without those of rows that turned out to be broken
-    block.tag.push_back(field.substr(4));
-    return end;
+    return field.substr(4);
   }
 
   struct Features {

@@ -184,7 +184,7 @@ class VwParser : public TextParser<W> {
     }
     const std::string_view name = space.empty() ? word : join(block, space, '^', word);
     const Feature feature{{name, hash_text(name.data(), name.size())}, value * scale, space};
-    add(block, feature, text::between(p, end));
+    if (!add(block, feature)) throw text::Mistake{text::between(p, end), "the value is too large"};
     if (!options_.interactions.empty()) scratch.features.push_back(feature);
     return end;
   }
@@ -205,10 +205,11 @@ class VwParser : public TextParser<W> {
     return {text, size};
   }
 
-  void add(RowBlock<W>& block, const Feature& feature, std::string_view field) const {
+  // False if the value is too large.
+  bool add(RowBlock<W>& block, const Feature& feature) const {
     const W value = static_cast<W>(feature.value);
-    if (!std::isfinite(value)) throw text::Mistake{field, "the value is too large"};
-    if (value == 0) return;
+    if (!std::isfinite(value)) return false;
+    if (value == 0) return true;
     block.value.push_back(value);
     if (hashed()) {
       const std::uint64_t mask = (std::uint64_t{1} << options_.hash_bits) - 1;
@@ -216,6 +217,7 @@ class VwParser : public TextParser<W> {
     } else {
       block.name.push_back(feature.name);
     }
+    return true;
   }
 
   static bool selects(std::string_view selector, std::string_view space) {
@@ -242,7 +244,10 @@ class VwParser : public TextParser<W> {
         const bool swap = either_way && b->name.text < a->name.text;
         const std::string_view name =
             join(block, (swap ? b : a)->name.text, '*', (swap ? a : b)->name.text);
-        add(block, {{name, hash_text(name.data(), name.size())}, a->value * b->value, {}}, name);
+        const double product = a->value * b->value;
+        if (!add(block, {{name, hash_text(name.data(), name.size())}, product, {}}))
+          throw text::Mistake{field, "the value of the interaction '" +
+                                         utf8::shown(utf8::shortened(name)) + "' is too large"};
       }
     }
   }

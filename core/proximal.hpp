@@ -117,6 +117,8 @@ class ProximalLoop {
 
   double intercept() const { return intercept_; }
 
+  bool is_bounded(const State<W>& state) const { return state.weights.covers(largest(state)); }
+
  private:
   using Count = std::integral_constant<std::size_t, Pull::planes.size()>;
   using Cells = std::array<double, Count::value>;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -21,7 +23,7 @@ namespace yarrow {
 struct ReaderOptions {
   int threads = 1;                                   // all in all: 1 starts none
   std::size_t block_bytes = std::size_t{256} << 10;  // small enough for a core's own cache
-  std::size_t longest_line = std::size_t{1} << 30;   // in bytes; anything longer is an error
+  std::size_t longest_line = std::size_t{1} << 26;   // in bytes; anything longer is an error
 };
 
 // Reads a stream of rows in blocks, in order, in bounded memory, parsed by several threads.
@@ -31,6 +33,9 @@ struct ReaderOptions {
 // that no core is idle while there is something to parse. Nobody but the calling thread touches
 // the source, and workers wait for nothing but work: a source may take locks of its own (such as
 // an interpreter's) as long as the caller does not hold them in next().
+//
+// A process that is forked has no workers, and would share the source with its parent: there a
+// reader can only be thrown away.
 template <class W>
 class BlockReader {
  public:
@@ -41,30 +46,38 @@ class BlockReader {
         parser_(std::move(parser)) {
     if (options.threads < 1) throw Error("The number of threads must be at least 1.");
     if (options.block_bytes < 1) throw Error("The size of a block must be at least 1 byte.");
-    slots_.resize(options.threads == 1 ? 1 : 2 * static_cast<std::size_t>(options.threads) + 2);
+    shared_->slots.resize(options.threads == 1 ? 1
+                                               : 2 * static_cast<std::size_t>(options.threads) + 2);
   }
 
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
   ~BlockReader() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
+    if (is_forked()) {
+      shared_.release();  // taking it down would wait for threads that are not there
+      return;
     }
-    work_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->stopping = true;
+    }
+    shared_->work.notify_all();
+    for (std::thread& worker : shared_->workers) worker.join();
   }
 
   // The next block that has rows, or nullptr at the end. It may be changed, and lives until the
   // next call. Throws what is wrong with the stream, a broken line as ParseError, after the rows
   // before it have been handed out.
   RowBlock<W>* next() {
+    if (is_forked())
+      throw Error(
+          "This process was forked while the stream was open, and cannot read it: open it anew.");
     for (;;) {
       if (failure_) std::rethrow_exception(failure_);
-      if (std::exchange(holding_, false)) ++taken_;
+      if (std::exchange(holding_, false)) ahead_ -= slot(taken_++).block.text.size;
       read_ahead();
-      if (taken_ == filled_) {
+      if (taken_ == shared_->filled) {
         if (!source_failure_) return nullptr;
         fail(source_failure_);
         continue;
@@ -90,22 +103,41 @@ class BlockReader {
     std::exception_ptr failure;  // of the parser itself, such as a lack of memory
   };
 
+  // What the calling thread shares with the workers. Between filled and parsed, a slot's content
+  // belongs to its parser; before and after, to the calling thread.
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable work, parsed;
+    std::vector<Slot> slots;
+    std::size_t filled = 0;   // blocks read; changed by the calling thread alone
+    std::size_t claimed = 0;  // blocks that somebody parses or has parsed
+    bool stopping = false;
+    std::vector<std::thread> workers;
+  };
+
+  bool is_forked() const { return getpid() != process_; }
+
   // Blocks are numbered as they are read; they take the slots in turn.
-  Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
+  Slot& slot(std::size_t number) { return shared_->slots[number % shared_->slots.size()]; }
 
   // Fills the free slots, but waits for the source only if there is nothing else to hand out.
   void read_ahead() {
-    while (!source_failure_ && !lines_.ended() && filled_ - taken_ < slots_.size()) {
-      Slot& free = slot(filled_);
-      if (!fill(free.block, filled_ == taken_)) return;
+    while (!source_failure_ && !lines_.ended() &&
+           shared_->filled - taken_ < shared_->slots.size() &&
+           ahead_ < shared_->slots.size() * options_.block_bytes) {
+      Slot& free = slot(shared_->filled);
+      if (!fill(free.block, shared_->filled == taken_)) return;
+      ahead_ += free.block.text.size;
       {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(shared_->mutex);
         free.parsed = false;
-        ++filled_;
-        const bool enough = workers_.size() + 1 >= static_cast<std::size_t>(options_.threads);
-        if (filled_ - claimed_ > 1 && !enough) workers_.emplace_back([this] { work(); });
+        ++shared_->filled;
+        const bool enough =
+            shared_->workers.size() + 1 >= static_cast<std::size_t>(options_.threads);
+        if (shared_->filled - shared_->claimed > 1 && !enough)
+          shared_->workers.emplace_back([this] { work(); });
       }
-      work_.notify_one();
+      shared_->work.notify_one();
     }
   }
 
@@ -124,34 +156,35 @@ class BlockReader {
   // The oldest block, parsed; helps with parsing until it is.
   Slot& wait_for_next() {
     Slot& next = slot(taken_);
-    std::unique_lock lock(mutex_);
-    while (!next.parsed && claimed_ < filled_) parse_one(lock);
-    parsed_.wait(lock, [&] { return next.parsed; });
+    std::unique_lock lock(shared_->mutex);
+    while (!next.parsed && shared_->claimed < shared_->filled) parse_one(lock);
+    shared_->parsed.wait(lock, [&] { return next.parsed; });
     return next;
   }
 
   void work() {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(shared_->mutex);
     for (;;) {
-      work_.wait(lock, [&] { return stopping_ || claimed_ < filled_; });
-      if (stopping_) return;
+      shared_->work.wait(lock,
+                         [&] { return shared_->stopping || shared_->claimed < shared_->filled; });
+      if (shared_->stopping) return;
       parse_one(lock);
     }
   }
 
   // Parses the oldest block that nobody parses yet; the lock is free meanwhile.
   void parse_one(std::unique_lock<std::mutex>& lock) {
-    Slot& mine = slot(claimed_++);
+    Slot& mine = slot(shared_->claimed++);
     lock.unlock();
     try {
       parser_->parse(mine.block);
     } catch (...) {
       mine.failure = std::current_exception();
-      mine.block = {};
+      text::clear_rows(mine.block);
     }
     lock.lock();
     mine.parsed = true;
-    parsed_.notify_one();
+    shared_->parsed.notify_one();
   }
 
   // Numbers the lines of a block in the stream, and keeps what is wrong with them.
@@ -180,25 +213,18 @@ class BlockReader {
   const ReaderOptions options_;
   LineCutter lines_;
   const std::shared_ptr<TextParser<W>> parser_;
-  std::vector<std::thread> workers_;
+  const pid_t process_ = getpid();
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
 
   // The calling thread's own.
   std::size_t taken_ = 0;  // blocks handed out and given back
   bool holding_ = false;   // whether the caller has one more in its hands
+  std::size_t ahead_ = 0;  // bytes of text in the blocks that are not given back
   bool started_ = false;
   std::exception_ptr source_failure_;  // to be thrown when all blocks are handed out
   std::exception_ptr failure_;         // to be thrown now
   std::size_t line_count_ = 0, skipped_ = 0;
   std::vector<ParseError> mistakes_;
-
-  // Shared with the workers. Between filled and parsed, a slot's content belongs to its parser;
-  // before and after, to the calling thread.
-  std::mutex mutex_;
-  std::condition_variable work_, parsed_;
-  std::vector<Slot> slots_;
-  std::size_t filled_ = 0;   // blocks read; changed by the calling thread alone
-  std::size_t claimed_ = 0;  // blocks that somebody parses or has parsed
-  bool stopping_ = false;
 };
 
 }  // namespace yarrow

@@ -62,8 +62,12 @@ class Selected {
       const auto entry = [&](Index f) { return entries[f * blocks.stride()]; };
       std::vector<Index>& list = state.columns[k].selected;
       list.clear();
-      for (std::size_t f = 0; f < blocks.features(); ++f)
-        if (entry(static_cast<Index>(f)) > 0) list.push_back(static_cast<Index>(f));
+      for (std::size_t f = 0; f < blocks.features(); ++f) {
+        const W number = entry(static_cast<Index>(f));
+        if (!(number <= static_cast<W>(most)) || number != std::floor(number))
+          throw Error("the state's 'blocks' has an entry number out of range");
+        if (number > 0) list.push_back(static_cast<Index>(f));
+      }
       std::sort(list.begin(), list.end(), [&](Index a, Index b) { return entry(a) < entry(b); });
     }
   }

@@ -45,6 +45,9 @@ struct Bound {
     }
     value += growth;
   }
+
+  /// Whether numbers of this size may stand behind it; rounding may have carried them a bit beyond.
+  bool covers(double largest) const { return largest <= 2 * value; }
 };
 
 /// The numbers of one column that are not per feature; a loop uses those it needs.

@@ -30,25 +30,18 @@ struct Account {
 template <class W>
 class NumberedRows {
  public:
-  NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {
-    borrowed_ = !block.named() &&
-                (model.hash_mask ||
-                 (model.vocabulary.identity() && model.vocabulary.when_full() == WhenFull::Refuse));
-    if (borrowed_ && !model.hash_mask)
-      for (const Index index : block.index) size_ = std::max<std::size_t>(size_, index + 1);
-    by_row_ =
-        borrowed_ && !model.hash_mask && size_ > static_cast<std::size_t>(model.vocabulary.limit());
-  }
+  NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {}
 
   /// For learning: makes room for new features.
   Row<W> learn(std::size_t i) {
-    if (borrowed_) {
+    if (is_numbered()) {
       const Row<W> row = block_.row(i);
-      std::size_t size = by_row_ ? 0 : size_;
-      for (std::size_t j = 0; by_row_ && j < row.size; ++j)
-        size = std::max<std::size_t>(size, row.index[j] + 1);
-      if (!model_.hash_mask && size > model_.state().blocks.features()) model_.grow(size);
-      return row;
+      const std::size_t size = model_.hash_mask ? 0 : size_of(row);
+      if (size <= model_.state().blocks.features()) return row;
+      if (has_room(size)) {
+        model_.grow(size);
+        return row;
+      }
     }
     collect(i);
     if (model_.hash_mask) return hashed(i);
@@ -58,7 +51,10 @@ class NumberedRows {
 
   /// For predicting: features that the model does not know are left out.
   Row<W> find(std::size_t i) {
-    if (borrowed_ && size_ <= model_.state().blocks.features()) return block_.row(i);
+    if (is_numbered()) {
+      const Row<W> row = block_.row(i);
+      if (model_.hash_mask || size_of(row) <= model_.state().blocks.features()) return row;
+    }
     collect(i);
     if (model_.hash_mask) return hashed(i);
     model_.vocabulary.find(names_.data(), names_.size(), index_.data());
@@ -66,6 +62,30 @@ class NumberedRows {
   }
 
  private:
+  /// Whether the numbers of the features are their places.
+  bool is_numbered() const {
+    return !block_.named() &&
+           (model_.hash_mask ||
+            (model_.vocabulary.identity() && model_.vocabulary.when_full() == WhenFull::Refuse));
+  }
+
+  /// Whether the features 0..size-1 may have their places by number, without a name that is looked
+  /// up. That is fastest, but a single row then takes room for all numbers below its largest:
+  /// beyond this much memory its numbers are names like any other, and only those that came take
+  /// room.
+  bool has_room(std::size_t size) const {
+    constexpr std::size_t most_bytes = std::size_t{1} << 26;
+    const Blocks<W>& blocks = model_.state().blocks;
+    const std::size_t columns = std::max(blocks.columns(), 1);
+    return size * columns * blocks.planes().size() <= most_bytes / sizeof(W);
+  }
+
+  static std::size_t size_of(const Row<W>& row) {
+    Index last = -1;
+    for (std::size_t j = 0; j < row.size; ++j) last = std::max(last, row.index[j]);
+    return static_cast<std::size_t>(last) + 1;
+  }
+
   void collect(std::size_t i) {
     names_.clear();
     for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
@@ -94,9 +114,6 @@ class NumberedRows {
 
   Model<W>& model_;
   const RowBlock<W>& block_;
-  bool borrowed_ = false;
-  bool by_row_ = false;  ///< an index is beyond the limit: grow row by row, to refuse the right one
-  std::size_t size_ = 0;
   std::vector<Name> names_;
   std::vector<Index> index_;
   std::vector<W> value_;

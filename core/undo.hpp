@@ -3,11 +3,13 @@
 #include <vector>
 
 #include "state.hpp"
+#include "vocabulary.hpp"
 
 namespace yarrow {
 
 /// What a call with many rows needs to leave no trace when one of them fails: a copy of the state,
-/// or, when the call can touch only a small part of it, of the blocks that its rows touch.
+/// or, when the call can touch only a small part of it, of the blocks that its rows touch. It takes
+/// back once, whatever was learned since it was made.
 template <class W>
 class Undo {
  public:
@@ -37,6 +39,15 @@ class Undo {
   /// To be called before a row is learned.
   void remember(const Row<W>& row) { remember(std::span(row.index, row.size)); }
 
+  /// To be called before more than rows' features changes: from the touched blocks to a copy of
+  /// everything as it was.
+  void remember_all() {
+    if (whole_) return;
+    State<W> before = state_;
+    restore(before);
+    whole_.emplace(std::move(before));
+  }
+
   void roll_back() {
     if (whole_)
       state_ = std::move(*whole_);
@@ -49,20 +60,13 @@ class Undo {
     if (whole_) return;
     const Blocks<W>& blocks = state_.blocks;
     for (const Index feature : features) {
+      if (static_cast<std::size_t>(feature) >= features_) continue;  // it goes
       const W* block = blocks.first() + feature * blocks.stride();
       blocks_.insert(blocks_.end(), block, block + blocks.stride());
       places_.push_back(feature);
     }
     // Rows that change features of others may at last need more than a copy of everything.
     if (blocks_.size() * sizeof(W) > 2 * blocks.bytes()) remember_all();
-  }
-
-  /// From the touched blocks to a copy of everything as it was.
-  void remember_all() {
-    if (whole_) return;
-    State<W> before = state_;
-    restore(before);
-    whole_.emplace(std::move(before));
   }
 
   void restore(State<W>& state) {
@@ -82,6 +86,24 @@ class Undo {
   std::vector<W> blocks_, intercept_;
   std::vector<Index> places_;
   FewFeatures<W> few_;
+};
+
+/// What a model was, as far as later calls change it.
+template <class W>
+struct Past {
+  Past(State<W>& state, int classes, Index names)
+      : undo(state, 0, false), classes(classes), names(names) {}
+
+  /// To be called before features are forgotten: names that were there go, too.
+  void remember_all(const Vocabulary& all) {
+    undo.remember_all();
+    if (!vocabulary) vocabulary.emplace(all);
+  }
+
+  Undo<W> undo;
+  int classes;
+  Index names;
+  std::optional<Vocabulary> vocabulary;
 };
 
 }  // namespace yarrow

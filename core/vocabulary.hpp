@@ -360,6 +360,8 @@ inline void Vocabulary::assign(Index columns, std::span<const std::uint8_t> kind
     const Name name = is_text
                           ? Name(std::string_view(start, end - begin))
                           : Name(static_cast<std::int64_t>(hashing::load<std::uint64_t>(start)));
+    check(!is_text || utf8::find_invalid(name.view()) == std::string_view::npos,
+          "a name is not valid UTF-8");
     check(loaded.find(name) < 0, "a name is listed twice");
     loaded.add(name);
   }

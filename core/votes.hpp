@@ -73,7 +73,8 @@ struct Votes {
   void check(std::size_t features) const {
     bool fits = step.size() == size() && end.size() == size() + 1 && end.front() == 0 &&
                 end.back() == index.size() && index.size() == value.size() &&
-                std::is_sorted(end.begin(), end.end());
+                std::is_sorted(end.begin(), end.end()) &&
+                std::is_sorted(born.begin(), born.end()) && (born.empty() || born[0] >= first_born);
     for (const Index i : index) fits &= i >= 0 && static_cast<std::size_t>(i) < features;
     if (!fits) throw Error("the state's votes do not fit together");
   }

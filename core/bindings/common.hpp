@@ -6,9 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <mutex>
-#include <shared_mutex>
-
 #include "../classes.hpp"
 #include "../rivals.hpp"
 #include "../rule.hpp"
@@ -27,17 +24,6 @@ struct RuleObject {
   PyObject* callable = nullptr;  ///< a Python function, called through a trampoline
   SlackForm slack = nullptr;     ///< its form for many rivals at once, if it has one
 };
-
-/// Waits for a lock without holding the interpreter's, which its owner may need.
-template <class Lock>
-Lock acquire(typename Lock::mutex_type& mutex) {
-  Lock lock(mutex, std::try_to_lock);
-  if (!lock) {
-    nb::gil_scoped_release release;
-    lock.lock();
-  }
-  return lock;
-}
 
 ClassName to_class_name(nb::handle object);
 double to_number(nb::handle object, const char* what);

@@ -46,12 +46,12 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
   const bool is_small = is_number && std::abs(value) < last_exact_integer;
   if (!regression && !is_small) name = to_class_name(label);
   if (weight == 0) return;
-  auto lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
+  std::optional<Changing> lock(std::in_place, self.mutex);
   nb::object plain = x;
   if (!self.reader.collect(plain)) {
-    lock.unlock();  // converting may run any Python code, even code that waits for this lock
+    lock.reset();  // converting may run any Python code, even code that waits for this lock
     plain = plain_copy(x);
-    lock = acquire<std::unique_lock<std::shared_mutex>>(self.mutex);
+    lock.emplace(self.mutex);
     self.reader.collect(plain);
   }
   const Index before = self.vocabulary.size();
@@ -69,7 +69,7 @@ static void score_one(PythonModel<W>& self, nb::object x, Scores& out, bool last
     plain = plain_copy(x);
     reader.collect(plain);
   }
-  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Reading lock(self.mutex);
   const Row<W> row = self.hash_mask ? reader.hash(self.hash_mask) : reader.find(self.vocabulary);
   last ? self.learner->score(row, out) : self.learner->predict(row, out);
 }
@@ -82,14 +82,14 @@ static nb::object predict_one(PythonModel<W>& self, nb::object x) {
   if (scores.score.empty()) return nb::none();
   const auto best = std::max_element(scores.score.begin(), scores.score.end());
   // Another thread may be adding a class, which moves the names.
-  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Reading lock(self.mutex);
   return to_python(self.classes.names()[static_cast<std::size_t>(best - scores.score.begin())]);
 }
 
 /// Numbers per slot (0: intercept) and column, and the column of each class, as of one moment.
 template <class W>
 static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
-  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Reading lock(self.mutex);
   const Blocks<W>& blocks = self.state().blocks;
   const std::size_t slots = blocks.features() + 1, columns = blocks.columns();
   std::vector<W> values(slots * columns);
@@ -107,7 +107,7 @@ static nb::tuple plane(PythonModel<W>& self, std::size_t which) {
 /// what they differ in.
 template <class W>
 static std::size_t count_nonzero(PythonModel<W>& self) {
-  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Reading lock(self.mutex);
   std::set<int> used;
   for (int c = 0; c < self.state().classes; ++c) used.insert(self.learner->column_of(c));
   if (used.empty()) used.insert(0);
@@ -125,7 +125,7 @@ static std::size_t count_nonzero(PythonModel<W>& self) {
 /// The full covariance of each class's weights, slot 0 (the intercept) included.
 template <class W>
 static nb::object covariances(PythonModel<W>& self) {
-  auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+  const Reading lock(self.mutex);
   const State<W>& state = self.state();
   const std::size_t slots = state.blocks.features() + 1;
   const auto scores = static_cast<std::size_t>(self.is_regression() ? 1 : state.classes);
@@ -146,7 +146,7 @@ static void bind_model(nb::module_& m, const char* name) {
       [](M* self, LoopKind loop, Strategy strategy, const RuleObject& rule,
          std::vector<double> rule_parameters, int rivals, std::vector<double> loop_parameters,
          double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
-         Index max_features, WhenFull when_full, const nb::list& declared,
+         Index max_features, WhenFull when_full, const nb::list& declared, int max_classes,
          const nb::list& class_weights, const nb::list& costs) {
         Recipe recipe{loop,
                       strategy,
@@ -163,7 +163,8 @@ static void bind_model(nb::module_& m, const char* name) {
                       rule.rests_at_target};
         std::vector<ClassName> names;
         for (nb::handle item : declared) names.push_back(to_class_name(item));
-        new (self) M(recipe, {hash_bits, max_features, when_full}, std::move(names));
+        new (self)
+            M(recipe, {hash_bits, max_features, when_full}, Classes(std::move(names), max_classes));
         for (nb::handle item : class_weights)
           self->classes.set_weight(to_class_name(item[0]), nb::cast<double>(item[1]));
         for (nb::handle item : costs)
@@ -174,7 +175,7 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::arg("rule_parameters"), nb::arg("rivals"), nb::arg("loop_parameters"),
       nb::arg("initial_variance"), nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"),
       nb::arg("hash_bits"), nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"),
-      nb::arg("class_weights"), nb::arg("costs"));
+      nb::arg("max_classes"), nb::arg("class_weights"), nb::arg("costs"));
 
   type.def(
       "declare_groups",
@@ -192,6 +193,19 @@ static void bind_model(nb::module_& m, const char* name) {
   bind_rows(type);
   type.def("learn_one", &learn_one<W>, nb::arg("x").none(), nb::arg("label").none(),
            nb::arg("weight").none());
+
+  const auto alone = [&](const char* name, void (M::*change)(), const char* text) {
+    type.def(
+        name,
+        [change](M& self) {
+          const Changing lock(self.mutex);
+          (self.*change)();
+        },
+        text);
+  };
+  alone("begin", &M::begin, "From here on, what is learned can be taken back.");
+  alone("roll_back", &M::roll_back, "Takes back what was learned since `begin`.");
+  alone("commit", &M::commit, "What was learned since `begin` is kept.");
 
   type.def("predict_one", &predict_one<W>, nb::arg("x").none());
   type.def(
@@ -223,22 +237,22 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
   type.def_prop_ro("column_memory", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     std::vector<double> memory;
     for (const Column& column : self.state().columns) memory.push_back(column.memory);
     return memory;
   });
   type.def_prop_ro("calibration", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     return nb::make_tuple(self.state().calibration.c, self.state().calibration.lapse);
   });
   type.def_prop_ro("n_features", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     return self.state().blocks.features();
   });
   type.def_prop_ro("last_prediction", [](M& self) { return self.learner->last_prediction; });
   type.def_prop_ro("classes", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     nb::list names;
     for (const ClassName& name : self.classes.names()) names.append(to_python(name));
     return names;
@@ -255,7 +269,7 @@ static void bind_model(nb::module_& m, const char* name) {
     return pairs;
   });
   type.def_prop_ro("memory", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     const State<W>& state = self.state();
     std::size_t votes = 0;
     for (const Votes<W>& v : state.votes) votes += v.bytes();
@@ -264,11 +278,11 @@ static void bind_model(nb::module_& m, const char* name) {
            self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     return self.vocabulary.identity();
   });
   type.def_prop_ro("feature_names", [](M& self) {
-    auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+    const Reading lock(self.mutex);
     nb::list names;
     for (Index i = 0; i < self.vocabulary.size(); ++i)
       names.append(to_python(self.vocabulary.name(i)));
@@ -277,7 +291,7 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def(
       "place",
       [](M& self, const nb::list& names) {
-        auto lock = acquire<std::shared_lock<std::shared_mutex>>(self.mutex);
+        const Reading lock(self.mutex);
         std::vector<Index> places;
         for (const Name& name : borrow_names(names))
           places.push_back(self.hash_mask ? static_cast<Index>(name.hash & self.hash_mask)

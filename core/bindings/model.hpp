@@ -2,6 +2,7 @@
 #include "../model.hpp"
 #include "common.hpp"
 #include "dict_row.hpp"
+#include "forking.hpp"
 
 namespace yarrow {
 
@@ -13,6 +14,9 @@ class PythonModel : public Model<W> {
   DictReader<W> reader;
   nb::object rule_owner;
 };
+
+/// The type of an array's numbers, if the core knows it.
+std::optional<NumberType> number_type(const nb::dlpack::dtype& type);
 
 /// Borrows the names in a Python list of strings and integers.
 std::vector<Name> borrow_names(const nb::list& list);

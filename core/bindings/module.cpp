@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "common.hpp"
+#include "forking.hpp"
 
 namespace yarrow {
 
@@ -38,9 +39,8 @@ ClassName to_class_name(nb::handle object) {
 }
 
 double to_number(nb::handle object, const char* what) {
-  if (PyFloat_CheckExact(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
   const double value = PyFloat_AsDouble(object.ptr());
-  if (!PyErr_Occurred()) return value;
+  if (value != -1 || !PyErr_Occurred()) return value;
   PyErr_Clear();
   throw Error(std::string(what) + " must be a number, not " + nb::repr(object).c_str() + ".");
 }
@@ -82,4 +82,5 @@ NB_MODULE(_core, m) {
   yarrow::bind_models(m);
   yarrow::bind_readers(m);
   yarrow::bind_amounts(m);
+  yarrow::bind_locks(m);
 }

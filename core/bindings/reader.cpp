@@ -56,7 +56,8 @@ template <class W>
 static void make_reader(PythonReader<W>* self, nb::object file, const std::string& format,
                         int threads, int index_base, std::int64_t max_index, bool labels_optional,
                         bool skip_errors, int hash_bits,
-                        const std::vector<Interaction>& interactions, std::size_t block_bytes) {
+                        const std::vector<Interaction>& interactions, std::size_t block_bytes,
+                        std::size_t longest_line) {
   new (self) PythonReader<W>;
   self->source = file;
   std::shared_ptr<TextParser<W>> parser;
@@ -83,6 +84,7 @@ static void make_reader(PythonReader<W>* self, nb::object file, const std::strin
   ReaderOptions options;
   options.threads = threads;
   options.block_bytes = block_bytes;
+  options.longest_line = longest_line;
   self->blocks = std::make_unique<BlockReader<W>>(std::move(source), std::move(parser), options);
 }
 
@@ -142,6 +144,18 @@ static nb::object next_arrays(PythonReader<W>& self) {
 /// Names in the order of their appearance, shared by all who read the same streams.
 struct SharedNames {
   Vocabulary vocabulary;
+
+  /// Numbers of svmlight rows are their own places; but beyond so many, so that a single row does
+  /// not take room for all numbers below its own, they are names like any other.
+  void place(std::vector<Index>& numbers) {
+    constexpr Index most = Index{1} << 22;
+    Index size = 0;
+    for (const Index number : numbers) size = std::max(size, number + 1);
+    if (vocabulary.identity() && size <= most) return vocabulary.extend(size);
+    std::vector<Name> names;
+    for (const Index number : numbers) names.push_back(Name(std::int64_t{number}));
+    vocabulary.resolve(names.data(), names.size(), numbers.data());
+  }
 };
 
 /// The next block with its features numbered, or None at the end: rows that any number of models
@@ -161,6 +175,7 @@ static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
       names.vocabulary.resolve(borrowed.data(), borrowed.size(), index.data());
     } else if (block) {
       index.assign(block->index.begin(), block->index.end());
+      names.place(index);
     }
   }
   if (!block) return nb::none();
@@ -198,7 +213,7 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
          seconds) {
     const RowBlock<W>* block = reader.blocks->next();
     if (!block) return true;
-    std::unique_lock lock(self.mutex);
+    const Changing lock(self.mutex, Interpreter::released);
     learner.learn(*block, account);
   }
   return false;
@@ -250,7 +265,7 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   }
   block.first_line = 0;
   nb::gil_scoped_release release;
-  std::unique_lock lock(self.mutex);
+  const Changing lock(self.mutex, Interpreter::released);
   learner.learn(block, account);
 }
 
@@ -264,7 +279,7 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
     nb::gil_scoped_release release;
     block = reader.blocks->next();
     if (block) {
-      std::shared_lock lock(self.mutex);
+      const Reading lock(self.mutex, Interpreter::released);
       width = self.is_regression() ? 1 : self.state().classes;
       NumberedRows<W> rows(self, *block);
       Scores found;
@@ -293,7 +308,7 @@ static void bind_reader(nb::module_& m, const char* reader_name, const char* lea
       .def("__init__", &make_reader<W>, nb::arg("file"), nb::arg("format"), nb::kw_only(),
            nb::arg("threads"), nb::arg("index_base"), nb::arg("max_index"),
            nb::arg("labels_optional"), nb::arg("skip_errors"), nb::arg("hash_bits"),
-           nb::arg("interactions"), nb::arg("block_bytes"))
+           nb::arg("interactions"), nb::arg("block_bytes"), nb::arg("longest_line"))
       .def("next_arrays", &next_arrays<W>)
       .def("next_rows", &next_rows<W>, nb::arg("names"))
       .def_ro("bytes", &R::bytes)
@@ -331,6 +346,7 @@ template void bind_streams(nb::class_<PythonModel<float>>&);
 template void bind_streams(nb::class_<PythonModel<double>>&);
 
 void bind_readers(nb::module_& m) {
+  m.attr("LONGEST_LINE") = ReaderOptions{}.longest_line;
   nb::class_<SharedNames>(m, "Names", "Names of features, numbered in the order of appearance.")
       .def(nb::init<>())
       .def("__len__", [](SharedNames& self) { return self.vocabulary.size(); })
@@ -350,12 +366,18 @@ void bind_readers(nb::module_& m) {
           [](SharedNames& self, Index first) {
             nb::list names;
             for (Index i = first; i < self.vocabulary.size(); ++i) {
-              const std::string_view text = self.vocabulary.name(i).view();
-              names.append(nb::str(text.data(), text.size()));
+              const Name name = self.vocabulary.name(i);
+              if (name.is_text())
+                names.append(nb::str(name.text, static_cast<std::size_t>(name.number)));
+              else
+                names.append(nb::int_(name.number));
             }
             return names;
           },
-          nb::arg("first"), "All names from this number on.");
+          nb::arg("first"), "All names from this number on.")
+      .def_prop_ro(
+          "are_numbers", [](SharedNames& self) { return self.vocabulary.identity(); },
+          "Whether each name is its own number.");
   nb::class_<Account>(m, "Account", "What has happened to a stream so far.")
       .def(nb::init<>())
       .def_ro("rows", &Account::rows)

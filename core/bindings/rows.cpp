@@ -8,7 +8,7 @@ using AnyArray = nb::ndarray<nb::ro>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
 using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
 
-static NumberType number_type(const nb::dlpack::dtype& type) {
+std::optional<NumberType> number_type(const nb::dlpack::dtype& type) {
   const auto is = [&](nb::dlpack::dtype other) { return type == other; };
   if (is(nb::dtype<float>())) return NumberType::f32;
   if (is(nb::dtype<double>())) return NumberType::f64;
@@ -21,12 +21,14 @@ static NumberType number_type(const nb::dlpack::dtype& type) {
   if (is(nb::dtype<std::uint32_t>())) return NumberType::u32;
   if (is(nb::dtype<std::uint64_t>())) return NumberType::u64;
   if (is(nb::dtype<bool>())) return NumberType::boolean;
-  throw nb::type_error("The values must be float32, float64, integers or booleans.");
+  return std::nullopt;
 }
 
 static Numbers numbers(const AnyArray& array, int axis) {
   const auto bytes = static_cast<std::ptrdiff_t>(array.itemsize());
-  return {static_cast<const char*>(array.data()), number_type(array.dtype()),
+  const auto type = number_type(array.dtype());
+  if (!type) throw nb::type_error("The values must be float32, float64, integers or booleans.");
+  return {static_cast<const char*>(array.data()), *type,
           static_cast<std::ptrdiff_t>(array.stride(axis)) * bytes};
 }
 
@@ -70,7 +72,9 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
   const std::int64_t* places = order ? order->data() : nullptr;
   const auto count = order ? static_cast<std::int64_t>(order->shape(0)) : x.rows->rows();
   nb::gil_scoped_release release;
-  std::unique_lock lock(self.mutex);
+  std::optional<Changing>
+      lock;  // without undo the model is the caller's alone: no fork waits for it
+  if (undo) lock.emplace(self.mutex, Interpreter::released);
   self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
 }
 
@@ -104,11 +108,11 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
   std::size_t width = 0;
   {
     nb::gil_scoped_release release;
-    std::shared_lock lock(self.mutex);
+    const Reading lock(self.mutex, Interpreter::released);
     width = self.is_regression() ? 1 : self.state().classes;
     scores.resize(rows * width);
     variances.resize(rows * width);
-    self.predict_rows(*x.rows, x.columns, column_names, scores.data(), variances.data());
+    self.predict_rows(*x.rows, x.columns, column_names, width, scores.data(), variances.data());
   }
   return nb::make_tuple(to_array(std::move(scores), {rows, width}),
                         to_array(std::move(variances), {rows, width}));

@@ -30,7 +30,9 @@ struct Weighing {
   W smoothing;
   std::array<W, Columns> lean;
 
-  Weighing from(std::size_t place) const { return {lines + place * line, smoothing, lean}; }
+  Weighing from(std::size_t place) const {
+    return {lines ? lines + place * line : nullptr, smoothing, lean};
+  }
 };
 
 /// What the features of a row say, in sums of every fourth.

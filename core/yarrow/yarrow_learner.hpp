@@ -98,6 +98,8 @@ class YarrowLearner final : public Learner<W> {
   double intercept() const override { return experts_.intercept; }
   void after_forgetting() override {}
 
+  bool is_bounded() const override { return state.weights.covers(largest_weight()); }
+
   /// Refuses a state whose counts cannot be.
   void rebuild() override {
     const std::size_t capacity = state.blocks.capacity();
@@ -107,7 +109,10 @@ class YarrowLearner final : public Learner<W> {
       fits = fits && is_part(column.hits, state.visits) && is_part(column.weight, state.weight);
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
       const W* const cells = state.blocks.data() + slot * state.blocks.stride();
-      const W visits = cells[Experts::statistics * capacity];
+      const W* const statistics =
+          cells + Experts::statistics * capacity;  // visits, mean, deviation
+      const W visits = statistics[0];
+      fits = fits && visits >= 0 && statistics[2] >= 0;
       for (std::size_t i = Experts::precisions * capacity; i < Experts::hits * capacity; ++i)
         fits = fits && cells[i] >= 0;
       for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
@@ -125,7 +130,8 @@ class YarrowLearner final : public Learner<W> {
     std::vector<Plane> planes(Experts::straight, {0, true});
     planes.resize(Experts::hits, {0, false});
     planes.push_back({0, false, false, true});
-    planes.resize(Experts::statistics + ColumnStatistics::planes, {0, false, true});
+    planes.resize(Experts::statistics + ColumnStatistics::planes,
+                  {.initial = 0, .is_signed = false, .is_shared = true, .is_free = true});
     return planes;
   }
 

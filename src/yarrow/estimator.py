@@ -6,13 +6,17 @@ and each library's base class fails the other's checks.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` itself is ten times as slow
 import copy
 import dataclasses
 import functools
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
+from yarrow._core import Lock
+from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
 
@@ -174,12 +178,87 @@ class Estimator:
         return compose.Pipeline(other, self)
 
 
+class uninterrupted:
+    """Ctrl-C waits until a row is learned; the second one does not.
+
+    For changes so short that a copy would cost more than they do. Only the main thread is ever
+    interrupted. (As a generator it would leave its work half done itself.)
+    """
+
+    __slots__ = ("_came", "_handler")
+
+    def __enter__(self) -> None:
+        self._handler: Any = None
+        self._came: tuple[Any, ...] | None = None
+        if threading.current_thread() is threading.main_thread():
+            self._handler = _signal.getsignal(_signal.SIGINT)
+            if callable(self._handler):
+                _signal.signal(_signal.SIGINT, self._note)
+
+    def _note(self, *signal_and_frame: Any) -> None:
+        if self._came is not None:
+            self._handler(*signal_and_frame)
+        self._came = signal_and_frame
+
+    def __exit__(self, *_: object) -> None:
+        if callable(self._handler):
+            _signal.signal(_signal.SIGINT, self._handler)
+            if self._came is not None:
+                self._handler(*self._came)
+
+
+class Shared:
+    """What threads may share: one lock, and changes that are whole or have not been.
+
+    Who learns, asks, saves or copies holds `_lock`; a fork waits until nobody does. A change is
+    made to a copy, whose new values take the place of the old ones in one step: neither an error
+    nor an interrupt leaves half of it. Where a copy would cost more than the change, what the
+    change touches is put back instead.
+    """
+
+    @property
+    def _lock(self) -> Lock:
+        lock: Lock | None = self.__dict__.get("_lock_")
+        return self.__dict__.setdefault("_lock_", Lock()) if lock is None else lock
+
+    def _contents(self) -> dict[str, Any]:
+        """All that is here but the lock, which belongs to one object of one process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock_"}
+
+    def _twin(self) -> Self:
+        """One that holds the same things: what is changed of it must be replaced."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self._contents())
+        return twin
+
+    def _snapshot(self) -> Self:
+        """As it is at one moment, whatever other threads learn meanwhile."""
+        with self._lock:
+            return self._twin()
+
+    def _change(self, change: Callable[[Self], Any]) -> Any:
+        """Change all or nothing; what `change` answers."""
+        with self._lock:
+            twin = self._twin()
+            answer = change(twin)
+            own = self.__dict__
+            own.update({k: v for k, v in twin._contents().items() if own.get(k, own) is not v})
+        return answer
+
+
 class LearnsArrays:
     """What arrays and data frames leave behind: their columns, and the passes over them."""
 
     _n_features_in: int
     _feature_names_in: list[str] | None
     _n_iter: int
+    #: how the files were read that it was taught by, if it was
+    _stream: dict[str, Any] | None = None
+
+    def _keep_columns(self, rows: Any) -> None:
+        """The first array that is learned says what columns later ones have."""
+        if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
+            self.__dict__.update(columns_of(rows))
 
     @property
     def n_features_in_(self) -> int:
@@ -221,6 +300,14 @@ class ClassifierManners:
     def _multiclass(self) -> bool:
         return True
 
+    def _check_new_class(self: Any, label: Any, known: int) -> None:
+        """Refuse a class beyond `max_classes`, in the words of the core."""
+        if self.classes is None and known >= self.max_classes:
+            raise DataError(
+                f"the class {label!r} is one too many: max_classes allows {self.max_classes} "
+                "classes; real targets are for regressors"
+            )
+
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy."""
         right = np.asarray(self.predict(X)) == np.asarray(y)
@@ -233,6 +320,11 @@ class ClassifierManners:
     def predict_proba_many(self, X: Any) -> Any:
         """Refused, in river's way: these scores are not probabilities."""
         raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+
+def columns_of(rows: Any) -> dict[str, Any]:
+    """What is kept of the columns of an array."""
+    return {"_n_features_in": rows.n_columns, "_feature_names_in": rows.names}
 
 
 @functools.cache

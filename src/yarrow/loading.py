@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
+from collections.abc import Mapping
 from typing import Any
 
-from yarrow import linear_model, model_file
+from yarrow import model_file
 from yarrow.linear_model import export_file
-
-#: packages whose estimators read their own files, which name the package as their kind
-_PACKAGES = ("bandit", "decomposition", "experts", "feedback", "kernel")
+from yarrow.registry import class_named
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
@@ -18,11 +16,15 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
 
     What no file can hold, such as a rule or a kernel of your own, is given by name.
     """
-    if not export_file.is_readable(path):
-        metadata = model_file.read(path)[1]
-        kind, name = metadata.get("kind"), metadata.get("estimator")
-        if kind in _PACKAGES:
-            package = import_module(f"yarrow.{kind}")
-            if name in package.__all__:
-                return getattr(package, str(name)).load(path, **objects)
-    return linear_model.load(path, **objects)
+    return _unpacked(path, *export_file.read(path), objects)
+
+
+def loads(content: bytes | bytearray, **objects: Any) -> Any:
+    """Read a model from the content of such a file."""
+    return _unpacked("<bytes>", *export_file.parse("<bytes>", content), objects)
+
+
+def _unpacked(path: Any, tensors: Any, metadata: Any, objects: Mapping[str, Any]) -> Any:
+    with model_file.refusing(path, objects):
+        cls = class_named(metadata.get("kind"), metadata.get("estimator"))
+        return cls._unpacked(tensors, metadata, objects)

@@ -24,8 +24,9 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
-from yarrow.errors import ModelFileError
+from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
+from yarrow.registry import kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,18 @@ def write(
 
     Metadata comes back as JSON gives it back: tuples as lists, keys as text. Infinity is allowed.
     """
+    parts = dump(path, tensors, metadata)
+    with replacing(path) as file:
+        for part in parts:
+            file.write(part)
+
+
+def dump(
+    path: object,
+    tensors: Mapping[str, NDArray[Any] | memoryview],
+    metadata: Mapping[str, Any],
+) -> list[bytes | memoryview]:
+    """Return the content of a file, in parts; `path` is its name in errors."""
     ready = {name: _Tensor.of(path, name, array) for name, array in tensors.items()}
     document = _document(
         {
@@ -73,10 +86,7 @@ def write(
     text += b" " * (-(8 + len(text)) % 64)
     if len(text) > _LONGEST_HEADER:
         raise ModelFileError(f"{path}: the metadata is too long; keep names in a tensor instead.")
-    with replacing(path) as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for _, tensor in widest_first:
-            file.write(tensor.bytes)
+    return [len(text).to_bytes(8, "little") + text, *(tensor.bytes for _, tensor in widest_first)]
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
@@ -86,10 +96,15 @@ def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
     changes the file, and they stay valid when the file is replaced.
     """
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size < 8:
-            raise ModelFileError(f"{path}: not a Yarrow model: it has only {size} bytes.")
-        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        empty = os.fstat(file.fileno()).st_size == 0  # which cannot be mapped
+        content = bytearray() if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    return parse(path, content)
+
+
+def parse(path: object, content: mmap.mmap | bytearray) -> tuple[Tensors, dict[str, Any]]:
+    """Return the tensors and the metadata of a file's content; `path` is its name in errors."""
+    if len(content) < 8:
+        raise ModelFileError(f"{path}: not a Yarrow model: it has only {len(content)} bytes.")
     start = 8 + int.from_bytes(content[:8], "little")
     header = _header(path, content, start)
     body = _body(path, header.pop("__metadata__"))
@@ -100,6 +115,45 @@ def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
         if _Tensor.of(path, name, tensors[name]).digest() != digest:
             raise ModelFileError(f"{path}: damaged: tensor {name!r} is not as it was saved.")
     return {name: tensors[name] for name in body["tensors"]}, body["metadata"]
+
+
+def load(path: str | os.PathLike[str], cls: Any, objects: Mapping[str, Any] | None = None) -> Any:
+    """Read a model of one class; what no file can hold is in `objects`, by name."""
+    tensors, metadata = read(path)
+    with refusing(path, objects):
+        name = metadata.get("estimator")
+        if metadata.get("kind") != kind_of(cls) or name != cls.__name__:
+            raise ModelFileError(f"holds a {name}, not a {cls.__name__}")
+        return cls._unpacked(tensors, metadata, objects)
+
+
+@contextlib.contextmanager
+def refusing(path: object, objects: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Whatever is wrong with what a file says becomes one kind of error, which names the file.
+
+    Schemas find nearly all of it, before anything is made. A parameter that is not allowed is the
+    user's own if there are `objects`.
+    """
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{_named(path)}: {str(error).rstrip('.')}.") from error
+    except ParameterError as error:
+        if objects:
+            raise
+        raise _misfit(path, error) from error
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
+            MemoryError) as error:  # fmt: skip
+        raise _misfit(path, error) from error
+
+
+def _misfit(path: object, error: Exception) -> ModelFileError:
+    problem = str(error).rstrip(".")
+    return ModelFileError(f"{_named(path)}: does not fit its own settings: {problem}.")
+
+
+def _named(path: object) -> object:
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
 @contextlib.contextmanager
@@ -224,7 +278,7 @@ def _document(body: Mapping[str, Any]) -> str:
     return json.dumps({**body, "sha256": _sha256(json.dumps(body).encode())})
 
 
-def _header(path: object, content: mmap.mmap, start: int) -> dict[str, Any]:
+def _header(path: object, content: mmap.mmap | bytearray, start: int) -> dict[str, Any]:
     if content[8:9] != b"{" or start > 8 + _LONGEST_HEADER:
         raise ModelFileError(f"{path}: not a Yarrow model.")
     if start > len(content):
@@ -243,14 +297,17 @@ def _header(path: object, content: mmap.mmap, start: int) -> dict[str, Any]:
 def _body(path: object, entries: dict[str, Any]) -> dict[str, Any]:
     try:
         body = json.loads(entries["yarrow"])
-        version = int(body["version"])
-        if version > VERSION:
+        version = body["version"]
+        if type(version) is int and version > VERSION:
             raise ModelFileError(
                 f"{path}: written in format {version} by a newer Yarrow; "
                 f"this one reads up to format {VERSION}: pip install --upgrade yarrow-learn"
             )
         del body["sha256"]
-        if [_document(body)] == list(entries.values()):  # nothing added, nothing altered
+        whole = [_document(body)] == list(entries.values())  # nothing added, nothing altered
+        if whole and version == VERSION and isinstance(body["tensors"], dict):
+            if not isinstance(body["metadata"], dict):
+                raise ModelFileError(f"{path}: its metadata is no JSON object.")
             return dict(body)
     except ModelFileError:
         raise
@@ -259,7 +316,9 @@ def _body(path: object, entries: dict[str, Any]) -> dict[str, Any]:
     raise ModelFileError(f"{path}: damaged: its metadata is not as it was saved.")
 
 
-def _tensors(path: object, content: mmap.mmap, start: int, header: dict[str, Any]) -> Tensors:
+def _tensors(
+    path: object, content: mmap.mmap | bytearray, start: int, header: dict[str, Any]
+) -> Tensors:
     """Map the header's tensors, which must fill the rest of the file without gap or overlap."""
     tensors = {}
     try:
@@ -272,12 +331,14 @@ def _tensors(path: object, content: mmap.mmap, start: int, header: dict[str, Any
                 raise ValueError
             if start + end > len(content):
                 raise ModelFileError(f"{path}: truncated: it ends inside tensor {name!r}.")
-            tensors[name] = np.ndarray(shape, dtype, content, start + begin)
+            array = np.ndarray(shape, dtype, content, start + begin)
+            # Our own files keep all numbers aligned; compiled code relies on it.
+            tensors[name] = array if (start + begin) % dtype.itemsize == 0 else array.copy()
             filled = end
         if start + filled != len(content):
             raise ModelFileError(f"{path}: damaged: data follows its last tensor.")
     except ModelFileError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         raise ModelFileError(f"{path}: damaged: its header contradicts itself.") from None
     return tensors

@@ -65,6 +65,14 @@ def integer(
     return _field(default, _or_none(default, Parameter(doc, allowed, accepts, int)))
 
 
+def most_classes() -> Any:
+    """The parameter `max_classes` of a classifier."""
+    doc = (
+        "The most classes that may appear, unless `classes` lists them: a row costs time for each."
+    )
+    return integer(default=10_000, doc=doc, at_least=1)
+
+
 def flag(default: bool, doc: str) -> Any:
     """True or False."""
     return _field(default, Parameter(doc, "True or False", lambda v: v is True or v is False, bool))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 from pathlib import Path
@@ -173,7 +174,7 @@ def test_tune_says_how_many_settings_are_as_good(run: Run, tmp_path: Path) -> No
     path.write_text("a | x\nb | y\n" * 3)
     shown = run("tune", path, "--learner", "arow").stdout
     assert "Best: AROWClassifier(r=1.0) (no better than 5 others)." in shown
-    assert "where 3 rows are left" in " ".join(shown.split())
+    assert "6 rows are too few to trust it" in " ".join(shown.split())
 
 
 def test_an_entrant_that_fails_is_named(run: Run, svm: Path, tmp_path: Path) -> None:
@@ -306,3 +307,39 @@ def test_a_third_class_may_come_late(run: Run, tmp_path: Path) -> None:
     assert outcome["failure"] is None
     assert outcome["mistakes"] == round(alone["error"] * alone["rows"])
     assert sorted(outcome["confusion"]["labels"]) == ["-1", "1", "2"]
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_tune_tells_the_evidence_of_its_best(run: Run, tmp_path: Path, passes: int) -> None:
+    """One setting is best on the first half of the rows, another over all of them."""
+    chance = random.Random(0)
+    signs = [-1 if chance.random() < 0.3 else 1 for _ in range(600)]  # noise: be cautious
+    signs += [1 if i // 12 % 2 else -1 for i in range(600)]  # turns: be quick
+    lines = [f"{sign * (-1) ** i} 1:{(-1) ** i}\n" for i, sign in enumerate(signs)]
+    path = tmp_path / "turn.svm"
+    path.write_text("".join(lines))
+    options = ("--learner", "pa", "--passes", passes)
+    document = json.loads(run("tune", path, *options, "--json", "-").stdout)
+    errors = {one["name"]: one["mistakes"] for one in document["outcomes"] if one["rows"]}
+    best = document["best"]
+    assert errors[best] == min(errors.values()) < max(errors.values())
+    text = " ".join(run("tune", path, *options).stdout.split())
+    told = text.split("Best: ")[1]
+    assert told.startswith(best)
+    share = 100 * errors[best] / 1200
+    assert f"{best} has error {share:.2f} % over all 1,200 rows, each predicted before" in told
+    [chosen] = [
+        one["name"] for one in document["outcomes"] if one["best"] and one["family"] != "baseline"
+    ]
+    if chosen != best:
+        assert f"the best of the first half of the rows, {chosen}, has error" in told
+    assert chosen != best, "the stream should tell them apart"
+
+
+def test_tune_of_few_rows_says_so(run: Run, svm: Path, tmp_path: Path) -> None:
+    short = tmp_path / "short.svm"
+    short.write_text("".join(svm.read_text().splitlines(keepends=True)[:30]))
+    text = " ".join(run("tune", short, "--learner", "pa").stdout.split())
+    best = text.split("Best: ")[1].split(" (no better")[0].rstrip(".")
+    assert f"{best} has error" in text
+    assert "30 rows are too few to trust it." in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import pickle
 import subprocess
@@ -191,6 +192,93 @@ def test_bad_rows_change_nothing(cls):
     assert answers(model) == before
 
 
+def dtypes(cls):
+    """Return a model whose learners keep numbers of different sizes, the larger ones first."""
+    if not {"learner", "learners"} & cls().get_params().keys():
+        return cls()
+    kind = yarrow.AROWRegressor if is_regressor(cls) else yarrow.AROWClassifier
+    if "learner" in cls().get_params():
+        return cls(kind())
+    return cls([kind(dtype="float64"), kind(), kind(0.1)])
+
+
+def refused(model, call):
+    """Check that a call is refused, and that nothing of it is left."""
+    before = copy.deepcopy(learned(model))
+    with pytest.raises(YarrowError):
+        call()
+    assert learned(model) == before
+    assert answers(model) == answers(copy.deepcopy(model))
+
+
+def test_a_refused_call_leaves_no_trace(cls):
+    """Not a class, not a feature, not a row, with any learner inside, even if others took it."""
+    y = targets(cls)
+    other = 7.5 if is_regressor(cls) else 7
+    model = dtypes(cls).partial_fit(X, y)
+    large = X[:4].copy()
+    large[2, 1] = 1e120
+    labels = np.append(y[:3], other)
+    frame = pd.DataFrame(large, columns=[*range(7), 99])
+    large_row = {2: 1e120, "new": 1.0}
+    usual = few(cls).partial_fit(X, y)
+    refused(usual, lambda: usual.learn_one({2: 1e308}, other))
+    calls = [
+        lambda: model.learn_one(large_row, other),
+        lambda: model.learn_one(large_row, y[0].item(), w=2.0),
+        lambda: model.learn_many(frame, pd.Series(labels)),
+        lambda: model.partial_fit(large, labels),
+        lambda: model.partial_fit(large[2:3], labels[3:]),
+        lambda: model.progressive(large, labels),
+        lambda: model.progressive(large[2:3], labels[3:]),
+        lambda: model.progressive(large, labels, delay=1),
+        lambda: model.fit(large, labels),
+    ]
+    if hasattr(model, "progressive_sets"):
+        calls.append(lambda: model.progressive_sets(large, labels))
+        calls.append(lambda: model.predict_set_one(large_row))
+    if hasattr(model, "learn_asked"):
+        calls.append(lambda: model.learn_asked(large_row, other))
+        calls.append(lambda: model.wants_label(large_row))
+    if hasattr(model, "choose_one"):
+        choice = model.choose_one({"a": 1.0})
+        calls.append(lambda: model.learn(dataclasses.replace(choice, x=large_row), True))
+        calls.append(lambda: model.learn(dataclasses.replace(choice, label=other), False))
+    for call in calls:
+        refused(model, call)
+    model.partial_fit(X, y)
+    assert answers(model) == answers(_taught_twice(cls, y, model))
+
+
+def _taught_twice(cls, y, model):
+    """Return the same without the refused calls, which may draw a class as they choose."""
+    again = dtypes(cls).partial_fit(X, y)
+    if hasattr(model, "choose_one"):
+        again.choose_one({"a": 1.0})
+    return again.partial_fit(X, y)
+
+
+def test_a_row_that_one_learner_cannot_learn_is_taken_back_by_the_others():
+    """By steps of different sizes, and by limits of their own, in any depth."""
+    steps = [yarrow.OGDRegressor(eta0=1e-3), yarrow.OGDRegressor(eta0=1.0)]
+    deep = experts.HedgeRegressor([experts.HedgeRegressor(steps), steps[0], steps[1]])
+    for model in (experts.HedgeRegressor(steps), deep):
+        model.learn_one({"a": 1.0}, 1.0)
+        refused(model, lambda: model.learn_one({"a": 1e37, "b": 1.0}, 5.0))  # noqa: B023
+        refused(model, lambda: model.partial_fit([[1e37]], [5.0]))  # noqa: B023
+    kept = yarrow.AROWClassifier(max_features=40, when_full="prune")
+    full = yarrow.AROWClassifier(max_features=41)
+    model = experts.HedgeClassifier([kept, yarrow.YarrowClassifier(), full])
+    for i in range(41):
+        model.learn_one({f"{i}": 1.0, f"{i - 1}": 2.0} if i else {"0": 1.0}, i % 3)
+    for label in (0, 9):
+        refused(model, lambda: model.learn_one({"5": 1.0, "42": 1.0}, label))  # noqa: B023
+    first = experts.HedgeClassifier([yarrow.AROWClassifier(), full.clone({"max_features": 1})])
+    with pytest.raises(YarrowError):
+        first.learn_one({"a": 1.0, "b": 1.0}, 1)
+    assert not first.__sklearn_is_fitted__()
+
+
 def test_before_any_row(cls):
     model = cls()
     assert model.predict_one({"a": 1.0}) == (0.0 if is_regressor(cls) else None)
@@ -220,7 +308,7 @@ def test_damaged_files_are_refused(cls, tmp_path):
             cls.load(path)
     path.write_bytes(content)
     other = next(one for one in CLASSES if one is not cls)
-    with pytest.raises(ModelFileError, match=f"holds no {other.__name__}"):
+    with pytest.raises(ModelFileError, match=f"not a {other.__name__}"):
         other.load(path)
 
 

@@ -1,4 +1,7 @@
-"""Builds the C++ tests of the core with CMake, in build/, and runs each as one test."""
+"""Builds the C++ tests of the core with CMake, in build/, and runs each as one test.
+
+The fuzzers' kept inputs are replayed too, through the compiler and the sanitizers in use here.
+"""
 
 import os
 import shutil
@@ -39,3 +42,9 @@ def cmake() -> str:
 def test_core(cmake: str, test: str) -> None:
     run(cmake, "--build", BUILD, "--target", test)
     run(BUILD / test)
+
+
+@pytest.mark.parametrize("format", ["svmlight", "vw"])
+def test_kept_inputs_of_the_fuzzers(cmake: str, format: str) -> None:
+    run(cmake, "--build", BUILD, "--target", f"text_{format}")
+    run(BUILD / f"text_{format}", ROOT / "tests" / "fuzz" / "corpus" / format)

@@ -131,6 +131,25 @@ void svmlight_queries_are_tags() {
   CHECK(block.tag[0].empty() && block.tag[1] == "7" && block.tag[2] == "9");
 }
 
+// Nothing of a line that is left out stays: whatever else is in the text, the rows before and
+// behind it are as if it were not there.
+void svmlight_skipped_lines_leave_nothing() {
+  const auto tag = [](const auto& block, std::size_t i) {
+    return i < block.tag.size() ? block.tag[i] : std::string_view();
+  };
+  SvmlightOptions options;
+  options.skip_errors = true;
+  options.index_base = 1;
+  for (const char* broken : {"3 qid:8 broken", "3 qid:8 1:1 1:nan", "3 qid:8 5:1 5:3e38 5:3e38",
+                             "3 qid:8 0:1", "nan qid:8 1:1", "3 qid:x 1:1", "caf\xe9 qid:8 1:1"}) {
+    const std::string before = "1 qid:7 1:1 4:2\n", behind = "5 2:1 2:1\n6 qid:9 1:1\n";
+    const auto with = parse(before + broken + "\n" + behind, options);
+    const auto without = parse(before + behind, options);
+    CHECK(with.skipped == 1 && show(with) == show(without));
+    for (std::size_t i = 0; i < without.rows(); ++i) CHECK(tag(with, i) == tag(without, i));
+  }
+}
+
 struct Broken {
   const char* line;
   const char* field;
@@ -350,6 +369,7 @@ int main() {
   svmlight_rows_are_canonical();
   svmlight_labels_may_be_optional();
   svmlight_queries_are_tags();
+  svmlight_skipped_lines_leave_nothing();
   svmlight_names_the_broken_field();
   svmlight_keeps_only_the_first_mistakes();
   svmlight_indices_may_be_hashed();

@@ -182,8 +182,35 @@ void long_lines_grow_the_buffer_up_to_a_limit() {
     const Seen limited =
         read_all(text, svmlight(), {.threads = threads, .block_bytes = 64, .longest_line = 20000});
     CHECK(limited.rows == "1:1 0=1.000000;");
-    CHECK(limited.error == "line 2: the line is longer than the limit of 20000 bytes");
+    CHECK(limited.error ==
+          "line 2: the line is longer than the limit of 20000 bytes; longest_line allows more");
   }
+  // The line feed does not count, and it may be missing at the end.
+  for (const char* end : {"", "\n"})
+    for (const std::size_t size : {99u, 100u, 101u}) {
+      const std::string line = "1 1:1 # " + std::string(size - 8, 'x') + end;
+      const Seen seen = read_all(line, svmlight(), {.block_bytes = 64, .longest_line = 100});
+      CHECK(seen.error.empty() == (size <= 100));
+    }
+}
+
+void long_lines_are_not_read_ahead() {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "1 1:1 # " + std::string(20000, 'x') + "\n";
+  SvmlightOptions options;
+  options.index_base = 1;  // or the beginning would be looked at
+  std::size_t bytes = 0;
+  MemorySource memory(text);
+  BlockReader<float> reader(std::make_unique<CallbackSource>([&](char* place, std::size_t size) {
+                              const std::size_t count = memory.read(place, size);
+                              bytes += count;
+                              return count;
+                            }),
+                            svmlight(options), {.threads = 4, .block_bytes = 64});
+  for (std::size_t line = 1; line <= 40; ++line) {
+    CHECK(reader.next() && bytes <= (line + 2) * 21000);
+  }
+  CHECK(!reader.next());
 }
 
 void the_index_base_depends_on_the_start_alone() {
@@ -266,6 +293,7 @@ int main() {
   a_failing_source_comes_after_the_rows_before_it();
   ends_and_beginnings_of_files();
   long_lines_grow_the_buffer_up_to_a_limit();
+  long_lines_are_not_read_ahead();
   the_index_base_depends_on_the_start_alone();
   a_live_stream_is_not_kept_waiting();
   a_reader_may_be_left_early();

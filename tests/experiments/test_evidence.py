@@ -166,6 +166,8 @@ def test_the_published_page_belongs_to_the_specification():
     one = reproductions.named("evidence")
     page = (DOCS / "evidence.md").read_text()
     assert page.startswith(f"# {one.title}\n")
+    for words in (one.differences, one.protocol):
+        assert words.strip() in page
     (cells,) = re.findall(r"([\d,]+) cells", page)
     assert int(cells.replace(",", "")) > len(one.cells()), "the chosen settings come on top"
     for name in spec.BY_NAME:

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 from linear_model.oracles import class_stream
-from scipy.special import expit, ndtr
+from scipy.optimize import minimize
+from scipy.special import erf, expit, ndtr
+from sklearn.datasets import make_classification
 
+from yarrow import YarrowClassifier
+from yarrow.datasets import load
+from yarrow.datasets.catalogue import declared
 from yarrow.linear_model import (
     AROWClassifier,
     CWClassifier,
@@ -148,3 +153,165 @@ def test_extreme_rows_keep_probabilities_finite(model):
     table = model.predict_proba(np.vstack([1e30 * X[:5], 1e-30 * X[:5], 0 * X[:1]]))
     assert np.isfinite(table).all()
     np.testing.assert_allclose(table.sum(axis=1), 1)
+
+
+# -- the fit ---------------------------------------------------------------------------------------
+
+MARGINS = np.sinh((np.arange(64) + 0.5) * 0.25) / 8  # of the bins
+
+
+def evidence(log_c, lapse, right, wrong, chance):
+    """What the fit makes as large as it can, as core/calibration.hpp states it."""
+    rows = right + wrong
+    typical = np.sum(rows * np.log(MARGINS)) / (1 + rows.sum())
+    gain = erf(np.exp(log_c) * MARGINS / np.sqrt(2))
+    gain[-1] = 1  # the last bin has all margins beyond it, too
+    p = chance + (1 - lapse - chance) * gain
+    away = log_c + typical - np.log(0.6744897501960817)
+    prior = 0.1 * np.log(lapse) - (np.sqrt(1 + 2 * away**2) - 1)
+    return np.sum(right * np.log(p) + wrong * np.log1p(-p)) + prior
+
+
+def refitted(right, wrong, classes):
+    """The scale and lapse that a model takes, one row after it kept this histogram."""
+    model = AROWClassifier(multiclass="top1" if classes > 2 else "ovr")
+    X, y = np.eye(classes), np.arange(classes)
+    model.partial_fit(X, y)
+    state = model._model.get_state()
+    scalars = np.array(state["scalars"])
+    scalars[9] = model.t_ + 1  # the next fit
+    kept = {"scalars": scalars, "calibration_right": right, "calibration_wrong": wrong}
+    model._model.set_state({**state, **kept}, model._model.classes)
+    model.partial_fit(X[:1], y[:1])
+    after = model._model.get_state()
+    counted = [2 * np.array(after[f"calibration_{kind}"]) for kind in ("right", "wrong")]
+    return model._model.calibration, counted
+
+
+def random_histogram(random, classes):
+    """Rows of a model of some scale, lapse and spread of margins, or of none."""
+    kind = random.integers(4)
+    rows = int(10 ** random.uniform(0.5, 5))
+    q = np.exp(random.normal(random.uniform(-3, 6), random.uniform(0.1, 2), rows))
+    p = np.full(rows, random.uniform(1 / classes, 1))  # margins that tell nothing
+    if kind > 0:
+        lapse = random.choice([0.0, 1e-3, 0.05, 0.4])
+        scale = np.exp(random.normal(0, 1.5)) / np.median(q)
+        p = 1 / classes + (1 - lapse) * (1 - 1 / classes) * erf(scale * q / np.sqrt(2))
+    is_right = random.random(rows) < p
+    place = np.minimum(np.arcsinh(8 * q) / 0.25, 63).astype(int)
+    if kind == 3:
+        place = np.where(random.random(rows) < 0.1, random.integers(0, 64, rows), place)
+    right, wrong = (np.bincount(place[part], minlength=64) for part in (is_right, ~is_right))
+    return right.astype(float), wrong.astype(float)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_fit_is_the_best_there_is(seed):
+    """No scale and lapse that SciPy finds, from many starts, are likelier by more than a trifle."""
+    random = np.random.default_rng(seed)
+    classes = int(random.choice([2, 3, 6, 20]))
+    (c, lapse), (right, wrong) = refitted(*random_histogram(random, classes), classes)
+    chance = 1 / classes
+    least, most = (1 - chance) * 1e-9, (1 - chance) * 0.95
+
+    def worth(point):
+        log_lapse = np.clip(point[1], np.log(least), np.log(most))
+        return -evidence(point[0], np.exp(log_lapse), right, wrong, chance)
+
+    rows = right + wrong
+    centre = np.log(0.674) - np.sum(rows * np.log(MARGINS)) / (1 + rows.sum())
+    found = [
+        minimize(worth, [centre + shift, np.log(lapse_0)], method="Nelder-Mead").fun
+        for shift in (-8, -4, -2, -1, 0, 1, 2, 4, 8)
+        for lapse_0 in (1e-4, 0.03, 0.3)
+    ]
+    assert least * (1 - 1e-6) <= lapse <= most * (1 + 1e-6)
+    trifle = 0.01 + 1e-5 * rows.sum()
+    assert evidence(np.log(c), lapse, right, wrong, chance) > -min(found) - trifle
+
+
+# -- probabilities that say something --------------------------------------------------------------
+
+
+def six_classes():
+    return make_classification(
+        8000, 12, n_informative=8, n_classes=6, n_clusters_per_class=1, class_sep=1.6, flip_y=0,
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "model", [YarrowClassifier(), AROWClassifier(), AROWClassifier(multiclass="top1")], ids=repr
+)
+def test_many_classes_are_told_apart_and_none_is_ruled_out(model):
+    X, y = six_classes()
+    told = model.clone().progressive(X, y, classes=np.unique(y), probabilities=True)
+    c, lapse = model.clone().partial_fit(X, y)._model.calibration
+    assert c < 10
+    assert lapse < 0.04
+    likely = told.probabilities[4000:]
+    true = likely[np.arange(4000), y[4000:]]
+    right = told.predictions[4000:] == y[4000:]
+    error = 1 - np.mean(right)
+    # One probability for all that are best, and equal shares of the rest, would cost this much.
+    flat = -(1 - error) * np.log(1 - error) - error * np.log(error / 5)
+    assert -np.mean(np.log(true)) < 0.75 * flat
+    third = np.sort(likely, axis=1)[:, -3]
+    said = np.mean(np.sort(likely, axis=1)[:, :-2].sum(axis=1))  # neither the best nor the second
+    happened = np.mean(true < np.sort(likely, axis=1)[:, -2])
+    assert third.min() > 1e-6
+    assert 0.5 * happened < said < 5 * happened
+
+
+def real(name, rows):
+    if not declared(name).is_here():
+        pytest.skip(f"{name} is not in YARROW_DATA")
+    data = load(name)
+    return data.X[:rows], np.asarray(data.y[:rows])
+
+
+STREAMS = ["a9a", "electricity", "mnist", "usps", "sms-spam", "20newsgroups/sb-8-1"]
+LEARNERS = [YarrowClassifier(), AROWClassifier(), SCWClassifier(), CWClassifier()]
+#: Columns of unequal size are beyond these two: their margins there tell nothing.
+FEWER = {"SCWClassifier": [n for n in STREAMS if n != "electricity"], "CWClassifier": STREAMS[-2:]}
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(m, name) for m in LEARNERS for name in FEWER.get(type(m).__name__, STREAMS)],
+    ids=repr,
+)
+def test_surer_tenths_are_right_more_often(model, name):
+    """Of rows in the order of their probability, as far as chance does not reverse two tenths."""
+    X, y = real(name, 6000)
+    told = model.clone().progressive(X, y, classes=np.unique(y), probabilities=True)
+    sure, right = told.probabilities[1000:].max(axis=1), (told.predictions == y)[1000:]
+    order = np.argsort(sure, kind="stable")
+    tenths = [np.mean(right[part]) for part in np.array_split(order, 10)]
+    noise = 3 * np.sqrt(np.mean(right) * (1 - np.mean(right)) / (len(order) / 10))
+    assert np.all(np.diff(tenths) > -noise)
+    assert tenths[-1] > tenths[0] + noise
+    # and not one value for all: the surest tenth and the least sure one are said to differ
+    said = [np.mean(sure[part]) for part in np.array_split(order, 10)]
+    assert said[-1] - said[0] > 0.3 * (tenths[-1] - tenths[0])
+
+
+@pytest.mark.parametrize("model", LEARNERS[:3], ids=repr)
+@pytest.mark.parametrize("name", ["a9a", "mushrooms", "sms-spam", "splice", "svmguide1"])
+def test_two_classes_are_ordered_as_their_margins(model, name):
+    """Strictly, where margins differ noticeably and are not so large that a row is sure anyway."""
+    X, y = real(name, 4000)
+    model = model.clone().partial_fit(X, y)
+    scores, variances = model._scores(X)
+    margins = scores[:, 1] / np.sqrt(variances[:, 1])
+    order = np.argsort(margins)
+    second = model.classes_.tolist().index(model._model.classes[1])
+    margins, said = margins[order], model.predict_proba(X)[order, second]
+    assert (np.diff(said) >= 0).all()
+    sure = 4 / model._model.calibration[0]
+    unsure = np.abs(margins) < sure
+    some = np.flatnonzero(unsure)[:: max(1, unsure.sum() // 50)]
+    apart = np.diff(margins[some]) > 0.001 * sure
+    assert (np.diff(said[some])[apart] > 0).all()
+    assert unsure.mean() > 0.01  # of mushrooms nearly all are sure

@@ -223,13 +223,13 @@ def test_undoing_reaches_weights_that_the_rows_do_not_name(rows):
 
 def test_a_rule_that_grows_its_weights_ends_in_an_error():
     model = CustomClassifier(lambda s: (1e30, 1.0))
-    model.learn_one({"a": 1.0}, 0)
-    model.learn_one({"b": 1.0}, 1)
+    model.learn_one({0: 1.0}, 0)
+    model.learn_one({1: 1.0}, 1)
     with pytest.raises(DataError, match="scale"):
         model.partial_fit(np.ones((30, 1)), np.arange(30) % 2)
     for _ in range(30):
         with contextlib.suppress(DataError):
-            model.learn_one({"a": 1.0}, 1)
+            model.learn_one({0: 1.0}, 1)
     assert_healthy(model)
     assert np.isfinite(model.coef_).all()
 

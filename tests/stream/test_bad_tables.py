@@ -14,6 +14,23 @@ from stream.tables import as_format, every_format, features, read
 from yarrow.errors import DataError, MissingDependencyError, ParameterError
 from yarrow.stream import csv_table, read_table
 
+
+def not_utf8(column: str) -> bytes:
+    """Two rows of a Parquet file whose texts are UTF-8, but for one of the second row."""
+    good, bad = (
+        pa.array([b"a", b"b\xff" if is_bad else b"b"], pa.binary()).view(pa.string())
+        for is_bad in (False, True)
+    )
+    columns = {
+        "y": bad if column == "y" else pa.array([1, 1]),
+        "x": bad if column == "x" else good,
+        "list": pa.ListArray.from_arrays([0, 1, 2], bad if column == "list" else good),
+    }
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
 BAD_ROWS = {
     "csv": [
         ("y,x\n1,2\n1,nan\n", "line 3, field 'x': nan is not a finite number"),
@@ -24,6 +41,9 @@ BAD_ROWS = {
         ("y,x\n1,2\n1,2,3\n", "line 3: 3 cells instead of 2: '1,2,3'"),
         ("y,x\n1,2\n1\n", "line 3: 1 cells instead of 2: '1'"),
         (b"y,x\n1,2\n1,\xff\n", "line 3, field 'x': the cell is not UTF-8"),
+        (b"y,x\n1,2\n\xff\n", "line 3: 1 cells instead of 2: '\ufffd'"),
+        (b"y,x\n1,2\n1,\xe9,3\n", "line 3: 3 cells instead of 2: '1,\ufffd,3'"),
+        (b'y,x\n1,2\n"\n\xe9"\n', "line 3: 1 cells instead of 2"),
     ],
     "jsonl": [
         ('{"y": 1, "x": 2}\n{"y": 1, "x": NaN}\n', "line 2, field 'x': nan is not a finite"),
@@ -35,6 +55,8 @@ BAD_ROWS = {
         ('{"y": 1, "x": 2}\n[1, 2]\n', "line 2: not a JSON object"),
         ('{"y": 1, "x": 2}\n' + "[" * 100_000 + "\n", "line 2: not JSON"),
         (b'{"y": 1, "x": 2}\n{"y": 1, "x": "\xff"}\n', "line 2: not JSON"),
+        (b'{"y": 1, "x": 2}\n{"y": 1, "x": "\xed\xa0\x80"}\n', "line 2: not JSON"),
+        (b'{"y": 1, "x": 2}\n' + b'{"y":' * 995 + b"1" + b"}" * 995, "line 2: not JSON"),
         ('{"y": 1, "x": 2}\n{"y": 1, "x": "\\ud800"}\n', "line 2: not JSON"),
         ('{"y": 1, "x": 2}\n{"y": 1, "x": [1, "a"]}\n', "line 2, field 'x': a list must hold"),
         ('{"y": 1, "x": 2}\n{"y": 1, "x": [{}]}\n', "line 2, field 'x': a list must hold"),
@@ -44,6 +66,8 @@ BAD_ROWS = {
         (as_format([{"y": 1, "x": 2.0}, {"y": 1, "x": float("nan")}], "parquet"), "row 1, field"),
         (as_format([{"y": 1, "x": 2.0}, {"y": None, "x": 2.0}], "parquet"), "row 1, field 'y'"),
         (as_format([{"y": 1.0, "x": [2]}, {"y": 1.0, "x": [1e999]}], "parquet"), "row 1, field"),
+        (not_utf8("x"), "row 1, field 'x': the value is not UTF-8"),
+        (not_utf8("list"), "row 1, field 'list': the value is not UTF-8"),
     ],
 }
 
@@ -74,6 +98,12 @@ def test_a_bad_weight_is_an_error(format, weight, message):
     content = as_format([{"w": 1.0, "x": 1}, {"w": weight, "x": 1}], format)
     with pytest.raises(DataError, match=rf"field 'w': .*{message}"):
         read(content, format, weight="w")
+
+
+def test_a_label_that_is_not_utf8_is_skipped():
+    table = read_table(io.BytesIO(not_utf8("y")), format="parquet", label="y", on_error="skip")
+    assert [label for rows in table for label in rows.labels] == ["a"]
+    assert "row 1, field 'y': the value is not UTF-8" in str(table.first_errors[0])
 
 
 def test_a_row_with_several_problems_is_skipped_once_and_blank_lines_are_no_problem():
@@ -110,14 +140,13 @@ def test_a_column_that_is_not_there_is_an_error(format, option):
         (b"\xff,a\n1,2\n", "line 1: the header is not UTF-8"),
         ('a,b\n1,2\n3,"x\n5,6\n', "line 3: the row that starts here never ends"),
         ('a,b\n1,2\n3,"x""', "line 3: the row that starts here never ends"),
-        ("a,b\n1,2\n3," + "x" * 3000, "line 3: the row that starts here never ends"),
+        ("a,b\n1,2\n3," + "x" * 3000, "line 3: the row that starts here is longer than the limit"),
     ],
 )
 def test_a_bad_csv_file_is_an_error(monkeypatch, cells, message):
     monkeypatch.setattr(csv_table, "BLOCK", 1000)
-    monkeypatch.setattr(csv_table, "LONGEST_ROW", 2000)
     with pytest.raises(DataError, match=message):
-        features(cells)
+        features(cells, longest_line=2000)
 
 
 def test_files_without_rows_are_empty():

@@ -182,7 +182,7 @@ class WhenFull(enum.Enum):
 class ModelF32:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list, costs: list) -> None: ...
+    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -208,6 +208,15 @@ class ModelF32:
     def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list) -> tuple: ...
 
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
+
+    def begin(self) -> None:
+        """From here on, what is learned can be taken back."""
+
+    def roll_back(self) -> None:
+        """Takes back what was learned since `begin`."""
+
+    def commit(self) -> None:
+        """What was learned since `begin` is kept."""
 
     def predict_one(self, x: object | None) -> object: ...
 
@@ -282,7 +291,9 @@ class ModelF32:
         """The state, as views of memory, and its classes, of one moment."""
 
     def set_state(self, state: dict, classes: list) -> None:
-        """Go on from a state that get_state gave."""
+        """
+        Go on from a state that get_state gave. A model that refuses one is of no more use.
+        """
 
     def learn_from(self, reader: TextReaderF32, learner: StreamLearnerF32, account: Account, seconds: float) -> bool: ...
 
@@ -293,7 +304,7 @@ class ModelF32:
 class ModelF64:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, class_weights: list, costs: list) -> None: ...
+    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -319,6 +330,15 @@ class ModelF64:
     def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list) -> tuple: ...
 
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
+
+    def begin(self) -> None:
+        """From here on, what is learned can be taken back."""
+
+    def roll_back(self) -> None:
+        """Takes back what was learned since `begin`."""
+
+    def commit(self) -> None:
+        """What was learned since `begin` is kept."""
 
     def predict_one(self, x: object | None) -> object: ...
 
@@ -393,13 +413,17 @@ class ModelF64:
         """The state, as views of memory, and its classes, of one moment."""
 
     def set_state(self, state: dict, classes: list) -> None:
-        """Go on from a state that get_state gave."""
+        """
+        Go on from a state that get_state gave. A model that refuses one is of no more use.
+        """
 
     def learn_from(self, reader: TextReaderF64, learner: StreamLearnerF64, account: Account, seconds: float) -> bool: ...
 
     def learn_named(self, learner: StreamLearnerF64, account: Account, names: list, begins: Sequence[int], indices: Sequence[int], values: Sequence[float], labels: list, weights: Sequence[float], lines: Sequence[int]) -> None: ...
 
     def predict_from(self, reader: TextReaderF64) -> object: ...
+
+LONGEST_LINE: int = 67108864
 
 class Names:
     """Names of features, numbered in the order of appearance."""
@@ -413,6 +437,10 @@ class Names:
 
     def since(self, first: int) -> list:
         """All names from this number on."""
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether each name is its own number."""
 
 class Account:
     """What has happened to a stream so far."""
@@ -444,7 +472,7 @@ class Account:
 class TextReaderF32:
     """A stream of svmlight or VW text, parsed in blocks."""
 
-    def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int) -> None: ...
+    def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int, longest_line: int) -> None: ...
 
     def next_arrays(self) -> object: ...
 
@@ -473,7 +501,7 @@ class StreamLearnerF32:
 class TextReaderF64:
     """A stream of svmlight or VW text, parsed in blocks."""
 
-    def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int) -> None: ...
+    def __init__(self, file: object, format: str, *, threads: int, index_base: int, max_index: int, labels_optional: bool, skip_errors: bool, hash_bits: int, interactions: Sequence[tuple[str, str]], block_bytes: int, longest_line: int) -> None: ...
 
     def next_arrays(self) -> object: ...
 
@@ -541,3 +569,12 @@ def best_endings(first: Annotated[NDArray[numpy.float64], dict(shape=(None,), or
     """
     Write the score of the best pair that ends at each place, in this unit; return the best place and how far it leads.
     """
+
+class Lock:
+    """A reentrant lock that a fork waits for."""
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object | None, error: object | None, trace: object | None) -> None: ...

@@ -7,13 +7,13 @@ would be for a user, and of the label only that is used: whether the class drawn
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from yarrow import schema
 from yarrow.bandit.choice import (
     LABELS,
     Choice,
@@ -22,19 +22,19 @@ from yarrow.bandit.choice import (
     read_weight,
     row_of_choice,
 )
-from yarrow.bandit.table import Table
+from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
 from yarrow.composite.members import Block
 from yarrow.composite.names import sort_key
 from yarrow.composite.supervised import CompositeClassifier
-from yarrow.errors import DataError, ParameterError, YarrowError
+from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.kernel.rows import row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
-from yarrow.linear_model.export_file import pack_names, unpack_names
-from yarrow.parameters import anything, flag, integer, number
-from yarrow.stream.arrays import Array, Rows
+from yarrow.parameters import anything, flag, integer, most_classes, number
+from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
+from yarrow.stream.arrays import Array, Rows, check_size
 
 #: values whose squares, added up and divided by small probabilities, are still finite
 LARGEST = 1e100
@@ -51,19 +51,19 @@ class BanditState(State):
     draws: int = 0
     mistakes: int = 0
 
-    @contextlib.contextmanager
-    def unchanged_by_errors(self) -> Iterator[None]:
+    def begin(self) -> None:
+        super().begin()
+        assert self.past is not None
+        self.past["n_features"] = len(self.table.places)
+
+    def roll_back(self) -> None:
         """Take back what precedes the learning of a row: new features and classes, and a draw."""
-        n_features, n_classes, draws = len(self.table.places), len(self.codes), self.draws
-        try:
-            yield
-        except YarrowError:
-            for names, n in ((self.table.places, n_features), (self.codes, n_classes)):
-                while len(names) > n:
-                    names.popitem()  # the newest
-            self.table.weights = np.ascontiguousarray(self.table.weights[:, :n_classes])
-            self.draws = draws
-            raise
+        assert self.past is not None
+        table = self.table
+        for _ in range(self.past.pop("n_features"), len(table.places)):
+            table.places.popitem()  # the newest
+        super().roll_back()
+        table.weights = np.ascontiguousarray(table.weights[:, : len(self.codes)])
 
 
 @estimator
@@ -83,6 +83,7 @@ class BanditClassifier(CompositeClassifier):
         at_least=0,
         at_most=1,
     )
+    max_classes: int = most_classes()
     classes: Any = anything(
         default=None,
         allowed=f"None or {LABELS}",
@@ -147,9 +148,12 @@ class BanditClassifier(CompositeClassifier):
                 return
             drawn, best = state.codes[choice.label], state.codes[choice.best]
             likely = float(choice.probability)
-            with state.unchanged_by_errors():
+
+            def learn() -> None:
                 places = self._one_row(state.table, row, adds=True)
                 self._learn_choice(state, *places, drawn, best, likely, bool(right), share)
+
+            state.attempt(learn)
             self._state = state
 
     def _ready(self) -> BanditState:
@@ -242,6 +246,7 @@ class BanditClassifier(CompositeClassifier):
         self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
     ) -> Block:
         block = super()._block(rows, names, y, weight)
+        check_size(rows.values, LARGEST, "Input X", rows)
         return block if classes is None else dataclasses.replace(block, classes=self._told(classes))
 
     def _told(self, classes: Any) -> list[Any]:
@@ -263,14 +268,10 @@ class BanditClassifier(CompositeClassifier):
             )
         return told
 
-    def _learn_block(self, block: Block) -> Array:
-        state = self.__dict__.get("_state")
-        with contextlib.nullcontext() if state is None else state.unchanged_by_errors():
-            return super()._learn_block(block)
-
     def _add_class(self, state: BanditState, label: Any) -> None:
         label = plain(label)
         if label not in state.codes:
+            self._check_new_class(label, len(state.codes))
             state.codes[label] = len(state.codes)
             state.table.add_class()
 
@@ -289,6 +290,8 @@ class BanditClassifier(CompositeClassifier):
                 continue
             if all_known and truth not in state.codes:
                 raise DataError(f"The class {truth!r} is not one of the declared.", row=i)
+            if truth not in state.codes:
+                self._check_new_class(truth, len(state.codes))
             if state.codes:
                 drawn, best, probability = self._draw(state, table.scores(*row))
                 right = state.codes.get(truth) == drawn
@@ -354,13 +357,22 @@ class BanditClassifier(CompositeClassifier):
         tensors = {"weights": table.weights[: len(names) + 1], **pack_names(names)}
         return tensors, {"scale": table.scale, "draws": state.draws, "mistakes": state.mistakes}
 
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        arrays = {
+            "weights": schema.Array("f8", (None, "classes")),
+            **NAME_FIELDS,
+        }
+        scale = schema.Number(at_least=LEAST_SCALE, at_most=1e9)
+        notes = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
+        return schema.Fields(arrays, closed=True), schema.Fields(notes, closed=True)
+
     def _unpack_state(
         self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]
     ) -> BanditState:
         state = BanditState([], codes, t, draws=notes["draws"], mistakes=notes["mistakes"])
-        names, weights = unpack_names(tensors), np.array(tensors["weights"], dtype=float)
-        if weights.shape != (len(names) + 1, len(codes)) or not np.isfinite(weights).all():
-            raise DataError("the weights do not belong to its features and classes")
+        names, weights = unpack_names(tensors), np.array(tensors["weights"])
+        if len(weights) != len(names) + 1:
+            raise ModelFileError("its weights do not belong to its features")
         state.table.places = {name: place for place, name in enumerate(names, start=1)}
         state.table.weights, state.table.scale = weights, float(notes["scale"])
         return state

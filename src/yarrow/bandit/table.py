@@ -39,8 +39,9 @@ class Table:
         self.weights = np.column_stack([self.weights, np.zeros(len(self.weights))])
 
     def scores(self, lines: Array, values: Array) -> Array:
-        """The score of each class."""
-        return self.scale * (values @ self.weights[lines])
+        """The score of each class; of values that are too large to be learned, any."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.scale * (values @ self.weights[lines])
 
     def add(self, lines: Array, column: int, steps: Array) -> None:
         """Add to the weights of one class."""

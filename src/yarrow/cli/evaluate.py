@@ -29,7 +29,7 @@ from yarrow.cli.progress import (
     wrong_of,
 )
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
-from yarrow.cli.train import learning, report_skipped
+from yarrow.cli.train import classes_named, learning, report_skipped, report_unseen
 from yarrow.errors import ParameterError
 
 SCORING = "Scoring"
@@ -151,6 +151,9 @@ def command(
             click.echo(line)
         if found is not None:
             click.echo(f"\n{found}")
+    if not is_regression and has_labels:
+        asked = {} if positive is None else {"--positive": [parse_label(positive)]}
+        report_unseen(classes_named(estimator) | asked, names)
     report_skipped(progress)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from typing import Any
@@ -11,11 +12,11 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel
 from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.inspection import Contribution, Explanation
+from yarrow.linear_model.inspection import Explanation
 from yarrow.linear_model.stream_prediction import stream_of
 from yarrow.linear_model.streaming import errors_named
 from yarrow.loading import load
-from yarrow.stream.format import StreamFormat, TableReader, text_reader
+from yarrow.stream.format import TABLE_FORMATS, StreamFormat, text_reader
 
 
 class Inside:
@@ -76,53 +77,33 @@ class Inside:
         about["stream"] = stream_of(model)
         return {name: value for name, value in about.items() if value is not None}
 
-    def _scores_of(self, label: Any) -> tuple[Any, float, float]:
-        """The weights that speak for a class, the sign to read them with, and the intercept."""
-        row, sign = 0, 1.0
-        if self.classes is not None and label is not None:
-            row = self.classes.index(label)
-            if len(self.classes) <= 2:
-                row, sign = 0, 1.0 if row == len(self.classes) - 1 else -1.0
-        weights = np.atleast_2d(self.model.coef_)[row]
-        return weights, sign, float(np.atleast_1d(self.model.intercept_)[row])
-
     def top_features(self, n: int, label: Any) -> list[tuple[Any, float]]:
         """The features with the largest weights by size, without those that have none."""
-        weights, sign, _ = self._scores_of(label)
-        order = np.argsort(-np.abs(weights), kind="stable")[:n]
-        names = self.model.feature_names_
-        return [
-            (self.shown(names[i]), sign * float(weights[i])) for i in order.tolist() if weights[i]
-        ]
+        of_class = {} if self.classes is None else {"label": label}
+        found = self.model.top_features(n, **of_class)
+        return [(self.shown(name), weight) for name, weight in found if weight]
 
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
-        row = self._row(text)
-        if label is None and self.classes is not None:
-            label = self.model.predict_one(row)
-        weights, sign, intercept = self._scores_of(label)
-        learner = self.model._inner if self.exported else self.model
-        places = learner._fitted.place(list(row))
-        parts = [
-            Contribution(self.shown(name), value, sign * float(weights[place]))
-            for (name, value), place in zip(row.items(), places, strict=True)
-            if place >= 0
-        ]
-        parts.append(Contribution("(intercept)", 1.0, sign * intercept))
-        parts = sorted((p for p in parts if p.amount), key=lambda p: -abs(p.amount))
-        return Explanation(label, sum(part.amount for part in parts), parts)
-
-    def _row(self, text: str) -> dict[Any, float]:
-        """The features of a row written as in training, or as a JSON object."""
+        of_class = {} if self.classes is None else {"label": label}
         with errors_named(_Text(text), "svmlight"):
-            return self._parsed(text.strip())
+            found: Explanation = self.model.explain_one(self._row(text.strip()), **of_class)
+        parts = [
+            dataclasses.replace(part, feature=part.feature + self.base)
+            if isinstance(part.feature, int)
+            else part
+            for part in found.contributions
+        ]
+        return dataclasses.replace(found, contributions=parts)
 
-    def _parsed(self, text: str) -> dict[Any, float]:
+    def _row(self, text: str) -> dict[Any, Any]:
+        """A row written as in training, or as a JSON object."""
         numbered = self.format == "svmlight" or (self.format is None and self._has_numbers())
-        if text.startswith("{") and not numbered:
-            return self._table_row(text)
         if text.startswith("{"):
-            text = _pairs(text)
+            row = _object(text)
+            if not numbered:
+                return row
+            text = " ".join(f"{name}:{value}" for name, value in row.items())
         if not numbered and "|" not in text:
             text = f"| {text}"
         format = "svmlight" if numbered else "vw"
@@ -131,25 +112,23 @@ class Inside:
         if block is None:
             raise DataError("there is nothing in it")
         names = block["names"] if "names" in block else block["indices"].tolist()
+        by_name = self.format in TABLE_FORMATS and not self.hashed
+        if by_name and not set(names) & set(self.model.feature_names_):
+            raise DataError("no feature of it is known; write columns as a JSON object")
         return dict(zip(names, block["values"].tolist(), strict=True))
 
     def _has_numbers(self) -> bool:
         names = self.model.feature_names_
         return bool(names) and all(isinstance(name, int) for name in names)
 
-    def _table_row(self, text: str) -> dict[Any, float]:
-        line = _Text(text.replace("\n", " "))
-        for rows in TableReader(line, line, "jsonl", self.how, labels=False):
-            return next(rows.dicts())
-        raise DataError("there is nothing in it")
 
-
-def _pairs(text: str) -> str:
-    """A JSON object as `index:value`."""
+def _object(text: str) -> dict[str, Any]:
+    """What a JSON object holds."""
     try:
-        return " ".join(f"{name}:{value}" for name, value in json.loads(text).items())
+        found: dict[str, Any] = json.loads(text)
     except ValueError as error:
         raise DataError(f"not JSON: {error}") from None
+    return found
 
 
 class _Text(io.BytesIO):

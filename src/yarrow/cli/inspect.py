@@ -117,8 +117,12 @@ def _weights_text(pairs: list[tuple[Any, float]]) -> str:
 
 
 def _explanation_text(explanation: Any) -> str:
+    from yarrow.linear_model.inspection import NO_SUM
+
     whose = "" if explanation.label is None else f" for {explanation.label}"
     lines = [f"score {explanation.score:+.4f}{whose}"]
+    if not explanation.adds_up:
+        lines.append(NO_SUM)
     for part in explanation.contributions:
         lines.append(
             f"  {part.value * part.weight:>+10.4f}  = {part.value:g} x {part.weight:+.4f}"

@@ -129,6 +129,14 @@ _READING = [
         show_default=True,
         help="A broken row: stop there, or leave it out and count it.",
     ),
+    option(
+        INPUT,
+        "--longest-line",
+        type=click.IntRange(min=1),
+        metavar="BYTES",
+        show_default="64 MiB",
+        help="A longer line, or row of a CSV file, stops the command: it would take much memory.",
+    ),
     option(TABLES, "--label", metavar="COLUMN", help="The column to predict."),
     option(TABLES, "--weight", metavar="COLUMN", help="How much each row counts."),
     option(TABLES, "--text", multiple=True, metavar="COLUMN", help="Read as words. Repeatable."),
@@ -201,6 +209,7 @@ def reading_options(command: F) -> F:
 
 def _stream_format(values: dict[str, Any]) -> Any:
     """Take the options of reading out of `values`."""
+    from yarrow._core import LONGEST_LINE
     from yarrow.stream.format import StreamFormat, parse_interactions
 
     base = values.pop("index_base")
@@ -229,6 +238,7 @@ def _stream_format(values: dict[str, Any]) -> Any:
         index_base={"0": 0, "1": 1}.get(base, "auto"),
         interactions=parse_interactions(values.pop("interactions")),
         on_error=values.pop("on_error"),
+        longest_line=values.pop("longest_line") or LONGEST_LINE,
         table=said,
     )
 

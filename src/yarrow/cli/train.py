@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -62,6 +63,8 @@ def command(
         estimator.export(export)
     if model is not None:
         estimator.save(model)
+    if named := classes_named(estimator):
+        report_unseen(named, estimator.classes_)
     if quiet:
         return
     click.echo(
@@ -106,3 +109,21 @@ def report_skipped(progress: Any) -> None:
     click.echo(f"{counted(progress.skipped, 'row')} skipped; the first:", err=True)
     for complaint in progress.complaints:
         click.echo(f"  {complaint}", err=True)
+
+
+def classes_named(estimator: Any) -> dict[str, list[Any]]:
+    """The classes that a learner's options say something about."""
+    named = estimator._classes_named() if hasattr(estimator, "_classes_named") else {}
+    return {"--" + name.replace("_", "-"): names for name, names in named.items() if names}
+
+
+def report_unseen(named: Mapping[str, Iterable[Any]], seen: Iterable[Any]) -> None:
+    """Say on standard error which classes an option named that never came."""
+    known = getattr(seen, "tolist", lambda: list(seen))()
+    for flag, names in named.items():
+        strangers = [name for name in names if name not in known]
+        if strangers:
+            from yarrow.linear_model.classifier import shown_names
+
+            came = f"{shown_names(strangers)} never came; the classes are {shown_names(known)}."
+            click.echo(f"{flag}: {came}", err=True)

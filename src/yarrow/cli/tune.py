@@ -99,6 +99,5 @@ def command(
     others = f"{found.equals} other{'s' if found.equals > 1 else ''}"
     equals = f" (no better than {others})" if found.equals else ""
     click.echo(f"Best: {found.best.name}{equals}{kept}.")
-    for sentence in found.comparison.recommendation["evidence"][:1]:
-        click.echo(textwrap.fill(sentence, min(width(), 100) - 1))
+    click.echo(textwrap.fill(" ".join(found.evidence), min(width(), 100) - 1))
     report_left_out(source)

@@ -10,17 +10,23 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from yarrow import model_file
+from yarrow import model_file, schema
 from yarrow.composite import files
 from yarrow.composite.members import Block, Member, fresh, member_of
 from yarrow.composite.names import named, sort_key, sorted_names
-from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError, not_fitted
-from yarrow.estimator import Estimator, LearnsArrays, estimator
-from yarrow.kernel.rows import check_values, row_of_dict
+from yarrow.errors import DataError, ParameterError, not_fitted
+from yarrow.estimator import (
+    Estimator,
+    LearnsArrays,
+    Shared,
+    columns_of,
+    estimator,
+    uninterrupted,
+)
+from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
 from yarrow.linear_model.progressive import Scores, check_delay
 from yarrow.parameters import flag, integer
@@ -28,12 +34,14 @@ from yarrow.stream.arrays import (
     Array,
     Rows,
     check_columns,
+    check_values,
     feature_names,
     read_labels,
     read_rows,
     read_values,
     read_weights,
 )
+from yarrow.stream.taught import as_taught
 
 
 @dataclasses.dataclass
@@ -46,11 +54,60 @@ class State:
     tensors: dict[str, Array] = dataclasses.field(default_factory=dict)
     #: whatever else JSON can hold
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    #: what was there at `begin`, if that can still be taken back
+    past: dict[str, Any] | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def check(self, block: Block) -> None:
         """Refuse rows that a member cannot learn."""
         for member in self.members:
             member.check(block)
+
+    def check_values(self, block: Block) -> None:
+        """Refuse rows with a value that is too large for a member."""
+        for member in self.members:
+            member.check_values(block)
+
+    def attempt(self, change: Callable[[], Any]) -> Any:
+        """Change this very state by one row; an error leaves it as it was.
+
+        Kernel learners and those of other libraries cannot take a row back: they leave no trace of
+        a row that they refuse themselves, but keep one that a learner after them refuses.
+        """
+        if self.past is not None:
+            return change()  # who has begun takes back
+        with uninterrupted():
+            self.begin()
+            try:
+                answer = change()
+            except BaseException:
+                self.roll_back()
+                raise
+            self.commit()
+        return answer
+
+    def begin(self) -> None:
+        """From here on, what is learned of one row can be taken back."""
+        for member in self.members:
+            member.begin()
+        # Arrays are replaced, never changed, and classes are only added.
+        own = {"members": [*self.members], "tensors": {**self.tensors}, "notes": {**self.notes}}
+        self.past = vars(self) | own | {"n_codes": len(self.codes)}
+
+    def roll_back(self) -> None:
+        """Be what was there at `begin`."""
+        past = self.past
+        assert past is not None
+        for _ in range(past.pop("n_codes"), len(self.codes)):
+            self.codes.popitem()  # the newest
+        vars(self).update(past)
+        for member in self.members:
+            member.roll_back()
+
+    def commit(self) -> None:
+        """Keep what was learned since `begin`."""
+        self.past = None
+        for member in self.members:
+            member.commit()
 
     def meet(self, block: Block) -> Array:
         """Number the classes of a block; the labels as numbers."""
@@ -61,7 +118,7 @@ class State:
 
 
 @estimator
-class Composite(LearnsArrays, Estimator):
+class Composite(LearnsArrays, Shared, Estimator):
     """Base of the estimators that are made of other learners."""
 
     _: dataclasses.KW_ONLY
@@ -106,10 +163,9 @@ class Composite(LearnsArrays, Estimator):
 
     # -- learning --------------------------------------------------------------------------------
 
-    @property
-    def _lock(self) -> threading.RLock:
-        lock: threading.RLock = self.__dict__.setdefault("_lock_", threading.RLock())
-        return lock
+    def _check_block(self, block: Block) -> None:
+        """Refuse values that are too large for a learner inside, where this is one itself."""
+        (self.__dict__.get("_state") or self._new_state()).check_values(block)
 
     def _new_state(self) -> State:
         self._check_parameters()
@@ -125,9 +181,18 @@ class Composite(LearnsArrays, Estimator):
     def _read(self, X: Any) -> Rows:
         rows = read_rows(X)
         known = self.__dict__.get("_n_features_in")
-        if known is not None:
-            check_columns(type(self).__name__, rows, known, self._feature_names_in)
+        names = self.__dict__.get("_feature_names_in")
+        check_columns(type(self).__name__, rows, known, names, self._text_name)
         return rows
+
+    def _text_name(self) -> str | None:
+        """A feature that is called by a text, if a learner inside knows one."""
+        state = self.__dict__.get("_state")
+        for member in [] if state is None else state.members:
+            name: str | None = getattr(member.model, "_text_name", lambda: None)()
+            if name is not None:
+                return name
+        return None
 
     def _block(
         self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
@@ -147,24 +212,19 @@ class Composite(LearnsArrays, Estimator):
     def _learn_block(self, block: Block) -> Array:
         """All rows or none: a copy learns, and takes the place of the old state if all went well.
 
-        One row needs no copy: all learners have looked at it before one of them learns. Only where
-        a learner has limits of its own (`max_features`) may it refuse a row that those before it
-        have learned.
+        One row needs no copy: whatever learners have learned of it is taken back if one refuses it.
         """
         state = self.__dict__.get("_state")
-        if state is None:
-            working = self._new_state()
-        else:
-            working = copy.deepcopy(state) if len(block) > 1 else state
+        if state is not None and len(block) == 1:
+            state.check(block)
+            said: Array = state.attempt(lambda: self._walk(state, block))
+            return said
+        working = self._new_state() if state is None else copy.deepcopy(state)
         working.check(block)
         said = self._walk(working, block)
         if working.t:
             self._state = working
         return said
-
-    def _keep_columns(self, rows: Rows) -> None:
-        if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
-            self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
@@ -183,9 +243,12 @@ class Composite(LearnsArrays, Estimator):
             self._walk(state, block.take(order))
         if not state.t:
             raise DataError("All sample weights are zero: there is no row to learn.")
+        found = {"_state": state, "_n_iter": self.max_iter}
         with self._lock:
             self._state, self._n_iter = state, self.max_iter
             self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+            self._stream = None
+            self.__dict__.update(found | columns_of(rows))
         return self
 
     def progressive(
@@ -202,9 +265,14 @@ class Composite(LearnsArrays, Estimator):
         rows = self._read(X)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
-        with self._lock:
-            told = self._foretell_rows(rows, self._names(rows), y, sample_weight, delay, classes)
-            self._keep_columns(rows)
+        told: Scores = self._change(
+            lambda twin: twin._foretell_array(rows, y, sample_weight, delay, classes)
+        )
+        return told
+
+    def _foretell_array(self, rows: Rows, y: Any, weight: Any, delay: int, classes: Any) -> Scores:
+        told = self._foretell_rows(rows, self._names(rows), y, weight, delay, classes)
+        self._keep_columns(rows)
         return told
 
     def _foretell_rows(
@@ -232,7 +300,11 @@ class Composite(LearnsArrays, Estimator):
 
     def _late(self, block: Block, delay: int) -> Array:
         """Row by row, each learned when so many more have been predicted; all of them, or none."""
-        before = copy.deepcopy(self.__dict__.get("_state"))
+        return np.concatenate(self._change(lambda twin: twin._late_rows(block, delay)))
+
+    def _late_rows(self, block: Block, delay: int) -> list[Array]:
+        if "_state" in self.__dict__:
+            self._state = copy.deepcopy(self._state)
         ones, said = block.one_by_one(), []
         try:
             for i in range(len(ones) + delay):
@@ -242,14 +314,11 @@ class Composite(LearnsArrays, Estimator):
                     said.append(none if state is None else self._said(state, ones[i]))
                 if 0 <= i - delay < len(ones):
                     self._learn_block(ones[i - delay])
-        except BaseException as error:
-            self.__dict__.pop("_state", None)
-            if before is not None:
-                self._state = before
-            if isinstance(error, DataError) and error.row is not None:
-                raise type(error)(error.problem, row=i - delay, field=error.field) from None
-            raise
-        return np.concatenate(said)
+        except DataError as error:
+            if error.row is None:
+                raise
+            raise type(error)(error.problem, row=i - delay, field=error.field) from None
+        return said
 
     # -- scikit-learn ----------------------------------------------------------------------------
 
@@ -267,11 +336,14 @@ class Composite(LearnsArrays, Estimator):
         """What has been learned, and rows to be predicted by it."""
         state = self._fitted
         rows = self._read(X)
-        return state, self._block(rows, self._names(rows))
+        block = self._block(rows, self._names(rows))
+        state.check_values(block)
+        return state, block
 
     # -- river -----------------------------------------------------------------------------------
 
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Block:
+        x = as_taught(self, x)
         row_of_dict(x)  # refuses what is no row, before any learner sees it
         labels = None
         if y is not None:
@@ -281,7 +353,7 @@ class Composite(LearnsArrays, Estimator):
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         if y is None:
-            raise DataError("Input y contains NaN.")
+            raise DataError("There is no label to learn: y contains NaN (None).")
         block = self._one(x, y, w)
         with self._lock:
             self._learn_block(block)
@@ -338,21 +410,20 @@ class Composite(LearnsArrays, Estimator):
     @classmethod
     def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
         """Read what `save` wrote."""
-        tensors, metadata = model_file.read(path)
-        if metadata.get("estimator") != cls.__name__ or "members" not in metadata:
-            raise ModelFileError(f"{os.fspath(path)}: holds no {cls.__name__}.")
-        try:
-            return cls._unpacked(tensors, metadata, **objects)
-        except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
-            raise ModelFileError(
-                f"{os.fspath(path)}: does not fit its own settings: {error}"
-            ) from error
+        return model_file.load(path, cls, objects)  # type: ignore[no-any-return]
 
     @classmethod
     def _unpacked(
-        cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], **objects: Any
+        cls,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        objects: Mapping[str, Any] | None = None,
     ) -> Self:
         return files.unpacked(cls, tensors, metadata, objects)  # type: ignore[return-value]
+
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        """What `_pack_state` makes, arrays and notes, of so many `members` and `classes`."""
+        return schema.Fields({}, closed=True), schema.Fields({}, closed=True)
 
     def _pack_state(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a state has beside its members and classes: arrays, and what JSON can hold."""
@@ -366,7 +437,7 @@ class Composite(LearnsArrays, Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:  # a copy: other threads may learn while this one is written
-            kept = {name: value for name, value in self.__dict__.items() if name != "_lock_"}
+            kept = self._contents()
             return kept | {"_state": copy.deepcopy(self._state)} if "_state" in kept else kept
 
 

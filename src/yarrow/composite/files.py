@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import yarrow
+from yarrow import schema
 from yarrow.composite.members import member_of
 from yarrow.errors import ModelFileError, ParameterError
-from yarrow.linear_model.persistence import Unstorable, from_json, to_json
+from yarrow.estimator import Estimator
+from yarrow.registry import class_named, kind_of
+from yarrow.saving import (
+    SOURCE_FIELDS,
+    from_json,
+    restore_settings,
+    restore_source,
+    source_fields,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from yarrow.composite.base import Composite
-
-#: packages that a learner inside may come from, by the kind that its part of the file names
-_KINDS = {"model": "linear_model"} | {
-    name: name for name in ("kernel", "experts", "bandit", "feedback")
-}
 
 
 def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -31,7 +35,7 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
         tensors |= {f"{place}/{name}": array for name, array in inner.items()}
         members.append(about)
     return tensors, {
-        "kind": type(model).__module__.split(".")[1],
+        "kind": kind_of(type(model)),
         "yarrow": yarrow.__version__,
         "estimator": type(model).__name__,
         "parameters": {
@@ -41,10 +45,7 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
         "classes": list(state.codes),
         "rows": state.t,
         "notes": notes,
-        "n_features_in": model.__dict__.get("_n_features_in"),
-        "feature_names_in": model.__dict__.get("_feature_names_in"),
-        "n_iter": model.__dict__.get("_n_iter"),
-        "stream": model.__dict__.get("_stream"),
+        **source_fields(model),
     }
 
 
@@ -59,29 +60,57 @@ def packed_member(model: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
     return model._packed()  # type: ignore[no-any-return]
 
 
+_SCHEMA = schema.Fields(
+    {
+        "parameters": schema.MapOf(schema.Anything()),
+        "members": schema.ListOf(schema.MapOf(schema.Anything())),
+        "classes": schema.ListOf(schema.Label(), unique=True),
+        "rows": schema.Whole(at_least=1),
+        "notes": schema.MapOf(schema.Anything()),
+        "n_features_in": SOURCE_FIELDS["n_features_in"],
+        "feature_names_in": SOURCE_FIELDS["feature_names_in"],
+    },
+    optional=SOURCE_FIELDS,
+)
+
+
 def unpacked(
     cls: type[Composite], tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
 ) -> Composite:
     """The estimator that `packed` has made tensors and metadata of."""
-    settings = {name: from_json(value) for name, value in metadata["parameters"].items()}
-    for name, value in settings.items():
-        if value is Unstorable and name not in objects:
-            raise ModelFileError(f"the parameter {name!r} is not in the file: pass {name}=...")
-    model = cls(**(settings | objects))
-    model._check_parameters()
+    schema.check(_SCHEMA, metadata)
+    model: Composite = restore_settings(cls, metadata["parameters"], objects)
     codes = {label: code for code, label in enumerate(metadata["classes"])}
+    if model.regression is bool(codes):
+        raise ModelFileError("it has classes where there are none, or none where there are")
+    parts = {str(place): about for place, about in enumerate(metadata["members"])}
+    for name in tensors:
+        if name.partition("/")[0] not in {"own", *parts}:
+            raise ModelFileError(f"its {name!r} belongs to no learner")
     own, notes = part(tensors, "own/"), metadata["notes"]
-    model._state = model._unpack_state(codes, int(metadata["rows"]), own, notes)
-    model._state.members = [
+    arrays, others = model._state_schema()
+    sizes = schema.check(arrays, own, "its own", classes=len(codes), members=len(parts))
+    schema.check(others, notes, "its 'notes'", **sizes)
+    members = [
         member_of(unpacked_member(about, part(tensors, f"{place}/")))
-        for place, about in enumerate(metadata["members"])
+        for place, about in parts.items()
     ]
-    for name in ("n_features_in", "feature_names_in", "n_iter"):
-        if metadata[name] is not None or name == "feature_names_in":
-            setattr(model, f"_{name}", metadata[name])
-    if metadata.get("stream") is not None:
-        model.__dict__["_stream"] = metadata["stream"]
+    _check_members(model, members, codes)
+    model._state = model._unpack_state(codes, metadata["rows"], own, notes)
+    model._state.members = members
+    restore_source(model, metadata)
     return model
+
+
+def _check_members(model: Composite, members: list[Any], codes: Mapping[Any, int]) -> None:
+    for member in members:
+        name = type(member.model).__name__
+        if member.regression is not model.regression:
+            raise ModelFileError(f"a {name} is not for what {type(model).__name__} learns")
+        known = getattr(member.model, "classes_", None) if not model.regression else None
+        fitted = member.model.__sklearn_is_fitted__()
+        if fitted and known is not None and not {*known.tolist()} <= codes.keys():
+            raise ModelFileError(f"a {name} in it knows classes that it does not")
 
 
 def part(tensors: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -95,13 +124,9 @@ def part(tensors: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 def unpacked_member(about: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:
     """A learner inside, from its part of the file."""
-    if "fresh" in about:
-        model = from_json(about["fresh"])
-        if model is Unstorable:
-            raise ModelFileError("a learner in it is not known to this version")
-        return model
-    kind, name = _KINDS.get(about.get("kind", "")), about.get("estimator")
-    package = import_module(f"yarrow.{kind}") if kind else None
-    if package is None or name not in package.__all__:
-        raise ModelFileError(f"the learner {name!r} in it is not known to this version")
-    return getattr(package, str(name))._unpacked(tensors, about)
+    if "fresh" not in about:
+        return class_named(about.get("kind"), about.get("estimator"))._unpacked(tensors, about)
+    model = from_json(about["fresh"])
+    if not isinstance(model, Estimator):
+        raise ModelFileError("a learner in it is not known to this version")
+    return model

@@ -20,7 +20,7 @@ from yarrow.kernel.rows import RowTable
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import foretell
-from yarrow.stream.arrays import Array, Rows, exact_array
+from yarrow.stream.arrays import Array, Rows, check_values, exact_array
 
 Codes = Mapping[Any, int]
 
@@ -149,9 +149,41 @@ class Member:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.regression = is_regression(model)
+        self._past: dict[str, Any] | None = None
 
     def check(self, block: Block) -> None:
         """Refuse rows that it cannot learn, before any learner beside it has learned them."""
+        self.check_values(block)
+
+    def check_values(self, block: Block) -> None:
+        """Refuse values that are too large for it, naming the place."""
+
+    def _learned(self) -> Any:
+        """What it has learned, if that can take a row back: `begin`, `roll_back`, `commit`."""
+        return None
+
+    def begin(self) -> None:
+        """From here on, what it learns of one row can be taken back."""
+        learned = self._learned()
+        if learned is None:
+            self._past = dict(getattr(self.model, "__dict__", {}))
+        else:
+            learned.begin()
+
+    def roll_back(self) -> None:
+        """Take back what it has learned since."""
+        learned, past, self._past = self._learned(), self._past, None
+        if past is None:
+            learned.roll_back()
+        elif learned is not None:  # from this row alone
+            self.model.__dict__.clear()
+            self.model.__dict__.update(past)
+
+    def commit(self) -> None:
+        """Keep what it has learned since."""
+        learned, self._past = self._learned(), None
+        if learned is not None:
+            learned.commit()
 
     def foretell(self, block: Block, codes: Codes) -> Array:
         """Predict each row, then learn it."""
@@ -192,6 +224,13 @@ class Member:
 
 class CoreMember(Member):
     """One of Yarrow's linear learners: an array is one call of the core."""
+
+    def check_values(self, block: Block) -> None:
+        if block.rows is not None:
+            check_values(block.rows, self.model.dtype)
+
+    def _learned(self) -> Any:
+        return self.model.__dict__.get("_model")
 
     def foretell(self, block: Block, codes: Codes) -> Array:
         if block.rows is None or block.labels is None:
@@ -247,7 +286,16 @@ class DictMember(Member):
     def predict(self, block: Block, codes: Codes) -> Array:
         return self._numbers([self.model.predict_one(x) for x in block.dicts], codes)
 
+    def check_values(self, block: Block) -> None:
+        if hasattr(self.model, "_check_block"):  # made of learners itself
+            self.model._check_block(block)
+
+    def _learned(self) -> Any:
+        made_of_learners = hasattr(self.model, "_check_block")
+        return self.model.__dict__.get("_state") if made_of_learners else None
+
     def check(self, block: Block) -> None:
+        super().check(block)
         takes_weights = "w" in inspect.signature(self.model.learn_one).parameters
         if block.weights is not None and not takes_weights:
             raise ParameterError(f"{type(self.model).__name__}.learn_one takes no weights.")
@@ -286,6 +334,7 @@ class ArrayMember(Member):
         return self._numbers(self.model.predict(block.matrix).tolist(), codes)
 
     def check(self, block: Block) -> None:
+        super().check(block)
         if block.rows is None:
             raise ParameterError(
                 f"{type(self.model).__name__} of scikit-learn takes rows of arrays, not dicts."

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
+import math
 from abc import abstractmethod
 from array import array
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from yarrow.decomposition.stored import Expected, Stored
-from yarrow.errors import DataError, not_fitted
+from yarrow import schema
+from yarrow.decomposition.stored import Places, Stored, numbers
+from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.features.base import Row, Transformer
 from yarrow.lazy import np
-from yarrow.stream.arrays import check_columns, read_rows
+from yarrow.stream.arrays import check_columns, place_of, read_rows
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +47,10 @@ class Decomposition(Stored, Transformer):
 
     @abstractmethod
     def _learn(self, rows: Any) -> None:
-        """Learn rows, a float64 array or a CSR matrix, that have been checked."""
+        """Learn rows, a float64 array or a CSR matrix, that have been checked.
+
+        What is there already is replaced, not changed: the one whose twin this is still has it.
+        """
 
     @abstractmethod
     def _code(self, rows: Any) -> Floats:
@@ -65,12 +70,17 @@ class Decomposition(Stored, Transformer):
         """Forget everything, then learn all rows."""
         fresh = self.clone()
         fresh.partial_fit(X)
-        self._adopt(fresh)
+        with self._lock:
+            self.__dict__.update(fresh._state())
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn all rows, in order; all of them or, if one cannot be, none."""
         self._check_parameters()
+        self._change(lambda twin: twin._learn_array(X))
+        return self
+
+    def _learn_array(self, X: Any) -> None:
         rows, names, _ = self._read(X)
         if not self.__sklearn_is_fitted__():
             self._start(rows.shape[1])
@@ -78,14 +88,14 @@ class Decomposition(Stored, Transformer):
             self._columns = {name: j for j, name in enumerate(names or range(rows.shape[1]))}
             self._names = names
         self._learn(rows)
-        return self
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the few numbers that stand for each row."""
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
-        rows, _, dtype = self._read(X)
-        return self._code(rows).astype(dtype)
+        now = self._snapshot()
+        rows, _, dtype = now._read(X)
+        return now._code(rows).astype(dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` gives."""
@@ -98,7 +108,12 @@ class Decomposition(Stored, Transformer):
         """Return the rows (float64, CSR if sparse), their columns' names, and the type to give."""
         read = read_rows(X)
         if self.__sklearn_is_fitted__():
-            check_columns(type(self).__name__, read, self.n_features_in_, self._names)
+            number: int | None = self.n_features_in_
+            names: list[Any] | None = self._names
+            text_name = next((name for name in self._columns if isinstance(name, str)), None)
+            if names is None and text_name is not None:  # taught by dicts
+                number, names = (number, list(self._columns)) if read.names else (None, None)
+            check_columns(type(self).__name__, read, number, names, lambda: text_name)
         rows: Any = read.values
         if read.is_sparse:
             from scipy.sparse import csr_array
@@ -108,28 +123,32 @@ class Decomposition(Stored, Transformer):
             if not rows.has_canonical_format:
                 rows = rows.copy()
                 rows.sum_duplicates()
-            self._check_values(rows.data)
+            own = dataclasses.replace(read, indices=rows.indices, begins=rows.indptr)
+            self._check_values(rows.data, lambda bad: place_of(bad, own))
         else:
             rows = rows.astype(np.float64, copy=False)
-            self._check_values(rows)
+            self._check_values(rows, place_of)
         return rows, read.names, np.float32 if read.values.dtype == np.float32 else np.float64
 
-    def _check_values(self, values: Floats) -> None:
+    def _check_values(self, values: Floats, place_of: Callable[[Any], str]) -> None:
+        """Refuse values that cannot be learned; `place_of` says where the first one stands."""
         if values.size == 0:
             return
         low, high = values.min(), values.max()  # NaN if one of them is
         if np.isnan(low):
             if not self._takes_missing:
-                raise DataError("Input X contains NaN.")
+                raise DataError(f"Input X contains NaN {place_of(np.isnan(values))}.")
             low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
         if np.isinf(low) or np.isinf(high):
-            raise DataError("Input X contains infinity or a value too large for dtype('float64').")
+            raise DataError(f"Input X contains infinity {place_of(np.isinf(values))}.")
         if max(-low, high) > LARGEST:
+            where = place_of(np.abs(values) > LARGEST)
             raise DataError(
-                f"Input X contains a value beyond {LARGEST:g}, whose square is too large."
+                f"Input X contains a value beyond {LARGEST:g}, whose square is too large, {where}."
             )
         if low < 0 and not self._takes_negative:
-            raise DataError(f"Negative values in data passed to {type(self).__name__}.")
+            name, where = type(self).__name__, place_of(values < 0)
+            raise DataError(f"Negative values in data passed to {name}: {low} {where}.")
 
     # -- rows as dicts ---------------------------------------------------------------------------
 
@@ -137,6 +156,9 @@ class Decomposition(Stored, Transformer):
         """Learn one row."""
         self._check_parameters()
         values = self._numbers(x)
+        self._change(lambda twin: twin._learn_dict(x, values))
+
+    def _learn_dict(self, x: Row, values: Floats) -> None:
         if not self.__sklearn_is_fitted__():
             self._start(len(x))
             self._columns = {name: j for j, name in enumerate(x)}
@@ -148,8 +170,8 @@ class Decomposition(Stored, Transformer):
                 field=str(new[0]),
             )
         if new:
-            for name in new:
-                self._columns[name] = len(self._columns)
+            first = len(self._columns)
+            self._columns = self._columns | {name: first + i for i, name in enumerate(new)}
             self._widen(len(self._columns))
             self.n_features_in_, self._names = len(self._columns), None
         self._learn(self._as_row(x, values))
@@ -162,7 +184,8 @@ class Decomposition(Stored, Transformer):
         values = self._numbers(x)
         if not self.__sklearn_is_fitted__():
             return {}
-        return dict(enumerate(self._code(self._as_row(x, values))[0].tolist()))
+        now = self._snapshot()
+        return dict(enumerate(now._code(now._as_row(x, values))[0].tolist()))
 
     def _numbers(self, x: Row) -> Floats:
         try:
@@ -172,7 +195,7 @@ class Decomposition(Stored, Transformer):
                 if not isinstance(value, (int, float, np.number, np.bool_)):
                     raise DataError(f"{value!r} is not a number", field=str(name)) from None
             raise DataError("a value is too large for a float") from None
-        self._check_values(values)
+        self._check_values(values, lambda bad: f"in feature {list(x)[int(np.argmax(bad))]!r}")
         return values
 
     def _as_row(self, x: Row, values: Floats) -> Floats:
@@ -192,13 +215,18 @@ class Decomposition(Stored, Transformer):
             raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
         return np.asarray(self._names, dtype=object)
 
-    def _expected(self) -> dict[str, Expected]:
-        width = len(self._columns)
-        if sorted(self._columns.values()) != list(range(width)) or width != self.n_features_in_:
-            raise ValueError("its features are not numbered from 0 on")
-        if self._names is not None and list(self._columns) != self._names:
-            raise ValueError("its columns do not have the names of its features")
-        return {"_columns": dict, "n_features_in_": int, "_names": (list, type(None))}
+    def _expected(self) -> dict[str, schema.Schema]:
+        return {
+            "_columns": Places("features"),
+            "n_features_in_": schema.Whole(),
+            "_names": schema.Maybe(schema.ListOf(schema.Text(), "features")),
+        }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        if state["n_features_in_"] != sizes["features"]:
+            raise ModelFileError("its columns are not as many as its features")
+        if state["_names"] is not None and list(state["_columns"]) != state["_names"]:
+            raise ModelFileError("its columns do not have the names of its features")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,27 +284,36 @@ class Blockwise(Decomposition):
         parts = (self._waiting_values, self._waiting_columns, self._waiting_begins)
         return csr_array(parts, (len(self._waiting_begins) - 1, len(self._columns)))
 
-    def _expected(self) -> dict[str, Expected]:
-        begins, places = self._waiting_begins, self._waiting_columns
+    def _expected(self) -> dict[str, schema.Schema]:
+        least = -math.inf if self._takes_negative else 0.0
+        return super()._expected() | {
+            "_waiting_values": numbers(("values",), at_least=least),
+            "_waiting_columns": schema.Array("i8", ("values",), at_least=0),
+            "_waiting_begins": schema.Array("i8", (None,), at_least=0),
+            **dict.fromkeys(("_n_rows", "_n_blocks"), schema.Whole(at_most=2**53)),
+        }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        begins, places = state["_waiting_begins"], state["_waiting_columns"]
         if not len(begins) or begins[0] != 0 or begins[-1] != len(places):
-            raise ValueError("the rows that wait do not end where they should")
-        if (np.diff(begins) < 0).any() or not np.isin(places, range(len(self._columns))).all():
-            raise ValueError("the rows that wait have features that are not there")
-        waiting = {"_waiting_values": places.shape, "_waiting_columns": (None,)}
-        counts = {"_n_rows": int, "_n_blocks": int}
-        return super()._expected() | waiting | {"_waiting_begins": (None,)} | counts
+            raise ModelFileError("the rows that wait do not end where they should")
+        if (np.diff(begins) < 0).any() or (places >= sizes["features"]).any():
+            raise ModelFileError("the rows that wait have features that are not there")
 
     def _now(self) -> Self:
-        """The model that has learned the waiting rows, too."""
+        """The model that has learned the waiting rows, too, as of one moment."""
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
-        if len(self._waiting_begins) == 1:
-            return self
-        seen: list[Self] = self.__dict__.setdefault("_seen", [])
+        self.__dict__.setdefault("_seen", [])  # a loaded one has none
+        now = self._snapshot()
+        if len(now._waiting_begins) == 1:
+            return now
+        seen = now._seen
         if not seen:
-            ahead = copy.copy(self)
-            ahead._learn_block(self._waiting())
-            ahead._wait(np.zeros((0, len(self._columns))))
+            ahead = now._twin()
+            ahead._learn_block(now._waiting())
+            ahead._wait(np.zeros((0, len(now._columns))))
             seen.append(ahead)
         return seen[0]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from yarrow import schema
 from yarrow.decomposition.base import Blockwise, Floats, dense
-from yarrow.decomposition.stored import Expected
+from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError, missing_dependency
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -70,9 +71,10 @@ class OnlineDictionaryLearning(Blockwise):
 
     def objective(self, X: Any) -> float:
         """Mean of half the squared error and `alpha` times the sum of absolute codes of a row."""
-        rows = dense(self._read(X)[0])
-        codes = self._code(rows)
-        error = rows - codes @ self.components_
+        now = self._now()
+        rows = dense(now._read(X)[0])
+        codes = now._code(rows)
+        error = rows - codes @ now._atoms
         return float(((error**2).sum() / 2 + self.alpha * np.abs(codes).sum()) / len(rows))
 
     # -- learning --------------------------------------------------------------------------------
@@ -130,12 +132,12 @@ class OnlineDictionaryLearning(Blockwise):
         self._with_codes = self._with_codes * np.outer(kept, kept)
         self._with_rows = self._with_rows * kept[:, None]
 
-    def _expected(self) -> dict[str, Expected]:
-        atoms, width = self.n_components, len(self._columns)
+    def _expected(self) -> dict[str, schema.Schema]:
+        atoms = self.n_components
         return super()._expected() | {
-            "_atoms": (atoms, width),
-            "_with_codes": (atoms, atoms),
-            "_with_rows": (atoms, width),
+            "_atoms": numbers((atoms, "features")),
+            "_with_codes": numbers((atoms, atoms)),
+            "_with_rows": numbers((atoms, "features")),
         }
 
     # -- using it --------------------------------------------------------------------------------

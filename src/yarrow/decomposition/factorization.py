@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+from yarrow import schema
 from yarrow.decomposition.base import LARGEST, Floats
-from yarrow.decomposition.stored import Expected, Stored
-from yarrow.errors import DataError, not_fitted
-from yarrow.estimator import estimator
+from yarrow.decomposition.stored import Places, Stored, numbers
+from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
-from yarrow.stream.arrays import read_values
+from yarrow.stream.arrays import check_size, read_values
 
 _ROWS_A_DRAW = 256
 
@@ -36,6 +37,9 @@ class Factorization(Stored):
     seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
+    #: arrays with a line a user, and with a line an item
+    _of_users: ClassVar[tuple[str, ...]] = ("_user_factors",)
+    _of_items: ClassVar[tuple[str, ...]] = ("_item_factors",)
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -78,22 +82,25 @@ class Factorization(Stored):
             raise DataError(f"{y!r} is not a rating: it must be a number") from None
         if not abs(rating) <= LARGEST:
             raise DataError(f"{y!r} is not a rating: it must be a finite number")
-        if not self.__sklearn_is_fitted__():
-            self._start()
-        self._learn_pair(user, item, rating)
+        with self._lock, uninterrupted():  # nothing refuses it from here on
+            if not self.__sklearn_is_fitted__():
+                self._start()
+            self._learn_pair(user, item, rating)
 
     def predict_one(self, x: Mapping[str, Hashable]) -> float:
         """Predict one rating; before anything has been learned, 0."""
         user, item = _pair(x)
-        if not self.__sklearn_is_fitted__():
-            return 0.0
-        return self._score(self._users.get(user), self._items.get(item))
+        with self._lock:
+            if not self.__sklearn_is_fitted__():
+                return 0.0
+            return self._score(self._users.get(user), self._items.get(item))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn all ratings, in order."""
         fresh = self.clone()
         fresh.partial_fit(X, y)
-        self.__dict__.update(fresh._state())
+        with self._lock:
+            self.__dict__.update(fresh._state())
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
@@ -101,27 +108,63 @@ class Factorization(Stored):
         self._check_parameters()
         pairs = _pairs(X)
         ratings = read_values(y, len(pairs))
-        if np.abs(ratings).max() > LARGEST:
-            raise DataError(f"Input y contains a value beyond {LARGEST:g}.")
-        if not self.__sklearn_is_fitted__():
-            self._start()
-        for (user, item), rating in zip(pairs, ratings.tolist(), strict=True):
-            self._learn_pair(user, item, rating)
+        check_size(ratings, LARGEST, "Input y")
+        with self._lock:
+            self._learn_pairs(pairs, ratings.tolist())
         return self
+
+    def _learn_pairs(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
+        """All or nothing: lines that ratings touch are put back, and new ones taken out."""
+        if not self.__sklearn_is_fitted__():
+            self._change(lambda twin: twin._learn_first(pairs, ratings))
+            return
+        old = self._contents()
+        counts = len(self._users), len(self._items)
+        users, items = self._touched(pairs)
+        kept = []
+        for arrays, lines in ((self._of_users, users), (self._of_items, items)):
+            there = [line for line in lines if line < len(old[arrays[0]])]
+            kept += [(old[name], there, old[name][there]) for name in arrays]
+        try:
+            self._learn_all(pairs, ratings)
+        except BaseException:
+            for array, lines, values in kept:
+                array[lines] = values
+            for names, count in zip((self._users, self._items), counts, strict=True):
+                while len(names) > count:
+                    names.popitem()  # the newest
+            self.__dict__.update(old)
+            raise
+
+    def _learn_first(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
+        self._start()
+        self._learn_all(pairs, ratings)
+
+    def _touched(self, pairs: list[tuple[Hashable, Hashable]]) -> tuple[list[int], list[int]]:
+        """The lines of users and of items that learning these pairs may change."""
+        users, items = zip(*pairs, strict=True)
+        return _lines(self._users, users), _lines(self._items, items)
+
+    def _learn_all(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
+        for (user, item), rating in zip(pairs, ratings, strict=True):
+            self._learn_pair(user, item, rating)
 
     def predict(self, X: Any) -> Floats:
         """Predict the ratings of all pairs of a user and an item."""
         self._check_fitted()
-        users, items = self._users, self._items
-        scores = [self._score(users.get(user), items.get(item)) for user, item in _pairs(X)]
+        pairs = _pairs(X)
+        with self._lock:
+            users, items = self._users, self._items
+            scores = [self._score(users.get(user), items.get(item)) for user, item in pairs]
         return np.array(scores)
 
     def recommend(self, user: Hashable, n_items: int = 10) -> list[Hashable]:
         """The items with the highest predictions for a user, the highest first."""
         self._check_fitted()
-        row = self._users.get(user)
-        names = list(self._items)
-        scores = np.array([self._score(row, item) for item in range(len(names))])
+        with self._lock:
+            row = self._users.get(user)
+            names = list(self._items)
+            scores = np.array([self._score(row, item) for item in range(len(names))])
         return [names[j] for j in np.argsort(-scores, kind="stable")[:n_items].tolist()]
 
     def _learn_pair(self, user: Hashable, item: Hashable, rating: float) -> None:
@@ -138,13 +181,15 @@ class Factorization(Stored):
     def user_factors_(self) -> dict[Hashable, Floats]:
         """The factors of each user."""
         self._check_fitted()
-        return {name: self._user_factors[row] for name, row in self._users.items()}
+        with self._lock:
+            return {name: self._user_factors[row].copy() for name, row in self._users.items()}
 
     @property
     def item_factors_(self) -> dict[Hashable, Floats]:
         """The factors of each item."""
         self._check_fitted()
-        return {name: self._item_factors[row] for name, row in self._items.items()}
+        with self._lock:
+            return {name: self._item_factors[row].copy() for name, row in self._items.items()}
 
     @property
     def n_rows_(self) -> int:
@@ -152,16 +197,20 @@ class Factorization(Stored):
         self._check_fitted()
         return self._n_rows
 
-    def _expected(self) -> dict[str, Expected]:
-        for names, factors in (
-            (self._users, self._user_factors),
-            (self._items, self._item_factors),
-        ):
-            if sorted(names.values()) != list(range(len(names))) or len(names) > len(factors):
-                raise ValueError("not every user and item has factors of its own")
-        shape = (None, self.n_factors)
-        counts: dict[str, Expected] = {"_users": dict, "_items": dict, "_n_rows": int}
-        return counts | {"_user_factors": shape, "_item_factors": shape}
+    def _expected(self) -> dict[str, schema.Schema]:
+        return {
+            "_users": Places("users"),
+            "_items": Places("items"),
+            "_n_rows": schema.Whole(at_most=2**53),
+            # There is room for more than there are.
+            "_user_factors": numbers(("room for users", self.n_factors)),
+            "_item_factors": numbers(("room for items", self.n_factors)),
+        }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        for names in ("users", "items"):
+            if sizes[names] > sizes[f"room for {names}"]:
+                raise ModelFileError("not every user and item has factors of its own")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_users" in self.__dict__
@@ -197,6 +246,9 @@ class OnlineMatrixFactorization(Factorization):
         default=0.3, doc="Step n of a bias is this over the root of n + 3.", at_least=0
     )
 
+    _of_users: ClassVar[tuple[str, ...]] = ("_user_factors", "_user_biases")
+    _of_items: ClassVar[tuple[str, ...]] = ("_item_factors", "_item_biases")
+
     def _start(self) -> None:
         super()._start()
         self._user_biases, self._item_biases = np.zeros((0, 2)), np.zeros((0, 2))
@@ -227,11 +279,11 @@ class OnlineMatrixFactorization(Factorization):
         self._mean += (rating - self._mean) / self._n_rows
         self._low, self._high = min(self._low, rating), max(self._high, rating)
 
-    def _expected(self) -> dict[str, Expected]:
+    def _expected(self) -> dict[str, schema.Schema]:
         return super()._expected() | {
-            "_user_biases": (len(self._user_factors), 2),
-            "_item_biases": (len(self._item_factors), 2),
-            **dict.fromkeys(("_mean", "_low", "_high"), float),
+            "_user_biases": numbers(("room for users", 2)),
+            "_item_biases": numbers(("room for items", 2)),
+            **dict.fromkeys(("_mean", "_low", "_high"), schema.Number(-1e150, 1e150)),
         }
 
     def _score(self, user: int | None, item: int | None) -> float:
@@ -243,6 +295,15 @@ class OnlineMatrixFactorization(Factorization):
         if user is not None and item is not None:
             score += float(self._user_factors[user] @ self._item_factors[item])
         return min(self._high, max(self._low, score))
+
+
+def _lines(known: dict[Hashable, int], names: Iterable[Hashable]) -> list[int]:
+    """Where these are, and where those of them will be that are new."""
+    lines, new = [], set()
+    for name in names:
+        line = known.get(name)
+        new.add(name) if line is None else lines.append(line)
+    return [*lines, *range(len(known), len(known) + len(new))]
 
 
 def _is_name(value: Any) -> bool:

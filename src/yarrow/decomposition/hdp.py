@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from yarrow import schema
 from yarrow.decomposition.base import Floats
-from yarrow.decomposition.stored import Expected
+from yarrow.decomposition.stored import numbers
 from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, words_of
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
+from yarrow.schema import TINY
 
 _WITHOUT_PRIOR = 3  # rounds in which the words alone speak: chance decides less that way
 
@@ -133,9 +135,11 @@ class OnlineHDP(TopicModel):
                 break
         return Document(topics, words, sticks)
 
-    def _expected(self) -> dict[str, Expected]:
-        shapes: dict[str, Expected] = {"_sticks": (2, self.n_components - 1)}
-        return super()._expected() | shapes | {"_uses": (self.n_components,)}
+    def _expected(self) -> dict[str, schema.Schema]:
+        return super()._expected() | {
+            "_sticks": numbers((2, self.n_components - 1), at_least=TINY),
+            "_uses": numbers((self.n_components,), at_least=0),
+        }
 
     # -- using it --------------------------------------------------------------------------------
 
@@ -165,10 +169,10 @@ class OnlineHDP(TopicModel):
 
     def completion(self, X: Any, Y: Any) -> float:
         """Return the perplexity of the words `Y` of documents that are known by their words `X`."""
-        shares = self._code(self._checked_words(X))
-        asked = self._checked_words(Y)
-        counts, words = words_of(asked)
-        weights = self._now()._weights
+        now = self._now()
+        shares = now._code(now._checked_words(X))
+        counts, words = words_of(now._checked_words(Y))
+        weights = now._weights
         chances = weights[words] / weights.sum(axis=0)
         documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         likelihoods = np.einsum("nk,nk->n", shares[documents], chances[counts.indices])

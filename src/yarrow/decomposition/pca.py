@@ -7,8 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from yarrow import schema
 from yarrow.decomposition.base import Decomposition, Floats, dense, flipped
-from yarrow.decomposition.stored import Expected
+from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -101,14 +102,14 @@ class OnlinePCA(Decomposition):
         A direction is left out with its uncertainty times d - k (systematic sampling).
         """
         self._check_fitted()
-        steps = (
-            np.cumsum(self.uncertainties_ * self._left_out) + np.random.default_rng(seed).random()
-        )
+        now = self._snapshot()
+        start = np.random.default_rng(seed).random()
+        steps = np.cumsum(now.uncertainties_ * now._left_out) + start
         left_out = np.diff(np.floor(steps), prepend=0.0) > 0
-        excess = int(left_out.sum()) - self._left_out
+        excess = int(left_out.sum()) - now._left_out
         if excess:  # the sum of all is a whole number, but for rounding
             left_out[-1] = excess < 0
-        return self._directions[:, ~left_out].T.copy()
+        return now._directions[:, ~left_out].T.copy()
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -140,10 +141,13 @@ class OnlinePCA(Decomposition):
         values, self._directions = np.linalg.eigh(logs)
         self._logs = _capped(values, self._left_out)
 
-    def _expected(self) -> dict[str, Expected]:
-        width = len(self._columns)
-        shapes: dict[str, Expected] = {"_directions": (width, width), "_logs": (width,)}
-        return super()._expected() | shapes | {"_loss": float, "_n_rows": int}
+    def _expected(self) -> dict[str, schema.Schema]:
+        return super()._expected() | {
+            "_directions": numbers(("features", "features")),
+            "_logs": numbers(("features",), at_most=0),
+            "_loss": schema.Number(at_least=0),
+            "_n_rows": schema.Whole(at_most=2**53),
+        }
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar
 
+from yarrow import schema
 from yarrow.decomposition.base import Floats
 from yarrow.decomposition.factorization import Factorization
-from yarrow.decomposition.stored import Expected
+from yarrow.decomposition.stored import numbers
+from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer
@@ -36,6 +39,11 @@ class OnlineRankMF(Factorization):
     """
 
     n_kept: int = integer(default=20, doc="Ratings of each user that are kept.", at_least=1)
+
+    _of_users: ClassVar[tuple[str, ...]] = (
+        "_user_factors", "_kept_items", "_kept_ratings", "_n_ratings",
+    )  # fmt: skip
+    _of_items: ClassVar[tuple[str, ...]] = ("_item_factors", "_item_biases")
 
     def _start(self) -> None:
         super()._start()
@@ -68,19 +76,25 @@ class OnlineRankMF(Factorization):
             self._n_ratings[user] += 1
         self._kept_items[user, place], self._kept_ratings[user, place] = item, rating
 
-    def _expected(self) -> dict[str, Expected]:
-        users, items = len(self._user_factors), len(self._item_factors)
-        if (
-            self._kept_items.size
-            and not 0 <= self._kept_items.min() <= self._kept_items.max() < items
-        ):
-            raise ValueError("a rating is kept of an item that is not there")
+    def _touched(self, pairs: list[tuple[Hashable, Hashable]]) -> tuple[list[int], list[int]]:
+        """Items that a user has rated before learn with each new rating of his."""
+        users, items = super()._touched(pairs)
+        known = [user for user in users if user < len(self._kept_items)]
+        return users, [*items, *np.unique(self._kept_items[known]).tolist()]
+
+    def _expected(self) -> dict[str, schema.Schema]:
+        kept = ("room for users", self.n_kept)
         return super()._expected() | {
-            "_item_biases": (items,),
-            "_kept_items": (users, self.n_kept),
-            "_kept_ratings": (users, self.n_kept),
-            "_n_ratings": (users,),
+            "_item_biases": numbers(("room for items",)),
+            "_kept_items": schema.Array("i8", kept, at_least=0),
+            "_kept_ratings": numbers(kept),
+            "_n_ratings": schema.Array("i8", ("room for users",), at_least=0),
         }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if (state["_kept_items"] >= max(1, sizes["room for items"])).any():
+            raise ModelFileError("a rating is kept of an item that is not there")
 
     def _step(self, user: int, items: Any, ratings: Floats) -> None:
         mine, its = self._user_factors[user], self._item_factors[items]

@@ -2,23 +2,70 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import yarrow
-from yarrow import model_file
-from yarrow.errors import ModelFileError, ParameterError, not_fitted
-from yarrow.estimator import Estimator
+from yarrow import model_file, schema
+from yarrow.errors import ModelFileError, not_fitted
+from yarrow.estimator import Estimator, Shared
 from yarrow.lazy import np
 from yarrow.parameters import parameters
+from yarrow.saving import from_json, restore_settings
 
-Expected = tuple[int | None, ...] | tuple[type, ...] | type
-"""The shape of an array, None where it is free; or the types that are allowed."""
+_SCHEMA = schema.Fields(
+    {
+        "parameters": schema.MapOf(schema.Anything()),
+        "state": schema.MapOf(schema.Anything()),
+    }
+)
 
 
-class Stored(Estimator):
+#: whatever is learned from values up to `base.LARGEST` is smaller, and has a finite square
+_MOST = 1e150
+
+
+def numbers(
+    shape: tuple[schema.Size, ...], at_least: float = -_MOST, at_most: float = _MOST
+) -> schema.Schema:
+    """Numbers of a learned state."""
+    return schema.Array("f8", shape, max(at_least, -_MOST), at_most)
+
+
+class Places(schema.Schema):
+    """A mapping from names to 0, 1, 2, ..., which is as long as another size says."""
+
+    def __init__(self, size: schema.Size) -> None:
+        self.size = size
+
+    def check(self, value: Any, place: str, sizes: schema.Sizes) -> None:
+        """See `schema.Schema`."""
+        if not isinstance(value, dict):
+            schema.refuse(place, "pairs of names and places", value)
+        names = schema.ListOf(_NAME, self.size)
+        names.check(list(value), f"the names of {place}", sizes)
+        numbers = list(value.values())
+        if any(type(number) is not int for number in numbers) or sorted(numbers) != list(
+            range(len(numbers))
+        ):
+            raise ModelFileError(f"{place} are not numbered from 0 on")
+
+
+class _Name(schema.Schema):
+    """Whatever may name a feature, a user or an item: a text or a number."""
+
+    def check(self, value: Any, place: str, sizes: schema.Sizes) -> None:
+        if type(value) is not bool and type(value) is not float:
+            schema.FeatureName().check(value, place, sizes)
+
+
+_NAME = _Name()
+
+
+class Stored(Shared, Estimator):
     """An estimator whose learned state is arrays, numbers and names, and so fits in a model file.
 
     Everything that is not a parameter is state: attributes that start with one underscore.
@@ -27,7 +74,14 @@ class Stored(Estimator):
     _not_saved: ClassVar[tuple[str, ...]] = ()  # state that is worked out again
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened."""
+        """Write the exact training state: a loaded model goes on as if nothing had happened.
+
+        Rows that other threads bring wait until it is written.
+        """
+        with self._lock:
+            model_file.write(path, *self._packed())
+
+    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
         state = {name: v for name, v in self._state().items() if name not in self._not_saved}
@@ -40,82 +94,59 @@ class Stored(Estimator):
             "parameters": {
                 name: _plain(value) for name, value in self.get_params(deep=False).items()
             },
-            "state": {name: _packed(value) for name, value in others.items()},
+            "state": {name: _as_json(value) for name, value in others.items()},
         }
         contiguous = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
-        model_file.write(path, contiguous, metadata)
+        return contiguous, metadata
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote."""
-        tensors, metadata = model_file.read(path)
-        name = metadata.get("estimator")
-        if metadata.get("kind") != "decomposition" or name != cls.__name__:
-            raise ModelFileError(f"{os.fspath(path)}: holds a {name}, not a {cls.__name__}.")
-        if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-            raise ModelFileError(f"{os.fspath(path)}: a number in it is not finite.")
-        try:
-            model = cls(**metadata["parameters"])
-            model._check_parameters()
-            state = {key: _unpacked(value) for key, value in metadata["state"].items()}
-        except (TypeError, KeyError, ValueError, ParameterError) as error:
-            raise ModelFileError(
-                f"{os.fspath(path)}: does not fit its own settings: {error}"
-            ) from error
-        model.__dict__.update({key: np.array(value) for key, value in tensors.items()} | state)
-        try:
-            model._check_state()
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ModelFileError(f"{os.fspath(path)}: contradicts itself: {error}") from error
+        return model_file.load(path, cls)  # type: ignore[no-any-return]
+
+    @classmethod
+    def _unpacked(
+        cls,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        objects: Mapping[str, Any] | None = None,
+    ) -> Self:
+        schema.check(_SCHEMA, metadata)
+        model: Self = restore_settings(cls, metadata["parameters"], objects)
+        state = {name: from_json(value) for name, value in metadata["state"].items()}
+        if state.keys() & tensors.keys():
+            raise ModelFileError("a part of it stands there twice")
+        state |= {name: np.array(value) for name, value in tensors.items()}
+        sizes = schema.check(schema.Fields(model._expected(), closed=True), state)
+        model._check_state(state, sizes)
+        model.__dict__.update(state)
         return model
 
-    def _check_state(self) -> None:
-        """Refuse a state that no learning leads to, before it gives wrong numbers."""
-        found = {key: v for key, v in self._state().items() if key not in self._not_saved}
-        expected = self._expected()
-        if found.keys() != expected.keys():
-            odd = sorted(found.keys() ^ expected.keys())
-            raise ValueError(f"{odd[0]!r} is {'not known' if odd[0] in found else 'missing'}")
-        for name, wanted in expected.items():
-            value = found[name]
-            if isinstance(wanted, tuple) and not all(isinstance(one, type) for one in wanted):
-                _check_shape(name, value, wanted)
-            elif not isinstance(value, wanted):  # type: ignore[arg-type]
-                raise ValueError(f"{name!r} is {value!r}")
-
     @abstractmethod
-    def _expected(self) -> dict[str, Expected]:
-        """What a file must hold: the shape of each array, the types of all else."""
+    def _expected(self) -> dict[str, schema.Schema]:
+        """What a file must hold."""
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        """Refuse parts that are as expected, but do not belong together."""
 
     def _state(self) -> dict[str, Any]:
         known = parameters(self)
-        return {key: value for key, value in self.__dict__.items() if key not in known}
+        return {key: value for key, value in self._contents().items() if key not in known}
 
-    def _adopt(self, other: Self) -> None:
-        """Take over all that another one with the same parameters has learned."""
-        self.__dict__.update(other._state())
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:  # a copy: other threads may learn while this one is written
+            return copy.deepcopy(self._contents())
 
     @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:
         """Whether anything has been learned."""
 
 
-def _check_shape(name: str, value: Any, wanted: tuple[Any, ...]) -> None:
-    if not isinstance(value, np.ndarray):
-        raise ValueError(f"{name!r} is {value!r}, no array")
-    fits = len(value.shape) == len(wanted) and all(
-        size is None or size == own for size, own in zip(wanted, value.shape, strict=True)
-    )
-    if not fits:
-        words = " x ".join("any" if size is None else str(size) for size in wanted)
-        raise ValueError(f"{name!r} has the shape {value.shape}, not {words}")
-
-
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _packed(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Dicts as pairs: JSON knows keys only as text."""
     if isinstance(value, Mapping):
         for key in value:
@@ -123,7 +154,3 @@ def _packed(value: Any) -> Any:
                 raise ModelFileError(f"A file holds names that are texts or numbers, not {key!r}.")
         return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
     return _plain(value)
-
-
-def _unpacked(value: Any) -> Any:
-    return dict(value["pairs"]) if isinstance(value, Mapping) else value

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
+from yarrow import schema
 from yarrow.decomposition.base import Decomposition, Floats, dense, flipped
 from yarrow.decomposition.factors import Factors, by_squares, fill, orthonormal
-from yarrow.decomposition.stored import Expected
-from yarrow.errors import DataError, ParameterError, not_fitted
+from yarrow.decomposition.stored import numbers
+from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
+from yarrow.stream.arrays import check_finite, place_of
 
 
 @estimator
@@ -123,10 +126,14 @@ class OnlineSVD(Decomposition):
         self._basis, self._values = np.zeros((0, n_features)), np.zeros(0)
         self._left = np.zeros((0, 0))
         self._mean, self._cut, self._n_rows = np.zeros(n_features), 0.0, 0
-        self._waiting = np.zeros((self.block_size, n_features))  # rows for the next update
+        self._make_room(n_features)
+        self._seen: list[Factors] = []  # the waiting rows learned, for those who ask
+
+    def _make_room(self, n_features: int) -> None:
+        """For the rows of the next update: places beyond those that wait may be written at will."""
+        self._waiting = np.zeros((self.block_size, n_features))
         self._missing = np.zeros((self.block_size, n_features), bool)
         self._n_waiting = 0
-        self._seen: list[Factors] = []  # the waiting rows learned, for those who ask
 
     def _widen(self, n_features: int) -> None:
         more = [(0, 0), (0, n_features - len(self._mean))]
@@ -137,8 +144,6 @@ class OnlineSVD(Decomposition):
     def _learn(self, rows: Any) -> None:
         if len(self._waiting) != self.block_size:  # the parameter was changed
             self._settle()
-            self._waiting = np.zeros((self.block_size, rows.shape[1]))
-            self._missing = np.zeros((self.block_size, rows.shape[1]), bool)
         done = 0
         while done < rows.shape[0]:
             count = min(rows.shape[0] - done, self.block_size - self._n_waiting)
@@ -156,20 +161,25 @@ class OnlineSVD(Decomposition):
         """Learn the waiting rows for good."""
         factors = self._factors()
         self._basis, self._values, self._mean = factors.basis, factors.values, factors.mean
-        self._n_rows, self._cut, self._n_waiting = factors.n_rows, factors.cut, 0
+        self._n_rows, self._cut = factors.n_rows, factors.cut
         if factors.left is not None:
             self._left = factors.left
+        self._make_room(len(self._mean))
         self._seen = []
 
     def _factors(self) -> Factors:
-        """All that is known, the rows that wait among it."""
+        """All that is known, the rows that wait among it, as of one moment."""
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
+        self.__dict__.setdefault("_seen", [])  # a loaded one has none
+        return self._snapshot()._all_factors()
+
+    def _all_factors(self) -> Factors:
         left = self._left if self.keep_left else None
         old = Factors(self._basis, self._values, left, self._mean, self._n_rows, self._cut)
         if self._n_waiting == 0:
             return old
-        seen: list[Factors] = self.__dict__.setdefault("_seen", [])
+        seen = self._seen
         if not seen:
             rows = self._waiting[: self._n_waiting].copy()
             missing = self._missing[: self._n_waiting]
@@ -231,21 +241,32 @@ class OnlineSVD(Decomposition):
         new_basis, new_values, turn = orthonormal(new_basis, new_values, turn * signs)
         return new_basis, new_values, turn, float((all_values[kept:] ** 2).sum())
 
-    def _expected(self) -> dict[str, Expected]:
-        rank, width = len(self._values), len(self._columns)
-        if not 0 <= self._n_waiting <= len(self._waiting):
-            raise ValueError(f"{self._n_waiting} rows wait in room for {len(self._waiting)}")
+    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        if self.__sklearn_is_fitted__():  # what a call that was not finished has left
+            self._waiting[self._n_waiting :] = 0
+            self._missing[self._n_waiting :] = False
+        return super()._packed()
+
+    def _expected(self) -> dict[str, schema.Schema]:
         return super()._expected() | {
-            "_basis": (rank, width),
-            "_values": (None,),
-            "_left": (self._n_rows if self.keep_left and rank else None, None),
-            "_mean": (width,),
-            "_waiting": (None, width),
-            "_missing": self._waiting.shape,
-            "_n_waiting": int,
-            "_n_rows": int,
-            "_cut": float,
+            "_basis": numbers(("rank", "features")),
+            "_values": numbers(("rank",), at_least=0),
+            "_left": numbers((None, None)),
+            "_mean": numbers(("features",)),
+            "_waiting": numbers(("room", "features")),
+            "_missing": schema.Array("b1", ("room", "features")),
+            "_n_waiting": schema.Whole(),
+            "_n_rows": schema.Whole(at_most=2**53),
+            "_cut": schema.Number(at_least=0),
         }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if state["_n_waiting"] > sizes["room"]:
+            raise ModelFileError("more rows wait than there is room for")
+        left = (state["_n_rows"], sizes["rank"])
+        if self.keep_left and sizes["rank"] and state["_left"].shape != left:
+            raise ModelFileError("its left vectors are not those of its rows")
 
     # -- changing what has been learned ----------------------------------------------------------
 
@@ -256,6 +277,10 @@ class OnlineSVD(Decomposition):
         """
         if not self.keep_left:
             raise ParameterError("add_columns needs keep_left=True.")
+        self._change(lambda twin: twin._add_columns(C))
+        return self
+
+    def _add_columns(self, C: Any) -> None:
         factors = self._factors()
         columns = np.asarray(C, dtype=np.float64)
         if columns.ndim != 2 or len(columns) != factors.n_rows:
@@ -263,8 +288,7 @@ class OnlineSVD(Decomposition):
                 f"add_columns needs a row for each of the {factors.n_rows} rows learned, "
                 f"got an array of shape {columns.shape}"
             )
-        if not np.isfinite(columns).all():
-            raise DataError("Input C contains NaN or infinity.")
+        check_finite(columns, "Input C")
         self._settle()
         # The transpose has rows for columns: the same update with the two sides exchanged.
         left, values, turn, cut = self._extended(self._left.T, self._values, columns.T)
@@ -275,13 +299,13 @@ class OnlineSVD(Decomposition):
         self._widen(new.shape[1])
         self._basis, self._values, self._left = turn.T @ new, values, np.ascontiguousarray(left.T)
         self._cut += cut
+        names = dict(self._columns)
         for _ in range(columns.shape[1]):
-            name = len(self._columns)
-            while name in self._columns:
+            name = len(names)
+            while name in names:
                 name += 1
-            self._columns[name] = len(self._columns)
-        self.n_features_in_, self._names = len(self._columns), None
-        return self
+            names[name] = len(names)
+        self._columns, self.n_features_in_, self._names = names, len(names), None
 
     def forget(self, X: Any) -> Self:
         """Take rows out again that were learned before (a downdate): all of them or none.
@@ -290,10 +314,15 @@ class OnlineSVD(Decomposition):
         """
         if self.keep_left:
             raise ParameterError("forget needs keep_left=False.")
+        self._change(lambda twin: twin._forget(X))
+        return self
+
+    def _forget(self, X: Any) -> None:
         factors = self._factors()
         rows = dense(self._read(X)[0])
         if np.isnan(rows).any():
-            raise DataError("A row with missing values cannot be forgotten: NaN in X.")
+            where = place_of(np.isnan(rows))
+            raise DataError(f"A row with missing values cannot be forgotten: NaN in X {where}.")
         if len(rows) > factors.n_rows:
             raise DataError(f"{len(rows)} rows cannot be forgotten: {factors.n_rows} were learned.")
         for place, row in enumerate(rows):
@@ -301,7 +330,6 @@ class OnlineSVD(Decomposition):
         self._settle()
         self._basis, self._values, self._mean = factors.basis, factors.values, factors.mean
         self._n_rows = factors.n_rows
-        return self
 
     def _without_row(self, old: Factors, row: Floats, place: int) -> Factors:
         if old.n_rows == 1:
@@ -364,6 +392,7 @@ class OnlineSVD(Decomposition):
         """Return the rows that the numbers from `transform` stand for."""
         factors = self._factors()
         codes = np.asarray(X)
-        if codes.ndim != 2 or codes.shape[1] != self._n_codes:
-            raise DataError(f"X must have {self._n_codes} columns, got shape {codes.shape}.")
-        return codes @ factors.basis[: self.rank] + factors.mean
+        basis = factors.basis[: self.rank]
+        if codes.ndim != 2 or codes.shape[1] != len(basis):
+            raise DataError(f"X must have {len(basis)} columns, got shape {codes.shape}.")
+        return codes @ basis + factors.mean

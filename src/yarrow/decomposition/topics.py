@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+from yarrow import schema
 from yarrow.decomposition.base import Blockwise, Floats
-from yarrow.decomposition.stored import Expected
+from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError
 from yarrow.lazy import np
+from yarrow.schema import TINY
 
 _COLUMNS_A_DRAW = 1024
 
@@ -44,8 +46,9 @@ class TopicModel(Blockwise):
 
     def top_words(self, n_words: int = 10) -> list[list[Any]]:
         """The names of the heaviest words of each topic, the heaviest first."""
-        names = list(self._now()._columns)
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n_words]
+        now = self._now()
+        names = list(now._columns)
+        order = np.argsort(-now._weights.T, axis=1, kind="stable")[:, :n_words]
         return [[names[j] for j in topic] for topic in order.tolist()]
 
     def _widen(self, n_features: int) -> None:
@@ -54,10 +57,9 @@ class TopicModel(Blockwise):
         self._weights = np.vstack([self._weights, more])
         self._seen: list[Self] = []
 
-    def _expected(self) -> dict[str, Expected]:
-        if not (self._weights > 0).all():
-            raise ValueError("a word has a weight that is not above 0")
-        return super()._expected() | {"_weights": (len(self._columns), self.n_components)}
+    def _expected(self) -> dict[str, schema.Schema]:
+        shape = ("features", self.n_components)
+        return super()._expected() | {"_weights": numbers(shape, at_least=TINY)}
 
     def _step(self, n_documents: int) -> tuple[float, float]:
         """Return how much the next block counts, and for how many times its documents."""

@@ -190,7 +190,7 @@ def _evidence(
     words = [
         f"Each learner's setting was chosen on the first {len(_wrong(taken)) - len(half):,} rows; "
         f"on the {len(half):,} rows behind them {taken.name} has {error_words(half)} "
-        f"(95 % interval {_span(low, high, regression)}, by a block bootstrap of the stream)."
+        f"(95 % interval {span_words(low, high, regression)}, by a block bootstrap of the stream)."
     ]
     if leader is not taken:
         gap = difference(halves[taken.name], halves[leader.name], seed)["difference"]
@@ -243,7 +243,8 @@ def _amount(difference: float, regression: bool) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _span(low: float, high: float, regression: bool) -> str:
+def span_words(low: float, high: float, regression: bool) -> str:
+    """From where to where an error reaches."""
     return f"{low:.4g} to {high:.4g}" if regression else f"{100 * low:.2f} to {100 * high:.2f} %"
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yarrow.datasets import Dataset
 from yarrow.errors import ParameterError
 from yarrow.experiments.compare import Source, as_source, compare
 from yarrow.experiments.comparison import Comparison, Outcome
+from yarrow.experiments.judgement import ENOUGH, interval, second_half
 from yarrow.experiments.race import OnProgress
+from yarrow.experiments.recommend import error_words, span_words
 from yarrow.experiments.sources import Files
 from yarrow.linear_model.streaming import learn_stream
 from yarrow.stream.arrays import read_rows
@@ -30,6 +32,8 @@ class Tuned:
     best: Outcome
     model: Any  # learned with the names of the features
     equals: int = 0
+    #: what speaks for the best setting, in sentences
+    evidence: tuple[str, ...] = ()
 
 
 def tune(
@@ -66,7 +70,27 @@ def tune(
     best = min(came_through, key=lambda o: (o.pass_errors[0], bool(o.parameters)))
     equals = sum(o.pass_errors[0] == best.pass_errors[0] for o in came_through) - 1
     model = _learned_again(source, best.model.clone(), passes) if keep_model else None
-    return Tuned(comparison, best, model, equals)
+    return Tuned(comparison, best, model, equals, tuple(_evidence(best, came_through, seed)))
+
+
+def _evidence(best: Outcome, others: Sequence[Outcome], seed: int) -> Iterator[str]:
+    """How well the best setting does, and the honest figure of one that was chosen and judged."""
+    wrong: Any = best.wrong
+    if len(wrong) < 2 * ENOUGH:
+        yield f"{best.name} has {error_words(wrong)}; {len(wrong):,} rows are too few to trust it."
+        return
+    span = span_words(*interval(wrong, seed), regression=wrong.dtype != bool)
+    yield (
+        f"{best.name} has {error_words(wrong)} over all {len(wrong):,} rows, each predicted before "
+        f"it was learned (95 % interval {span}, by a block bootstrap of the stream)."
+    )
+    if len(others) > 1:
+        chosen = next(o for o in others if o.best)
+        yield (
+            "The best of many looks a little better than it is: the best of the first half of the "
+            f"rows, {'the same' if chosen is best else chosen.name}, has "
+            f"{error_words(second_half(chosen.wrong))} on the second."
+        )
 
 
 def _learned_again(source: Source, model: Any, passes: int) -> Any:

@@ -8,11 +8,13 @@ combined (`_combine`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block, is_learner
+from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import anything, choice
@@ -126,6 +128,18 @@ class Experts(Composite):
     def _begin(self, state: State) -> None:
         n = len(state.members)
         state.tensors = {"weights": np.full(n, 1.0 / n), "losses": np.zeros(n)}
+
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        losses = schema.Array("f8", ("members",), at_least=0)
+        arrays = {"weights": schema.Array("f8", ("members",), 0, 1), "losses": losses}
+        return schema.Fields(arrays, closed=True), schema.Fields({}, closed=True)
+
+    def _unpack_state(
+        self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]
+    ) -> State:
+        if abs(float(tensors["weights"].sum()) - 1) > 1e-6:
+            raise ModelFileError("the weights of its experts do not sum to 1")
+        return super()._unpack_state(codes, t, tensors, notes)
 
     def _walk(self, state: State, block: Block) -> Array:
         return self._follow(state, block)[0]

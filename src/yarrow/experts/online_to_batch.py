@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block, is_learner
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
+from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import anything, choice, integer
@@ -51,6 +53,20 @@ class OnlineToBatch(Composite):
     def _begin(self, state: State) -> None:
         state.tensors = {"losses": np.zeros(0), "tests": np.zeros(0)}
         state.notes = {"stride": FIRST_STRIDE, "best": None}
+
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        each = schema.Array("f8", ("copies",), at_least=0)
+        arrays = schema.Fields({"losses": each, "tests": each}, closed=True)
+        stride, best = schema.Whole(at_least=1, at_most=2**62), schema.Maybe(schema.Whole())
+        return arrays, schema.Fields({"stride": stride, "best": best}, closed=True)
+
+    def _unpack_state(
+        self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]
+    ) -> State:
+        best = notes["best"]
+        if best is not None and best >= len(tensors["losses"]):
+            raise ModelFileError("the copy that predicts is not there")
+        return super()._unpack_state(codes, t, tensors, notes)
 
     def _walk(self, state: State, block: Block) -> Array:
         if self.use == "last" or block.rows is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
+from yarrow import schema
 from yarrow.composite.base import State
 from yarrow.composite.members import Block
 from yarrow.composite.supervised import CompositeRegressor
@@ -39,6 +40,11 @@ class AveragingExperts(CompositeRegressor, Experts):
         state.tensors["range"] = np.array(
             [np.inf if low is None else low, -np.inf if high is None else high], dtype=float
         )
+
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        arrays, notes = super()._state_schema()
+        with_range = {**arrays.fields, "range": schema.Array("f8", (2,))}
+        return schema.Fields(with_range, closed=True), notes
 
     def _judge(self, state: State, said: Array, block: Block) -> tuple[Array, LossOf]:
         y = np.where(block.counts, block.values, np.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from array import array
 from collections.abc import Hashable, Mapping
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import Estimator
-from yarrow.stream.arrays import check_columns, read_rows
+from yarrow.stream.arrays import check_columns, check_finite, read_rows
 
 Row = Mapping[Hashable, float]
 """One row as river has it: names and their values."""
@@ -130,16 +131,26 @@ class ColumnTransformer(Transformer):
         Those are the names that the columns had when they were first learned, if they had any.
         """
         rows = read_rows(X)
-        if first is None:
-            first = not hasattr(self, "n_features_in_")
         if not first:
-            check_columns(type(self).__name__, rows, self.n_features_in_, self._column_names())
+            number, names = getattr(self, "n_features_in_", None), self._column_names()
+            check_columns(type(self).__name__, rows, number, names, self._text_name)
+            first = number is None
         own: Any = X.tocsr(copy=True) if rows.is_sparse else rows.values
         own = own.astype(np.float32 if rows.values.dtype == np.float32 else np.float64)
         if rows.is_sparse:
             own.sum_duplicates()
-        _check_finite(own.data if rows.is_sparse else own)
+        if rows.is_sparse:
+            rows = dataclasses.replace(
+                rows, values=own.data, indices=own.indices, begins=own.indptr
+            )
+        check_finite(rows.values, "Input X", rows)
         return own, rows.names if first else self._column_names()
+
+    def _text_name(self) -> str | None:
+        """A feature that is called by a text, if one was learned."""
+        return next(
+            (name for name in self.__dict__.get("_slots", ()) if isinstance(name, str)), None
+        )
 
     def _column_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -150,12 +161,6 @@ class ColumnTransformer(Transformer):
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.asarray(names, dtype=object)
-
-
-def _check_finite(values: NDArray[Any]) -> None:
-    if not np.isfinite(values).all():
-        what = "NaN" if np.isnan(values).any() else "infinity"
-        raise DataError(f"Input X contains {what}.")
 
 
 def values_of(x: Row) -> NDArray[np.float64]:

@@ -7,16 +7,16 @@ import dataclasses
 import math
 import numbers
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import yarrow
-from yarrow import model_file
+from yarrow import model_file, schema
 from yarrow.bandit.choice import read_weight
 from yarrow.composite import files
-from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError
+from yarrow.errors import DataError, ModelFileError, ParameterError
+from yarrow.estimator import Shared, uninterrupted
 from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
 
@@ -49,7 +49,38 @@ class _Learned:
     weight: float
 
 
-class LateLabels:
+class _Answer(schema.Schema):
+    """A class, or the value of a regression."""
+
+    def check(self, value: Any, place: str, sizes: schema.Sizes) -> None:
+        if type(value) is float:
+            schema.Number().check(value, place, sizes)
+        else:
+            schema.Label().check(value, place, sizes)
+
+
+_NUMBER = schema.Whole(at_most=2 * _LEAST)
+_ROW = schema.ListOf(schema.Record(schema.FeatureName(), schema.Number()))
+_MEMBER = schema.MapOf(schema.Anything())
+_SCHEMA = schema.Fields(
+    {
+        "limits": schema.Record(
+            schema.Whole(at_least=1),
+            schema.Maybe(schema.Number(at_least=schema.TINY)),
+            schema.Whole(),
+        ),
+        "given_up": schema.Whole(),
+        "waiting": schema.ListOf(schema.Record(_NUMBER, _ROW, schema.Number())),
+        "learned": schema.ListOf(
+            schema.Record(_NUMBER, _ROW, _Answer(), schema.Number(at_least=0))
+        ),
+        "model": _MEMBER,
+    },
+    optional={"behind": _MEMBER, "clock": schema.Number()},
+)
+
+
+class LateLabels(Shared):
     """A learner whose labels come when they come: `predict` gives a ticket, `learn` takes it back.
 
     The row is kept as it was seen, so whoever brings the label needs nothing but the ticket (or its
@@ -106,11 +137,6 @@ class LateLabels:
         self._learned: dict[int, _Learned] = {}  # in the order in which labels came
         self._behind = copy.deepcopy(model) if keep else None
 
-    @property
-    def _lock(self) -> threading.RLock:
-        lock: threading.RLock = self.__dict__.setdefault("_lock_", threading.RLock())
-        return lock
-
     # -- predicting and learning -----------------------------------------------------------------
 
     def predict(self, x: dict[Any, Any]) -> Ticket:
@@ -125,7 +151,7 @@ class LateLabels:
     def learn(self, ticket: Ticket | int, label: Any, weight: float = 1.0) -> bool:
         """Learn the row of a ticket; False if it was given up meanwhile, or lost in a crash."""
         number, share = self._number(ticket), read_weight(weight)
-        with self._lock:
+        with self._lock, uninterrupted():
             self._give_up_old()
             if number in self._learned:
                 raise DataError(f"Ticket {number} was learned: use correct or retract.")
@@ -215,14 +241,18 @@ class LateLabels:
                 if row is not None:
                     _teach(model, row)
             # All went well: only now is anything replaced.
-            self._learned = {n: row for n, row in rows.items() if row is not None}
-            self.model = model
+            learned = {n: row for n, row in rows.items() if row is not None}
+            self.__dict__.update(_learned=learned, model=model)
         return True
 
     # -- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model, the rows that wait, and what is kept for corrections."""
+        with self._lock:
+            model_file.write(path, *self._packed())
+
+    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             tensors: dict[str, Any] = {}
             metadata: dict[str, Any] = {
@@ -243,46 +273,46 @@ class LateLabels:
                 if model is not None:
                     inner, metadata[name] = files.packed_member(model)
                     tensors |= {f"{name}/{key}": array for key, array in inner.items()}
-            model_file.write(path, tensors, metadata)
+            return tensors, metadata
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> Self:
         """Read what `save` wrote; tickets that were handed out before are good again."""
-        tensors, metadata = model_file.read(path)
-        if metadata.get("estimator") != "LateLabels":
-            raise ModelFileError(f"{os.fspath(path)}: holds no LateLabels.")
-        try:
-            return cls._unpacked(tensors, metadata, clock)
-        except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
-            raise ModelFileError(
-                f"{os.fspath(path)}: does not fit its own settings: {error}"
-            ) from error
+        return model_file.load(path, cls, {"clock": clock})  # type: ignore[no-any-return]
 
     @classmethod
     def _unpacked(
-        cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], clock: Callable[[], float]
+        cls,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        objects: Mapping[str, Any] | None = None,
     ) -> Self:
+        schema.check(_SCHEMA, metadata)
         max_tickets, max_age, keep = metadata["limits"]
-        late = cls(
-            files.unpacked_member(metadata["model"], files.part(tensors, "model/")),
-            max_tickets=max_tickets, max_age=max_age, keep=0, clock=clock,
-        )  # fmt: skip
+        for name in tensors:
+            if name.partition("/")[0] not in ("model", "behind" if keep else "model"):
+                raise ModelFileError(f"its {name!r} belongs to no learner")
+
+        def learner(name: str) -> Any:
+            return files.unpacked_member(metadata[name], files.part(tensors, f"{name}/"))
+
+        late = cls(learner("model"), max_tickets=max_tickets, max_age=max_age, **(objects or {}))
         late.keep, late.given_up = keep, metadata["given_up"]
         late._last_read = float(metadata.get("clock", 0.0))
         if keep:
-            behind = files.part(tensors, "behind/")
-            late._behind = files.unpacked_member(metadata["behind"], behind)
-        late._waiting = {n: _Waiting(dict(map(tuple, x)), at) for n, x, at in metadata["waiting"]}
+            late._behind = learner("behind")
+        late._waiting = {n: _Waiting(_row(x), at) for n, x, at in metadata["waiting"]}
         late._learned = {
-            n: _Learned(dict(map(tuple, x)), label, weight)
-            for n, x, label, weight in metadata["learned"]
+            n: _Learned(_row(x), label, weight) for n, x, label, weight in metadata["learned"]
         }
+        numbers = [n for n, *_ in (*metadata["waiting"], *metadata["learned"])]
+        if len({*numbers}) < len(numbers) or len(late._learned) > keep:
+            raise ModelFileError("a ticket stands in it twice, or is kept though none should be")
         return late
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:  # a copy: other threads may learn while this one is written
-            kept = {name: value for name, value in self.__dict__.items() if name != "_lock_"}
-            return copy.deepcopy(kept)
+            return copy.deepcopy(self._contents())
 
 
 def _is_integer(value: Any) -> bool:
@@ -302,6 +332,14 @@ def _teach(model: Any, row: _Learned) -> None:
 
 def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
+
+
+def _row(pairs: list[list[Any]]) -> dict[Any, float]:
+    """The way back; what a row cannot be is refused."""
+    row = dict(map(tuple, pairs))
+    if len(row) < len(pairs):
+        raise ModelFileError("a row in it has a feature twice")
+    return row
 
 
 def _pairs(x: dict[Any, float]) -> list[list[Any]]:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from yarrow import schema
 from yarrow.bandit.base import uniform
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block, CoreMember
@@ -79,6 +80,10 @@ class SelectiveClassifier(CompositeClassifier, Composite):
     def _begin(self, state: State) -> None:
         state.notes = {"draws": 0, "asked": 0}
 
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        notes = dict.fromkeys(("draws", "asked"), schema.Whole())
+        return schema.Fields({}, closed=True), schema.Fields(notes, closed=True)
+
     def _wants(self, state: State, block: Block) -> bool:
         """Decide about one row; the next row draws another number."""
         state.notes["draws"] += 1
@@ -131,8 +136,11 @@ class SelectiveClassifier(CompositeClassifier, Composite):
             state = self.__dict__.get("_state")
             if state is None:
                 return True
-            state.t += 1
-            return self._wants(state, block)
+            return bool(state.attempt(lambda: self._asked_about(state, block)))
+
+    def _asked_about(self, state: State, block: Block) -> bool:
+        state.t += 1
+        return self._wants(state, block)
 
     def learn_asked(self, x: dict[Any, Any], y: Any) -> None:
         """Learn a label that was asked for."""
@@ -141,7 +149,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         block = self._one(x, y)
         with self._lock:
             state = self.__dict__.get("_state") or self._new_state()
-            self._learn_asked(state, block)
+            state.attempt(lambda: self._learn_asked(state, block))
             state.t = max(1, state.t)
             self._state = state
 

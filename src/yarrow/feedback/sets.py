@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import ArrayMember, Block, is_learner
 from yarrow.composite.names import named
@@ -68,6 +70,11 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
 
     def _begin(self, state: State) -> None:
         state.notes = {"threshold": self.coverage, "tested": 0, "covered": 0, "sizes": 0}
+
+    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+        counts = dict.fromkeys(("tested", "covered", "sizes"), schema.Whole())
+        notes = schema.Fields({"threshold": schema.Number(at_least=0), **counts}, closed=True)
+        return schema.Fields({}, closed=True), notes
 
     def _shares(self, state: State, block: Block) -> Array:
         table = state.members[0].probabilities(block, state.codes)
@@ -167,15 +174,20 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
         block = self._block(rows, self._names(rows), y, classes=classes)
+        return self._change(lambda twin: twin._foretell_sets(block))  # type: ignore[no-any-return]
+
+    def _foretell_sets(self, block: Block) -> tuple[Array, list[list[Any]]]:
+        begun = copy.deepcopy(self.__dict__.get("_state")) or self._new_state()
+        begun.check(block)
+        if begun.t:
+            self._state = begun
         said, sets = [], []
-        with self._lock:
-            begun = self.__dict__.get("_state") or self._new_state()
-            for one in self._one_by_one(begun, block):
-                state = self.__dict__.get("_state")
-                sets.append([] if state is None else self._named_sets(state, one)[0])
-                said.append(self._learn_block(one)[0])
-            self._keep_columns(rows)
-            return named(np.array(said), self._classes_seen()), sets
+        for one in self._one_by_one(begun, block):
+            state = self.__dict__.get("_state")
+            sets.append([] if state is None else self._named_sets(state, one)[0])
+            said.append(self._learn_block(one)[0])
+        self._keep_columns(block.rows)
+        return named(np.array(said), self._classes_seen()), sets
 
     # -- what has been covered ---------------------------------------------------------------------
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
+from yarrow import schema
 from yarrow._core import rules
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
-from yarrow.kernel.expansion import Expansion, of_shape
+from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array
@@ -79,12 +80,16 @@ class _Gaussian(Expansion):
     def tensors(self) -> dict[str, Array]:
         return super().tensors() | {"matrices": self.matrices}
 
+    def expected(self) -> schema.Fields:
+        matrices = schema.Array("f8", ("columns", "places", "places"))
+        return schema.Fields({**super().expected().fields, "matrices": matrices}, closed=True)
+
     def restore(self, tensors: Any, classes: list[Any]) -> None:
         super().restore(tensors, classes)
         n, columns = len(self.supports), len(classes) + 1
         size = _capacity(n, self.budget)
         self._room = np.zeros((columns, size, size))
-        self._room[:, :n, :n] = of_shape(tensors, "matrices", (columns, n, n))
+        self._room[:, :n, :n] = tensors["matrices"]
 
     @property
     def nbytes(self) -> int:

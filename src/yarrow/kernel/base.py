@@ -8,14 +8,21 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import yarrow
-from yarrow import model_file
-from yarrow.errors import DataError, ModelFileError, ParameterError, YarrowError, not_fitted
-from yarrow.estimator import ClassifierManners, Estimator, LearnsArrays, estimator
+from yarrow import model_file, schema
+from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.estimator import (
+    ClassifierManners,
+    Estimator,
+    LearnsArrays,
+    Shared,
+    columns_of,
+    estimator,
+    uninterrupted,
+)
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.inside import Inside
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
@@ -23,22 +30,34 @@ from yarrow.kernel.progressive import Foretelling
 from yarrow.kernel.rows import (
     RowTable,
     about_row,
-    check_values,
     class_labels,
     class_order,
     row_of_dict,
 )
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
-from yarrow.parameters import anything, flag, integer, number
+from yarrow.parameters import anything, flag, integer, most_classes, number
+from yarrow.saving import SOURCE_FIELDS, restore_settings, restore_source, source_fields
 from yarrow.stream.arrays import (
     Array,
     Rows,
     check_columns,
+    check_values,
     exact_array,
     feature_names,
     read_rows,
     read_weights,
+)
+from yarrow.stream.taught import as_taught
+
+_SCHEMA = schema.Fields(
+    {
+        "parameters": schema.MapOf(schema.Anything()),
+        "classes": schema.ListOf(schema.Label(), unique=True),
+        "n_features_in": SOURCE_FIELDS["n_features_in"],
+        "feature_names_in": SOURCE_FIELDS["feature_names_in"],
+    },
+    optional=SOURCE_FIELDS,
 )
 
 
@@ -55,7 +74,7 @@ class Example:
 
 
 @estimator
-class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Estimator):
+class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierManners, Estimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -83,6 +102,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
         default=True, doc="Visit the rows in a new random order in each pass of `fit`."
     )
     random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
+    max_classes: int = most_classes()
     classes: Any = anything(
         default=None,
         allowed="None or a list of classes",
@@ -140,6 +160,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
             if self.classes is not None and label not in list(self.classes):
                 declared = ", ".join(map(repr, self.classes))
                 raise DataError(f"The class {label!r} is not one of the declared {declared}.")
+            self._check_new_class(label, len(state.classes))
             state.add_class(label)
             scores = state.scores(values)
         signs = np.full(state.n_columns, -1.0)
@@ -163,11 +184,6 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
                 with about_row(i):
                     self._learn_row(state, row, state.kernel_row(row), labels[i], share)
 
-    @property
-    def _lock(self) -> threading.RLock:
-        lock: threading.RLock = self.__dict__.setdefault("_lock_", threading.RLock())
-        return lock
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
         rows = read_rows(X)
@@ -178,26 +194,32 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
             self._learn_rows(state, rows, rows.names or [], y, sample_weight, order)
         if not state.t:
             raise DataError("All sample weights are zero: there is no row to learn.")
+        found = {"_state": state, "_n_iter": self.max_iter}
         with self._lock:
             self._state, self._n_iter = state, self.max_iter
             self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+            self._stream = None
+            self.__dict__.update(found | columns_of(rows))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `classes` is there for scikit-learn."""
         rows = self._read(X)
-        with self._lock:
-            self._learn_whole(rows, rows.names or [], y, sample_weight)
-            if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
-                self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        self._change(lambda twin: twin._learn_array(rows, y, sample_weight))
         return self
+
+    def _learn_array(self, rows: Rows, y: Any, weight: Any) -> None:
+        self._learn_whole(rows, rows.names or [], y, weight)
+        self._keep_columns(rows)
 
     def _learn_whole(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
         """All rows or none."""
         state = self.__dict__.get("_state")
-        # A single row changes nothing before it is sure to succeed.
-        fresh = self._new_state() if state is None else state
-        fresh = fresh.copy() if state is not None and rows.n_rows > 1 else fresh
+        if state is not None and rows.n_rows == 1:
+            with uninterrupted():  # a single row changes nothing before it is sure to succeed
+                self._learn_rows(state, rows, names, y, weight)
+            return
+        fresh = self._new_state() if state is None else state.copy()
         self._learn_rows(fresh, rows, names, y, weight)
         if fresh.t:
             self._state = fresh
@@ -207,9 +229,15 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
     def _read(self, X: Any) -> Rows:
         rows = read_rows(X)
         known = self.__dict__.get("_n_features_in")
-        if known is not None:
-            check_columns(type(self).__name__, rows, known, self._feature_names_in)
+        names = self.__dict__.get("_feature_names_in")
+        check_columns(type(self).__name__, rows, known, names, self._text_name)
         return rows
+
+    def _text_name(self) -> str | None:
+        """A feature that is called by a text, if a row that is kept has one."""
+        state = self.__dict__.get("_state")
+        names = () if state is None else state.supports.features
+        return next((name for name in names if isinstance(name, str)), None)
 
     @property
     def _fitted(self) -> Any:
@@ -270,11 +298,11 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
-        row = row_of_dict(x)
+        row = row_of_dict(as_taught(self, x))
         label = class_labels([y], 1)[0]
         weights = read_weights([w], 1)
         assert weights is not None
-        with self._lock:
+        with self._lock, uninterrupted():
             state = self.__dict__.get("_state") or self._new_state()
             if weights[0] > 0:
                 self._learn_row(state, row, state.kernel_row(row), label, float(weights[0]))
@@ -282,7 +310,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The class of one row; None before any row was learned."""
-        row = row_of_dict(x)
+        row = row_of_dict(as_taught(self, x))
         with self._lock:
             state = self.__dict__.get("_state")
             if state is None:
@@ -330,49 +358,40 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, ClassifierManners, Est
             "estimator": type(self).__name__,
             "parameters": settings,
             "classes": state.classes,
-            "n_features_in": self.__dict__.get("_n_features_in"),
-            "feature_names_in": self.__dict__.get("_feature_names_in"),
-            "n_iter": self.__dict__.get("_n_iter"),
-            "stream": self.__dict__.get("_stream"),
+            **source_fields(self),
         }
         return state.tensors(), metadata
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
         """Read what `save` wrote. A kernel of your own is given again: `kernel=...`."""
-        tensors, metadata = model_file.read(path)
-        if metadata.get("kind") != "kernel" or metadata.get("estimator") != cls.__name__:
-            raise ModelFileError(f"{os.fspath(path)}: holds no {cls.__name__}.")
-        settings = metadata["parameters"] | objects
-        if settings["kernel"] is None:
-            raise ParameterError(
-                f"{os.fspath(path)}: the kernel is not in the file: pass kernel=... to load."
-            )
-        try:
-            return cls._unpacked(tensors, metadata | {"parameters": settings})
-        except (YarrowError, KeyError, TypeError, IndexError, ValueError) as error:
-            raise ModelFileError(
-                f"{os.fspath(path)}: does not fit its own settings: {error}"
-            ) from error
+        return model_file.load(path, cls, objects)  # type: ignore[no-any-return]
 
     @classmethod
-    def _unpacked(cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> Self:
-        model = cls(**metadata["parameters"])
+    def _unpacked(
+        cls,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        objects: Mapping[str, Any] | None = None,
+    ) -> Self:
+        schema.check(_SCHEMA, metadata)
+        settings = metadata["parameters"]
+        if settings.get("kernel", "") is None and "kernel" not in (objects or {}):
+            raise ModelFileError("the kernel is not in the file: pass kernel=... to load")
+        model: Self = restore_settings(cls, settings, objects)
         state = model._new_state()
+        schema.check(state.expected(), tensors, columns=len(metadata["classes"]) + 1)
         state.restore(tensors, metadata["classes"])
         model._state = state
-        for name in ("n_features_in", "feature_names_in", "n_iter"):
-            if metadata[name] is not None or name == "feature_names_in":
-                setattr(model, f"_{name}", metadata[name])
-        if metadata.get("stream") is not None:
-            model.__dict__["_stream"] = metadata["stream"]
+        restore_source(model, metadata)
         return model
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:  # copies: other threads may learn while these are written
-            kept = {k: v for k, v in self.__dict__.items() if k not in ("_state", "_lock_")}
-            if "_state" in self.__dict__:
-                learned = self._state.tensors(), self._state.classes
+            kept = self._contents()
+            state = kept.pop("_state", None)
+            if state is not None:
+                learned = state.tensors(), state.classes
                 kept["_learned"] = copy.deepcopy(learned)
             return kept
 

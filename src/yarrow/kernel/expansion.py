@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.errors import DataError
+from yarrow import schema
+from yarrow.errors import DataError, ModelFileError
 from yarrow.kernel.kernels import Closed
 from yarrow.kernel.support import Row, SupportSet, longer
 from yarrow.lazy import np
+from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
 from yarrow.stream.arrays import Array
 
 
@@ -150,32 +151,39 @@ class Expansion:
     def tensors(self) -> dict[str, Array]:
         """Everything learned, as arrays."""
         rows, names = self.supports.tensors()
-        texts = [json.dumps(name, ensure_ascii=False).encode() for name in names]
         return {
             **rows,
-            "name_bytes": np.frombuffer(b"".join(texts), dtype=np.uint8),
-            "name_ends": np.cumsum([len(text) for text in texts], dtype=np.int64),
+            **pack_names(names),
             "counts": np.array([self.t, self.updates, self.mistakes], dtype=np.int64),
             **{name: table[: len(self.supports)] for name, table in self._tables.items()},
             **{name: getattr(self, name) for name in self.per_column},
         }
 
+    def expected(self) -> schema.Fields:
+        """What `tensors` makes, of so many `columns`."""
+        return schema.Fields(
+            {
+                **SupportSet.expected,
+                **NAME_FIELDS,
+                "counts": schema.Array("i8", (3,), at_least=0),
+                **dict.fromkeys(self.per_place, _numbers("places", "columns")),
+                **dict.fromkeys(self.per_column, _numbers("columns")),
+            },
+            closed=True,
+        )
+
     def restore(self, tensors: Mapping[str, Array], classes: list[Any]) -> None:
-        """Take back what `tensors` gave."""
-        text, ends = tensors["name_bytes"].tobytes(), tensors["name_ends"].tolist()
-        begins = [0, *ends[:-1]] if ends else []
-        names = [json.loads(text[a:b]) for a, b in zip(begins, ends, strict=True)]
+        """Take back what `tensors` gave, which is as `expected` says."""
+        names = unpack_names(tensors, with_gaps=True)
         self.supports = SupportSet.restored(tensors, names, self.budget)
         self.classes = list(classes)
         self.t, self.updates, self.mistakes = tensors["counts"].tolist()
-        shape = len(self.supports), len(classes) + 1
-        if self.budget is not None and shape[0] > self.budget:
-            raise ValueError(f"it keeps {shape[0]} rows, more than its budget")
+        if self.budget is not None and len(self.supports) > self.budget:
+            raise ModelFileError(f"it keeps {len(self.supports)} rows, more than its budget")
         for name in self.per_column:
-            setattr(self, name, np.array(of_shape(tensors, name, shape[1:])))
+            setattr(self, name, np.array(tensors[name]))
         for name in self.per_place:
-            table = of_shape(tensors, name, shape)
-            self._tables[name] = longer(table, max(16, len(table)))
+            self._tables[name] = longer(tensors[name], max(16, len(self.supports)))
 
     @property
     def nbytes(self) -> int:
@@ -186,11 +194,6 @@ class Expansion:
         )
 
 
-def of_shape(tensors: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> Array:
-    """A tensor, provided that it fits the rows and classes."""
-    found = tensors[name]
-    if found.shape != shape:
-        raise ValueError(f"{name!r} has the shape {found.shape}, not {shape}")
-    if not np.isfinite(found).all():
-        raise ValueError(f"a number of {name!r} is not finite")
-    return found
+def _numbers(*shape: schema.Size) -> schema.Array:
+    """Numbers that have finite products."""
+    return schema.Array("f8", shape, -1e150, 1e150)

@@ -6,10 +6,10 @@ from collections import deque
 from typing import Any
 
 from yarrow.errors import ParameterError
-from yarrow.kernel.rows import RowTable, about_row, check_values, class_labels, class_order
+from yarrow.kernel.rows import RowTable, about_row, class_labels, class_order
 from yarrow.lazy import np
 from yarrow.linear_model.progressive import Scores, check_delay
-from yarrow.stream.arrays import Array, Rows, read_weights
+from yarrow.stream.arrays import Array, Rows, check_values, read_weights
 
 
 class Foretelling:
@@ -30,10 +30,14 @@ class Foretelling:
         """
         check_delay(delay)
         rows = self._read(X)
-        with self._lock:
-            told: Scores = self._foretell_rows(rows, rows.names or [], y, sample_weight, delay)
-            if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
-                self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
+        told: Scores = self._change(
+            lambda twin: twin._foretell_array(rows, y, sample_weight, delay)
+        )
+        return told
+
+    def _foretell_array(self: Any, rows: Rows, y: Any, weight: Any, delay: int) -> Scores:
+        told: Scores = self._foretell_rows(rows, rows.names or [], y, weight, delay)
+        self._keep_columns(rows)
         return told
 
     def _foretell_rows(

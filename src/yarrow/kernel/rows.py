@@ -8,31 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from yarrow.errors import DataError
-from yarrow.kernel.support import Row
+from yarrow.kernel.support import Row, squared_norm
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array, Rows, is_unicode, read_labels
-
-
-def check_values(rows: Rows) -> None:
-    """Refuse what is not finite, naming the place."""
-    bad = ~np.isfinite(rows.values)
-    if not bad.any():
-        return
-    place = int(np.flatnonzero(bad)[0])
-    if rows.begins is None or rows.indices is None:
-        row, column = divmod(place, rows.n_columns)
-    else:
-        row = int(np.searchsorted(rows.begins, place, side="right")) - 1
-        column = int(rows.indices[place])
-    value = rows.values.flat[place] if rows.begins is None else rows.values[place]
-    what = "NaN" if math.isnan(value) else "infinity"
-    raise DataError(f"Input X contains {what} at row {row}, column {column}.")
-
-
-def squared_norm(values: Array) -> float:
-    """|x|^2, infinite where it is too large for a number: whoever needs it refuses the row."""
-    with np.errstate(over="ignore"):
-        return float(values @ values)
 
 
 class RowTable:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import heapq
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar, Self
 
+from yarrow import schema
+from yarrow.errors import ModelFileError
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
@@ -31,6 +33,12 @@ class Row:
     def as_dict(self) -> dict[Any, float]:
         names = self.names if self.columns is None else [self.names[j] for j in self.columns]
         return dict(zip(names, self.values.tolist(), strict=True))
+
+
+def squared_norm(values: Array) -> float:
+    """|x|^2, infinite where it is too large for a number: whoever needs it refuses the row."""
+    with np.errstate(over="ignore"):
+        return float(values @ values)
 
 
 class Kept:
@@ -118,6 +126,11 @@ class SupportSet:
                 if name in self._lines:
                     self._column_of[self._lines[name]] = column
         self._header = names
+
+    @property
+    def features(self) -> Collection[Any]:
+        """The features that kept rows have."""
+        return self._lines.keys()
 
     @property
     def squares(self) -> Array:
@@ -236,23 +249,31 @@ class SupportSet:
             "room": np.array(self.room, dtype=np.int64),
         }, self._names
 
+    #: what `tensors` makes, beside the names
+    expected: ClassVar[dict[str, schema.Schema]] = {
+        "lines": schema.Array("i8", ("values",), at_least=0),
+        "values": schema.Array("f8", ("values",)),
+        "ends": schema.Array("i8", ("places",), at_least=0),
+        "ages": schema.Array("i8", ("places",), at_least=0, at_most=2**62),
+        "room": schema.Array("i8", (2,), at_least=0),
+    }
+
     @classmethod
     def restored(cls, tensors: Any, names: list[Any], budget: int | None) -> Self:
         """What `tensors` has told."""
         lines, values, ends = (tensors[name] for name in ("lines", "values", "ends"))
         ages = tensors["ages"].tolist()
         is_dense, places = tensors["room"].tolist()
-        if not len(lines) == len(values) == (ends[-1] if len(ends) else 0):
-            raise ValueError("its rows do not end where they should")
+        if (np.diff(ends, prepend=0) < 0).any() or len(lines) != (ends[-1] if len(ends) else 0):
+            raise ModelFileError("its rows do not end where they should")
         if {*lines.tolist()} != {i for i, name in enumerate(names) if name is not None}:
-            raise ValueError("the features of its rows are not those that have names")
-        if not np.isfinite(values).all():
-            raise ValueError("a value of a row is not finite")
-        if len({*ages}) != len(ends) or len(ages) != len(ends):
-            raise ValueError("not every row has an age of its own")
+            raise ModelFileError("the features of its rows are not those that have names")
+        if len({*ages}) != len(ages):
+            raise ModelFileError("not every row has an age of its own")
         room = _doubled(16, len(names))
-        if is_dense and not (len(ends) <= places and 8 * room * places <= MOST_DENSE_BYTES):
-            raise ValueError("its table has no room for its rows")
+        fits = not is_dense or len(ends) <= places <= max(16, 2 * len(ends))
+        if is_dense > 1 or not fits or 8 * room * places > MOST_DENSE_BYTES:
+            raise ModelFileError("its table has no room for its rows, or too much")
         one = cls(budget, is_dense, room, places if is_dense else _doubled(16, len(ends)))
         one._names, one._lines = names, {n: i for i, n in enumerate(names) if n is not None}
         one._free = [line for line, name in enumerate(names) if name is None]
@@ -260,7 +281,9 @@ class SupportSet:
         for place, end in enumerate(ends.tolist()):
             own = np.array(values[begin:end])
             features = [names[line] for line in lines[begin:end].tolist()]
-            one.put(Row(features, None, own, float(own @ own)), place)
+            if len(set(features)) < len(features):
+                raise ModelFileError("a row has a feature twice")
+            one.put(Row(features, None, own, squared_norm(own)), place)
             begin = end
         one._ages[: len(ends)] = ages
         one.n_kept = 1 + max(ages, default=-1)

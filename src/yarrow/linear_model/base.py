@@ -13,7 +13,7 @@ from yarrow import _core
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model import passes, persistence
+from yarrow.linear_model import inspection, passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
@@ -93,6 +93,8 @@ class LinearModel(ModelOwner):
     learns_labels: ClassVar[bool] = True
     #: what a wrong prediction is called where its share is told
     wrong: ClassVar[str] = "error"
+    #: the parts of an explanation sum up to the score
+    adds_up: ClassVar[bool] = True
     #: predicts by one weight a feature, which `export` can write
     is_exportable: ClassVar[bool] = True
 
@@ -121,6 +123,10 @@ class LinearModel(ModelOwner):
 
     def _class_weights(self) -> list[tuple[Any, float]]:
         return []
+
+    def _most_classes(self) -> int:
+        """How many classes may appear."""
+        return NO_LIMIT
 
     def _rivals(self) -> int:
         """How many rivals are met at once; 0: all."""
@@ -174,21 +180,31 @@ class LinearModel(ModelOwner):
                 "prune": _core.WhenFull.prune,
             }[self.when_full],
             declared=declared,
+            max_classes=self._most_classes(),
             class_weights=self._class_weights() if class_weights is None else class_weights,
             costs=self._costs(),
         )
 
     # -- arrays ----------------------------------------------------------------------------------
 
-    def _read(self, X: Any, reset: bool, by_core: bool = True) -> tuple[Rows, list[Any]]:
+    def _read(self, X: Any, by_core: bool = True) -> tuple[Rows, list[Any]]:
         """The rows of `X` and the names of its columns, checked against those seen before."""
         rows = read_rows(X, by_core)
-        known = None if reset else self.__dict__.get("_n_features_in")
-        if known is None:
-            return rows, rows.names or []
+        known = self.__dict__.get("_n_features_in")
         fitted_names = self.__dict__.get("_feature_names_in")
-        check_columns(type(self).__name__, rows, known, fitted_names)
-        return rows, fitted_names or []
+        check_columns(type(self).__name__, rows, known, fitted_names, self._text_name)
+        return rows, (rows.names if known is None else fitted_names) or []
+
+    def _text_name(self) -> str | None:
+        """A feature that is called by a text, if there is one; '' where names were hashed."""
+        core = self.__dict__.get("_model")
+        if core is None:
+            return None
+        if self.hash_bits is not None:
+            return None if (self._stream or {}).get("format") in (None, "svmlight") else ""
+        if core.has_integer_names:
+            return None
+        return next((name for name in core.feature_names if isinstance(name, str)), None)
 
     def _remember_columns(self, rows: Rows) -> None:
         if "_model" in self.__dict__ and "_n_features_in" not in self.__dict__:
@@ -224,10 +240,15 @@ class LinearModel(ModelOwner):
         else:
             passes.all_of_them(self, model, rows, labels, sample_weight)
             scores = None
-        self.__dict__.pop("_n_features_in", None)
-        self._model, self._made_with = model, self.get_params(deep=False)
-        self._n_iter = self.max_iter if scores is None else len(scores)
+        self._keep_fitted(model, rows, self.max_iter if scores is None else len(scores))
         self._validation_scores = scores
+
+    def _keep_fitted(self, model: CoreModel, rows: Rows, n_iter: int) -> None:
+        """Take a model that `fit` made, and forget how others were taught."""
+        for name in ("_n_features_in", "_stream"):
+            self.__dict__.pop(name, None)
+        self._model, self._made_with = model, self.get_params(deep=False)
+        self._n_iter = n_iter
         self._remember_columns(rows)
 
     def _score_held_out(
@@ -239,7 +260,7 @@ class LinearModel(ModelOwner):
     def _scores(self, X: Any) -> tuple[Array, Array]:
         """Scores and variances, a column a class in the order of their appearance."""
         model = self._fitted
-        rows, names = self._read(X, reset=False)
+        rows, names = self._read(X)
         return self._score_rows(model, rows, names)
 
     def _score_rows(self, model: CoreModel, rows: Rows, names: list[Any]) -> tuple[Array, Array]:
@@ -252,9 +273,8 @@ class LinearModel(ModelOwner):
     @property
     def feature_names_(self) -> list[Any]:
         """Names of all features in the order of the columns of `coef_`."""
-        if self.hash_bits is not None:
-            return list(range(self._fitted.n_features))
-        return self._fitted.feature_names
+        model = self._fitted
+        return model.feature_names or list(range(model.n_features))  # hashed ones have no names
 
     @property
     def validation_scores_(self) -> list[float]:
@@ -286,13 +306,24 @@ class LinearModel(ModelOwner):
     @property
     def intercept_(self) -> Array:
         """What is added to the scores: the constant feature's weight times its value."""
-        value = self.intercept_scaling if self.fit_intercept else 0.0
-        return self._weights()[:, 0] * value
+        return self._weights()[:, 0] * self._constant
+
+    @property
+    def _constant(self) -> float:
+        """The value of the constant feature in the model as it was learned."""
+        made_with = self.__dict__.get("_made_with", self.__dict__)
+        return float(made_with["intercept_scaling"]) if made_with["fit_intercept"] else 0.0
 
     def _weights(self) -> Array:
         """A row a score, the intercept's weight first."""
         table: Array = self._fitted.plane(0)[0]
         return table.T
+
+    def _weights_in(self, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
+        """What each unit of a row's features adds to the score of a class, and of the constant."""
+        if self.adds_up:
+            return inspection.fixed_weights(self, features, label, self._weights())
+        return inspection.lost_without(self, features, label)
 
     # -- files -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from yarrow import _core
@@ -17,8 +17,9 @@ from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
-from yarrow.parameters import anything, choice
+from yarrow.parameters import anything, choice, most_classes
 from yarrow.stream.arrays import Array, Rows, feature_names, read_labels, read_rows
+from yarrow.stream.taught import as_taught
 
 
 def _is_class_weight(value: Any) -> bool:
@@ -66,6 +67,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         accepts=lambda v: v is None or _is_list_of_classes(v),
         doc="The classes that may appear; others are refused. Two then share one weight vector.",
     )
+    max_classes: int = most_classes()
     class_weight: Any = anything(
         default=None,
         allowed="None, 'balanced' or a dict of positive numbers",
@@ -84,6 +86,9 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         if len(declared) == 2:
             return _core.Strategy.binary
         return _core.Strategy.one_versus_rest
+
+    def _most_classes(self) -> int:
+        return self.max_classes
 
     def _class_weights(self) -> list[tuple[Any, float]]:
         if self.class_weight is None:
@@ -107,9 +112,28 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         if declared is None:
             return []
         names = sorted({_plain(name) for name in declared}, key=_sort_key)
+        if len(names) > self.max_classes:
+            self._check_new_class(names[self.max_classes], self.max_classes)
         if classes is not None and not {_plain(name) for name in classes} <= set(names):
             raise ParameterError(f"classes={classes!r} are not all among the declared {names!r}.")
+        self._check_classes_named(names)
         return names
+
+    def _classes_named(self) -> dict[str, list[Any]]:
+        """The classes that parameters say something about."""
+        weighted = self.class_weight if isinstance(self.class_weight, Mapping) else {}
+        costs = dict.fromkeys(name for *pair, _ in self._costs() for name in pair)
+        return {"class_weight": list(weighted), "cost": list(costs)}
+
+    def _check_classes_named(self, classes: list[Any]) -> None:
+        """Refuse what is said of a class that cannot come, if nothing is said of one that can."""
+        for parameter, names in self._classes_named().items():
+            strangers = [name for name in names if name not in classes]
+            if strangers and not set(classes) <= set(names):
+                raise ParameterError(
+                    f"The {parameter!r} names {shown_names(strangers)}, but the classes are "
+                    f"{shown_names(classes)}."
+                )
 
     @property
     def classes_(self) -> Array:
@@ -139,12 +163,13 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         present = np.unique(numbers)
         known = [names[int(n)] for n in present] if names else present.tolist()
         declared = self._declared() or (known if len(known) == 2 else [])
+        self._check_classes_named(declared or known)
         self._fit_passes(self._new_model(declared, balanced), rows, labels, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
-        rows, names = self._read(X, reset=False)
+        rows, names = self._read(X)
         labels = read_labels(y, rows.n_rows)
         with self._learning_of(classes) as model:
             self._learn(model, rows, names, labels, sample_weight)
@@ -236,8 +261,12 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         table: Array
         columns: list[int]
         table, columns = self._fitted.plane(0)
-        order = self._class_table(len(columns))[1]
-        by_class = table.T[columns][order]
+        return self._combined(table.T[columns])
+
+    def _combined(self, by_class: Array) -> Array:
+        """What `coef_` shows of the weights of each class, given by appearance."""
+        order = self._class_table(len(by_class))[1]
+        by_class = by_class[order]
         if len(order) > 2:
             return by_class
         if self.multiclass != "ovr" and len(order) == 2:
@@ -249,6 +278,8 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        if self._stream is not None:
+            x = as_taught(self, x)
         model = self.__dict__.get("_model")
         if model is not None:
             model.learn_one(x, y, w)
@@ -258,6 +289,8 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The class of one row; None before any row was learned."""
+        if self._stream is not None:
+            x = as_taught(self, x)
         model = self.__dict__.get("_model")
         return None if model is None else model.predict_one(x)
 
@@ -289,6 +322,14 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         """What each feature of a row adds to the score of a class (the predicted one)."""
         return inspection.explain_one(self, x, label)
 
+    def _score_of(self, x: dict[Any, Any], label: Any) -> float:
+        """What speaks for a class: its score; of two classes the decision for it."""
+        row, sign = self._row_of(label)
+        in_order = self._in_class_order(np.array([self._fitted.score_one(x)[0]]))
+        if in_order.shape[1] == 2:
+            return sign * float(self._two_class_decision(in_order)[0])
+        return float(in_order[0, row])
+
     def _row_of(self, label: Any) -> tuple[int, float]:
         """The row of `coef_` that speaks for a class, and with which sign."""
         classes = self.classes_.tolist()
@@ -302,6 +343,11 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         if len(classes) > 2:
             return place, 1.0
         return 0, 1.0 if place == len(classes) - 1 else -1.0
+
+
+def shown_names(names: Sequence[Any]) -> str:
+    """Some classes as a sentence has them: 'ham', 'spam', 3."""
+    return ", ".join([*map(repr, names[:20]), *(["..."] if len(names) > 20 else [])])
 
 
 def _plain(name: Any) -> Any:
@@ -336,6 +382,8 @@ class CalibratedProbabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return {}
+        if self._stream is not None:
+            x = as_taught(self, x)
         scores, variances = model.score_one(x)
         row = self._probabilities(np.array([scores]), np.array([variances]))[0]
         return dict(zip(model.classes, row.tolist(), strict=False))

@@ -10,6 +10,7 @@ from yarrow._core import rules
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
+from yarrow.linear_model import inspection
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
 from yarrow.linear_model.combinations import Needs
@@ -22,6 +23,8 @@ DIAGONAL_OR_FULL = (
     "Diagonal of the precision or of the covariance; or all of it (features**2 numbers a score)."
 )
 RANK = "With a factored covariance: the factors kept beside the diagonal."
+#: of what the classes behind the best one share, the part that goes to all of them alike
+EQUAL_SHARE = 0.02
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30
 
@@ -87,13 +90,14 @@ class MarginProbabilities(CalibratedProbabilities):
             behind[rows, best] = -np.inf
             unit = np.where(deviation > 0, deviation, 1.0)[:, None]
             share = softmax(scale[:, None] * behind / unit, axis=1)
-            # Mixed with equal shares as far as it takes to keep the best class on top.
+            # Mixed with equal shares: a little, since the order of those behind errs as well, and
+            # as far as it takes to keep the best class on top.
             equal = 1.0 / (n_classes - 1)
             room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
             room = np.maximum(room, 0)
             excess = share.max(axis=1) - equal
             mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
-            mix *= 1 - 1e-9
+            mix *= 1 - EQUAL_SHARE
             probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
         # A little above chance, so that a tie does not change the predicted class.
         probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
@@ -197,6 +201,21 @@ class SOPClassifier(ConfidenceClassifier):
 
     def _initial_variance(self) -> float:
         return 1.0 / self.a
+
+    def _weights_in(self, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
+        """Weights as the row makes them anew: it is inside of the correlations."""
+        core = self._fitted
+        weights, columns = core.plane(0)
+        if self._loop() is _core.Loop.whitened:
+            values = np.zeros(len(weights))
+            places = inspection.places_of(self, features, len(weights) - 1)
+            np.add.at(values, places + 1, [value for _, value in features])
+            values[0] = self._constant  # where values of unknown features went
+            share = core.plane(1)[0].T[columns] * values**2
+        else:
+            share = np.array(core.score_one(inspection.summed(features))[1])[:, None]
+        table = weights.T[columns].astype(np.float64) / (1 + share)
+        return inspection.fixed_weights(self, features, label, self._combined(table))
 
 
 @estimator

@@ -13,9 +13,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from yarrow import model_file
+from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
+from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
+from yarrow.stream.format import DESCRIBED
 
 Tensors = Mapping[str, Any]
 
@@ -65,25 +67,32 @@ def _text_lines(tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
         yield f"{score}\t{json.dumps(name, ensure_ascii=False)}\t{weight!r}"
 
 
-def is_readable(path: str | os.PathLike[str]) -> bool:
-    """Whether a file looks like JSON or text; a safetensors file begins with a number's bytes."""
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and the metadata of a model file, or of an export in JSON or text."""
     with open(path, "rb") as file:
-        start = file.read(8)
+        if not _is_readable(file.read(8)):
+            return model_file.read(path)
+        file.seek(0)
+        return parse(path, file.read())
+
+
+def _is_readable(start: bytes | bytearray) -> bool:
+    """Whether a file looks like JSON or text; a safetensors file begins with a number's bytes."""
     return start.startswith((b"{", b"# ")) and b"\0" not in start
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tensors and the metadata of an export in JSON or text."""
-    with open(path, "rb") as file:
-        content = file.read()
+def parse(path: object, content: bytes | bytearray) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and the metadata of a file's content; `path` is its name in errors."""
+    if not _is_readable(content[:8]):
+        return model_file.parse(path, bytearray(content))
     try:
         text = content.decode()
         document = _read_text(text) if text.startswith("# ") else json.loads(text)
         return _read_document(document)
     except RecursionError:
-        raise ModelFileError(f"{os.fspath(path)}: damaged: it is nested too deeply.") from None
-    except ValueError as error:  # of json, of UTF-8 and those below
-        raise ModelFileError(f"{os.fspath(path)}: damaged: {str(error).rstrip('.')}.") from None
+        raise ModelFileError(f"{path}: damaged: it is nested too deeply.") from None
+    except (ValueError, OverflowError) as error:  # of json, of UTF-8 and those below
+        raise ModelFileError(f"{path}: damaged: {str(error).rstrip('.')}.") from None
 
 
 def _read_text(text: str) -> dict[str, Any]:
@@ -122,33 +131,52 @@ def _read_document(document: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         raise ValueError("its intercept is no list of numbers")
     if not isinstance(weights, list):
         raise ValueError("its weights are no list")
-    _check_metadata(metadata, len(intercept))
     return _tensors(intercept, weights), metadata
 
 
-def _check_metadata(metadata: Mapping[str, Any], scores: int) -> None:
-    """What `ExportedModel` relies on; a safetensors file has digests instead."""
-    for key in ("classes", "seen", "n_features_in", "feature_names_in", "estimator", "stream"):
-        if key not in metadata:
-            raise ValueError(f"it does not say its {key!r}")
+#: no weight is larger, so that sums of a few stay finite
+LARGEST = 1e307
+#: an export: metadata, and its tensors
+SCHEMA = schema.Fields(
+    {
+        "estimator": schema.Text(),
+        "classes": schema.Maybe(schema.ListOf(schema.Label(), "classes", unique=True)),
+        "seen": schema.ListOf(schema.Label(), unique=True),
+        "n_features_in": schema.Maybe(schema.Whole(at_least=1, at_most=2**31)),
+        "feature_names_in": schema.Maybe(schema.ListOf(schema.Text())),
+        "stream": schema.Maybe(DESCRIBED),
+    }
+)
+TENSORS = schema.Fields(
+    {
+        "intercept": schema.Array("f8", ("scores",), -LARGEST, LARGEST),
+        "feature": schema.Array("i8", ("weights",), at_least=0),
+        "score": schema.Array("i8", ("weights",), at_least=0),
+        "weight": schema.Array("f", ("weights",), -LARGEST, LARGEST),
+        **NAME_FIELDS,
+    },
+    closed=True,
+)
+
+
+def check(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
+    """Refuse what is no export, before a model is made of it."""
+    schema.check(SCHEMA, metadata)
+    sizes = schema.check(TENSORS, tensors)
     classes, seen = metadata["classes"], metadata["seen"]
     columns, names = metadata["n_features_in"], metadata["feature_names_in"]
-    if classes is not None and not (_are_classes(classes) and _are_classes(seen, classes)):
-        raise ValueError("its 'classes' are not those it has 'seen'")
-    if scores != (len(classes) if classes is not None and len(classes) > 2 else 1):
-        raise ValueError("its classes and its intercept do not go together")
-    if columns is not None and type(columns) is not int:
-        raise ValueError("its 'n_features_in' is no number")
-    if names is not None and (not isinstance(names, list) or len(names) != columns):
-        raise ValueError("it does not name all of its columns")
-    if not isinstance(metadata["stream"], dict | None):
-        raise ValueError("its 'stream' is no JSON object")
-
-
-def _are_classes(names: Any, known: list[Any] | None = None) -> bool:
-    if not isinstance(names, list) or not all(isinstance(n, str | int | float) for n in names):
-        return False
-    return known is None or (len(names) == len(known) and set(names) == set(known))
+    if classes is None and seen:
+        raise ModelFileError("it has seen classes, but has none")
+    if classes is not None and (not classes or {*seen} != {*classes}):
+        raise ModelFileError("its 'classes' are not those it has 'seen'")
+    if sizes["scores"] != (len(classes) if classes is not None and len(classes) > 2 else 1):
+        raise ModelFileError("its classes and its intercept do not go together")
+    if names is not None and len(names) != columns:
+        raise ModelFileError("it does not name all of its columns")
+    places = np.stack([tensors["feature"], tensors["score"]])
+    limits = np.array([[sizes["names"]], [sizes["scores"]]])
+    if (places >= limits).any() or len(np.unique(places, axis=1).T) < sizes["weights"]:
+        raise ModelFileError("its weights do not belong to its features and scores")
 
 
 def _tensors(intercept: list[float], weights: Iterable[Any]) -> dict[str, Any]:
@@ -184,22 +212,3 @@ def _is_entry(entry: Any, scores: int) -> bool:
 
 def _is_finite(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
-
-
-def pack_names(names: list[Any]) -> dict[str, Any]:
-    """Names as bytes: JSON of each, one behind the other."""
-    packed = [json.dumps(name, ensure_ascii=False).encode() for name in names]
-    ends = np.cumsum([len(text) for text in packed], dtype=np.int64)
-    return {
-        "name_bytes": np.frombuffer(b"".join(packed), dtype=np.uint8),
-        "name_ends": np.asarray(ends, dtype=np.int64),
-    }
-
-
-def unpack_names(tensors: Tensors) -> list[Any]:
-    """The names that an export holds."""
-    data = tensors["name_bytes"].tobytes()
-    ends = tensors["name_ends"].tolist()
-    return [
-        json.loads(data[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=bool(ends))
-    ]

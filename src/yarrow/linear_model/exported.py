@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from yarrow.errors import DataError
 from yarrow.lazy import np
+from yarrow.linear_model import export_file
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
-from yarrow.linear_model.export_file import unpack_names
+from yarrow.registry import class_named
+from yarrow.saving import unpack_names
 from yarrow.stream.arrays import Array, column_names
 
 
@@ -25,6 +27,7 @@ class ExportedModel:
     )  # fmt: skip
 
     def __init__(self, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        export_file.check(tensors, metadata)
         self.metadata = dict(metadata)
         names = unpack_names(tensors)
         weights = np.zeros((len(tensors["intercept"]), len(names) + 1))
@@ -32,15 +35,22 @@ class ExportedModel:
         weights[np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1] = tensors[
             "weight"
         ]
+        self._learner = class_named("model", metadata["estimator"])
         self._inner: Any = _predictor(weights, names, self.metadata)
+
+    @classmethod
+    def _unpacked(
+        cls,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        objects: Mapping[str, Any] | None = None,
+    ) -> Self:
+        return cls(tensors, metadata)
 
     @property
     def learns_labels(self) -> bool:
         """Whether predictions are to be compared with labels: not those of a ranker."""
-        from yarrow import linear_model
-
-        learner = getattr(linear_model, str(self.metadata.get("estimator")), None)
-        return bool(getattr(learner, "learns_labels", True))
+        return bool(getattr(self._learner, "learns_labels", True))
 
     @property
     def coef_(self) -> Array:
@@ -103,9 +113,10 @@ def _predictor(weights: Array, names: list[Any], metadata: Mapping[str, Any]) ->
     state["scalars"] = np.array(state["scalars"])
     state["scalars"][0] = 1  # a model that has seen no row would not predict
     state["scalars"][3] = len(seen)
+    state["scalars"][5] = np.abs(weights).max(initial=0.0)  # no weight is larger
     state |= _flat_names(names)
     core.set_state(state, seen)
-    model._model = core
+    model._model, model._stream = core, metadata.get("stream")
     if metadata["n_features_in"] is not None:
         model._n_features_in = metadata["n_features_in"]
         model._feature_names_in = metadata["feature_names_in"]

@@ -33,7 +33,7 @@ class FileBlock(NamedTuple):
     rows: Rows  # sparse
     y: Array
     weights: Array | None  # None: all are 1
-    names: list[str]  # of the columns, those that come later included; empty: their numbers
+    names: list[Any]  # of the columns, those that come later included; empty: their numbers
     lines: Array  # where the rows stand
 
 
@@ -57,7 +57,7 @@ class FileBlocks:
         self.max_index, self.known = max_index, known
         self.labels = labels
         self.names = _core.Names()
-        self.listed: list[str] = []
+        self.listed: list[Any] = []
         self.reading = ""  # the path
         self.skipped = 0
         self.complaints: list[str] = []
@@ -119,10 +119,9 @@ class FileBlocks:
             self._finished, self._file = self._finished + (size or 0), None
 
     def _text(self, reader: Any, how: StreamFormat) -> Iterator[FileBlock]:
-        width = 0
         while (rows := reader.next_rows(self.names)) is not None:
             indices = rows["indices"]
-            width = max(width, 1, len(self.names), int(indices.max(initial=-1)) + 1)
+            width = max(1, len(self.names))
             labels, weights = rows["labels"], rows["weights"]
             bad = _bad_rows(labels, weights) if self.labels else np.zeros(0, np.int64)
             cells = (rows["values"], indices, rows["begins"], width)
@@ -150,7 +149,7 @@ class FileBlocks:
     ) -> FileBlock:
         if weights is not None and (weights == 1).all():
             weights = None
-        if len(self.listed) < len(self.names):
+        if not self.names.are_numbers and len(self.listed) < len(self.names):
             self.listed += self.names.since(len(self.listed))
         rows = Rows(values, indices, begins, len(y), width, None)
         return FileBlock(rows, y, weights, self.listed, lines)

@@ -11,13 +11,15 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.linear_model.base import LinearModel
+from yarrow.linear_model.inspection import Explanation, OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, feature_names, read_rows
+from yarrow.stream.taught import as_taught
 
 
 @estimator
-class OneClassPassiveAggressive(AffineFamily, LinearModel):
+class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
     """Passive-Aggressive for one class (Crammer et al. 2006): a ball that should hold every row.
 
     Each row makes the smallest change to the centre that brings the row into the ball. A sample
@@ -52,6 +54,7 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
 
     can_average: ClassVar[bool] = False
     is_exportable: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
     learns_labels: ClassVar[bool] = False
     wrong: ClassVar[str] = "outside"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
@@ -86,7 +89,7 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `y` is ignored."""
-        rows, names = self._read(X, reset=False)
+        rows, names = self._read(X)
         with self._learning([]) as model:
             self._learn(model, rows, names, (np.zeros(rows.n_rows), []), sample_weight)
         self._remember_columns(rows)
@@ -115,7 +118,7 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
     @property
     def coef_(self) -> Array:
         """The centre of the ball."""
-        centre: Array = super().coef_[0]
+        centre: Array = super().coef_
         return centre
 
     @property
@@ -139,12 +142,12 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
     def learn_one(self, x: dict[Any, Any], w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         with self._learning([]) as model:
-            model.learn_one(x, 0.0, w)
+            model.learn_one(as_taught(self, x), 0.0, w)
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """Distance from the centre: the higher, the less normal; 0 before any row was learned."""
         model = self.__dict__.get("_model")
-        return 0.0 if model is None else float(np.sqrt(model.score_one(x)[1][0]))
+        return 0.0 if model is None else float(np.sqrt(model.score_one(as_taught(self, x))[1][0]))
 
     def predict_one(self, x: dict[Any, Any]) -> int:
         """1 inside the ball, -1 outside; 1 before any row was learned."""
@@ -152,6 +155,13 @@ class OneClassPassiveAggressive(AffineFamily, LinearModel):
         if model is None:
             return 1
         return 1 if self._radius_of(model) - self.score_one(x) >= 0 else -1
+
+    def explain_one(self, x: dict[Any, Any]) -> Explanation:
+        """What the distance of a row from the centre would lose without each of its features."""
+        return super().explain_one(x)
+
+    def _score_of(self, x: dict[Any, Any], label: Any) -> float:
+        return self.score_one(x)
 
     def learn_many(self, X: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""

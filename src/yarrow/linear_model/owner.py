@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from yarrow.errors import ParameterError, not_fitted
 from yarrow.estimator import Estimator, LearnsArrays
 from yarrow.linear_model import persistence
 
-_STARTING = threading.RLock()
+_STARTING = _core.Lock()
 CoreModel = _core.ModelF32 | _core.ModelF64
 
 
@@ -81,8 +80,13 @@ class ModelOwner(LearnsArrays, Estimator):
         return persistence.packed(self)
 
     @classmethod
-    def _unpacked(cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> Self:
-        return persistence.unpacked(cls, tensors, metadata, {})  # type: ignore[return-value]
+    def _unpacked(
+        cls,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        objects: Mapping[str, Any] | None = None,
+    ) -> Self:
+        return persistence.unpacked(cls, tensors, metadata, objects)  # type: ignore[return-value]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import yarrow
-from yarrow import model_file
+from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, ParameterError
-from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.linear_model import export_file
+from yarrow.registry import class_named
+from yarrow.saving import (
+    SOURCE_FIELDS,
+    pack_names,
+    restore_settings,
+    restore_source,
+    source_fields,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -43,7 +50,16 @@ def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
     """Give a model the core state that `core_state` took from another."""
     weights = [(label, weight) for label, weight in state["class_weights"]]
     made_with = state.get("made_with") or model.get_params(deep=False)
-    core = type(model)(**made_with)._new_model(list(state["declared"]), weights)
+    maker = type(model)(**made_with)
+    blocks = state["tensors"].get("blocks")
+    if blocks is None:
+        raise ModelFileError("it has no weights")
+    # A model that hashes has room for all of its places from the start: first look whether there
+    # is anything to fill it with.
+    bits = getattr(maker, "hash_bits", None)
+    if bits is not None and len(blocks) != 2**bits + 1:
+        raise ModelFileError(f"its weights are not those of 2**{bits} places")
+    core = maker._new_model(list(state["declared"]), weights)
     core.set_state(dict(state["tensors"]), list(state["classes"]))
     model._model, model._made_with = core, made_with
 
@@ -68,88 +84,57 @@ def packed(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
         "classes": state["classes"],
         "declared": state["declared"],
         "class_weights": state["class_weights"],
-        "n_features_in": model.__dict__.get("_n_features_in"),
-        "feature_names_in": model.__dict__.get("_feature_names_in"),
-        "n_iter": model.__dict__.get("_n_iter"),
         "rows": model.t_,
         "updates": model.n_updates_,
-        "stream": model.__dict__.get("_stream"),
+        **source_fields(model),
     }
     return state["tensors"], metadata
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
-    """Read a model that `save` or `export` wrote.
+    """Read a linear model that `save` or `export` wrote.
 
     A parameter that no file can hold, such as a rule of your own, is given by name.
     """
-    from yarrow import linear_model
-
-    read = export_file.read if export_file.is_readable(path) else model_file.read
-    tensors, metadata = read(path)
-    if metadata.get("kind") == "export":
-        try:
-            return linear_model.ExportedModel(tensors, metadata)
-        except _MISFITS as error:
-            raise _misfit(path, error) from error
-    name = metadata.get("estimator", "")
-    estimator = getattr(linear_model, name, None) if name in linear_model.__all__ else None
-    if metadata.get("kind") != "model" or not _is_learner(estimator):
-        raise ModelFileError(
-            f"{os.fspath(path)}: holds no model that this version knows ({name!r})."
+    tensors, metadata = export_file.read(path)
+    with model_file.refusing(path, objects):
+        if metadata.get("kind") not in ("export", "model"):
+            raise ModelFileError(f"holds no linear model, but a {metadata.get('estimator')}")
+        return class_named(metadata["kind"], metadata.get("estimator"))._unpacked(
+            tensors, metadata, objects
         )
-    try:
-        return unpacked(estimator, tensors, metadata, objects)
-    except _MISFITS as error:
-        if isinstance(error, ParameterError) and objects:
-            raise
-        raise _misfit(path, error) from error
 
 
-#: what parts of a file raise that do not belong together
-_MISFITS = (ValueError, KeyError, TypeError, IndexError, AttributeError, RuntimeError)
-
-
-def _misfit(path: str | os.PathLike[str], error: Exception) -> ModelFileError:
-    return ModelFileError(f"{os.fspath(path)}: does not fit its own settings: {error}")
-
-
-def _is_learner(estimator: Any) -> bool:
-    from yarrow.linear_model.owner import ModelOwner
-
-    return isinstance(estimator, type) and issubclass(estimator, ModelOwner)
+#: a model that was saved; its tensors are looked at by the core, which knows what they mean
+_SCHEMA = schema.Fields(
+    {
+        "estimator": schema.Text(),
+        "parameters": schema.MapOf(schema.Anything()),
+        "classes": schema.ListOf(schema.Label(), unique=True),
+        "declared": schema.ListOf(schema.Label(), unique=True),
+        "class_weights": schema.ListOf(schema.Record(schema.Label(), schema.Number(at_least=0))),
+        "n_features_in": SOURCE_FIELDS["n_features_in"],
+        "feature_names_in": SOURCE_FIELDS["feature_names_in"],
+    },
+    optional=SOURCE_FIELDS | {"made_with": schema.MapOf(schema.Anything())},
+)
 
 
 def unpacked(
-    estimator: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
+    cls: Any,
+    tensors: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    objects: Mapping[str, Any] | None,
 ) -> ModelOwner:
     """The model of a class that `packed` has made tensors and metadata of."""
-    parameters = {key: from_json(value) for key, value in metadata["parameters"].items()}
-    for key, value in parameters.items():
-        if value is Unstorable and key not in objects:
-            raise ModelFileError(
-                f"the parameter {key!r} is not in the file: pass {key}=... to load"
-            )
-    model: ModelOwner = estimator(**(parameters | objects))
-    model._check_parameters()
-    if "blocks" not in tensors:
-        raise ModelFileError("it has no weights")
-    if tensors["blocks"].dtype != model.dtype:
+    schema.check(_SCHEMA, metadata)
+    model: ModelOwner = restore_settings(cls, metadata["parameters"], objects)
+    learned_with = metadata.get("made_with") or metadata["parameters"]
+    made_with = restore_settings(cls, learned_with, objects).get_params(deep=False)
+    if "blocks" in tensors and tensors["blocks"].dtype != model.dtype:
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
-    if not all(np.isfinite(array).all() for array in tensors.values()):
-        raise ModelFileError("a number in it is not finite")
-    made_with = {key: from_json(value) for key, value in metadata.get("made_with", {}).items()}
-    state = {**metadata, "tensors": tensors, "made_with": made_with and made_with | objects}
-    restore_core(model, state)
-    columns, names = metadata["n_features_in"], metadata["feature_names_in"]
-    if columns is not None:
-        if names is not None and len(names) != columns:
-            raise ModelFileError("it does not name all of its columns")
-        model._n_features_in, model._feature_names_in = columns, names
-    if metadata.get("n_iter") is not None:
-        model._n_iter = metadata["n_iter"]
-    if metadata.get("stream") is not None:
-        model.__dict__["_stream"] = metadata["stream"]
+    restore_core(model, {**metadata, "tensors": tensors, "made_with": made_with})
+    restore_source(model, metadata)
     return model
 
 
@@ -180,7 +165,7 @@ def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str
         "feature": place.astype(np.int64).reshape(-1),
         "score": score.astype(np.int64),
         "weight": weights[score, feature + 1],
-        **export_file.pack_names([names[i] for i in kept.tolist()]),
+        **pack_names([names[i] for i in kept.tolist()]),
     }
     return tensors, metadata
 
@@ -188,62 +173,3 @@ def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str
 def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
     """Write the nonzero weights, settled, for prediction."""
     export_file.write(path, *exported(model, model._weights()), format)
-
-
-class Unstorable:
-    """Marks a parameter that a file cannot hold."""
-
-
-def to_json(value: Any, nested: bool = False) -> Any:
-    """A parameter as JSON holds it."""
-    if _is_plain(value):
-        return value
-    if isinstance(value, Mapping):
-        return {"pairs": [[to_json(key), to_json(item)] for key, item in value.items()]}
-    # Lists come back as tuples, which only matters inside others: there a list is no tuple.
-    if isinstance(value, tuple) or (not nested and isinstance(value, (list, np.ndarray))):
-        items = [to_json(item, nested=True) for item in value]
-        stored = not any(isinstance(item, Mapping) and "unstorable" in item for item in items)
-        return {"list": items} if stored else {"unstorable": repr(value)}
-    if isinstance(value, Estimator):
-        parameters = {name: to_json(item) for name, item in value.get_params(deep=False).items()}
-        package = type(value).__module__.removeprefix("yarrow.").partition(".")[0]
-        found = {"estimator": type(value).__name__, "parameters": parameters}
-        return found | {"package": package} if package in _PACKAGES[1:] else found
-    plain = _plain(value)
-    return plain if _is_plain(plain) else {"unstorable": repr(value)}
-
-
-#: packages whose estimators may be parameters of others
-_PACKAGES = ("linear_model", "kernel", "experts", "bandit", "feedback")
-
-
-def _package(value: Mapping[str, Any]) -> str:
-    package: str = value.get("package", "linear_model")
-    if package not in _PACKAGES:
-        raise ModelFileError(f"it names an estimator of {package!r}, which is no package known")
-    return package
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or type(value) in (bool, int, float, str)
-
-
-def from_json(value: Any) -> Any:
-    """What `to_json` was given, or `Unstorable`."""
-    if not isinstance(value, Mapping):
-        return value
-    if "pairs" in value:
-        return {from_json(key): from_json(item) for key, item in value["pairs"]}
-    if "list" in value:
-        return tuple(from_json(item) for item in value["list"])
-    if "estimator" in value:
-        parameters = {name: from_json(item) for name, item in value["parameters"].items()}
-        package = import_module(f"yarrow.{_package(value)}")
-        if Unstorable not in parameters.values() and value["estimator"] in package.__all__:
-            return getattr(package, value["estimator"])(**parameters)
-    return Unstorable
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if not _is_plain(value) and isinstance(value, np.generic) else value

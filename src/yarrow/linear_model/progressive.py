@@ -72,7 +72,7 @@ class Foretelling:
         [None, 'a', 'a']
         """
         check_delay(delay)
-        rows, names = self._read(X, reset=False)
+        rows, names = self._read(X)
         made: Scores = self._foretell_rows(
             rows, names, y, sample_weight, int(delay), classes=classes, probabilities=probabilities
         )

@@ -18,6 +18,7 @@ from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, Rows, read_rows, read_values
+from yarrow.stream.taught import as_taught
 
 if TYPE_CHECKING:
     from yarrow.linear_model.streaming import Learning
@@ -103,15 +104,12 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
             order = random.permutation(len(pairs)) if self.shuffle else np.arange(len(pairs))
             for part in parts(pairs[order]):
                 self._learn_pairs(model, table, part, rows.names or [], undo=False)
-        self.__dict__.pop("_n_features_in", None)
-        self._model, self._made_with = model, self.get_params(deep=False)
-        self._n_iter = self.max_iter
-        self._remember_columns(rows)
+        self._keep_fitted(model, rows, self.max_iter)
         return self
 
     def partial_fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Learn all pairs of the rows of `X`, once: each row against those after it, in order."""
-        rows, names = self._read(X, reset=False, by_core=False)  # SciPy takes differences first
+        rows, names = self._read(X, by_core=False)  # SciPy takes differences first
         table, pairs = _table(rows), _pairs(read_values(y, rows.n_rows), group)
         with self._learning([]) as model:
             self._learn_pairs(model, table, pairs, names)
@@ -143,8 +141,8 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     def learn_pair(self, better: dict[Any, Any], worse: dict[Any, Any], w: float = 1.0) -> None:
         """Learn that one row is better than another. A string makes the feature `name=value`."""
-        difference = _numbers(better)
-        for name, value in _numbers(worse).items():
+        difference = _numbers(as_taught(self, better))
+        for name, value in _numbers(as_taught(self, worse)).items():
             difference[name] = difference.get(name, 0.0) - value
         with self._learning([]) as model:
             model.learn_one(difference, 0.0, w)
@@ -152,7 +150,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score of one row; 0 before any pair was learned."""
         model = self.__dict__.get("_model")
-        return 0.0 if model is None else float(model.predict_one(x))
+        return 0.0 if model is None else float(model.predict_one(as_taught(self, x)))
 
 
 def _table(rows: Rows) -> Any:

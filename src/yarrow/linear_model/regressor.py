@@ -14,6 +14,7 @@ from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
+from yarrow.stream.taught import as_taught
 
 
 @estimator
@@ -45,7 +46,7 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once."""
-        rows, names = self._read(X, reset=False)
+        rows, names = self._read(X)
         values = read_values(y, rows.n_rows)
         with self._learning([]) as model:
             self._learn(model, rows, names, (values, []), sample_weight)
@@ -83,6 +84,8 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
 
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        if self._stream is not None:
+            x = as_taught(self, x)
         model = self.__dict__.get("_model")
         if model is not None:
             model.learn_one(x, y, w)
@@ -92,6 +95,8 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The predicted value; 0 before any row was learned."""
+        if self._stream is not None:
+            x = as_taught(self, x)
         model = self.__dict__.get("_model")
         return 0.0 if model is None else model.predict_one(x)
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
     from yarrow.stream.arrays import Array
 
-#: The largest index of svmlight rows unless `max_features` is given: features are kept by their
-#: numbers, so that a single one would take memory for all those below it.
+#: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
+#: likely broken than that long.
 MOST_FEATURES = 2**26
 
 COMPLAINTS_KEPT = 5

@@ -26,7 +26,8 @@ class VotedPerceptron(LinearClassifier):
     What is kept are the rows that were got wrong, so memory and the time of a prediction grow with
     their values. `max_vectors` bounds both: only the most recent vectors vote, and older ones are
     forgotten along with their votes. `coef_` holds the current vector, which alone decides what is
-    learned.
+    learned. Votes are no sum over features: `explain_one` says what the score would lose without
+    each of them.
 
     Use it to study how much voting gains over averaging. Instead: `Perceptron(average=True)`, which
     is nearly as good, and predicts as fast as any linear model.
@@ -55,6 +56,7 @@ class VotedPerceptron(LinearClassifier):
 
     family: ClassVar[str] = "voted"
     is_exportable: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
 
     def _loop(self) -> _core.Loop:
         return _core.Loop.voted

@@ -96,36 +96,19 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
             *SMOOTHING,
         ]
 
-    def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
-        """What each feature of a row adds to the score of a class (the predicted one).
+    def _weights_in(self, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
+        """What each unit of a value adds in this row.
 
-        Values are those of the row; a weight is what each unit of the value adds in this row. The
-        parts sum up to the score, unless an expert's own score is beyond 3 and was cut.
+        Of an expert whose score is beyond 3, and is cut, all features' parts shrink alike.
         """
-        label = self.predict_one(x) if label is None else label
-        features = [
-            (f"{name}={value}", 1.0) if isinstance(value, str) else (name, float(value))
-            for name, value in x.items()
-        ]
-        core = self._fitted
         column, sign = self._column_of(label)
-        state = core.get_state()
-        places = np.array(core.place([name for name, _ in features]), np.int64)
-        places = np.where(places < len(state["blocks"]) - 1, places, -1)
+        state = self._fitted.get_state()
+        places = inspection.places_of(self, features, len(state["blocks"]) - 1)
         values = np.array([value for _, value in features], state["blocks"].dtype)
         values = values.astype(np.float64)
-        amounts, constant = Parts(state, column, self.intercept_scaling, SMOOTHING).of(
-            places, values
-        )
-        names = (*(name for name, _ in features), "(intercept)")
-        found = zip(names, (*values, self.intercept_scaling), (*amounts, constant), strict=True)
-        parts = [
-            inspection.Contribution(name, float(value), sign * float(amount) / float(value))
-            for name, value, amount in found
-            if amount != 0
-        ]
-        parts.sort(key=lambda part: -abs(part.amount))
-        return inspection.Explanation(label, sum(part.amount for part in parts), parts)
+        amounts, constant = Parts(state, column, self._constant, SMOOTHING).of(places, values)
+        weights = np.divide(amounts, values, out=np.zeros(len(values)), where=values != 0)
+        return sign * weights, sign * constant / (self._constant or 1.0)
 
     def _column_of(self, label: Any) -> tuple[int, float]:
         """The column of the core that speaks for a class, and with which sign."""

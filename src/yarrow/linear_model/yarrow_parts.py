@@ -13,6 +13,8 @@ KNOTS, MOST_PAIRED = 7, 4
 #: regressions, AROW on bent rows, naive Bayes, AROW with a full covariance
 HEARD = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 1.0, 0.1, 1.0)
 STRAIGHT, BENT, BAYES, FULL = 6, 6, 7, 8
+#: the most that is heard of an expert (core/yarrow/mixture.hpp)
+MOST = 3.0
 
 
 class Parts:
@@ -26,7 +28,7 @@ class Parts:
     ) -> None:
         self._blocks = state["blocks"][:, :, column].astype(np.float64)
         mixture = state["mixture"]
-        self._worth = np.asarray(mixture[: len(HEARD)]) * HEARD
+        self._worth = np.asarray(mixture[: len(HEARD)])
         visits, weight = mixture[-2:]
         self._intercept = intercept
         self._smoothing, all_smoothing = smoothing
@@ -56,16 +58,23 @@ class Parts:
         n = self._blocks[places + 1, 13]
         seen = (places >= 0) & (n > 0) & (values != 0)
         z = self._standardized(places, values) * seen
-        amounts, constant = self._straight(places, z, seen)
+        amounts, constants = self._straight(places, z, seen)  # a column an expert
         hits, visits = self._blocks[places + 1, 12], np.where(seen, n, 1.0)
         if self._full is None:
-            said = seen * (_log_odds(hits * seen, visits, self._smoothing) + self._lean)
-            amounts += self._worth[BAYES] * said
+            said = _log_odds(hits * seen, visits, self._smoothing) + self._lean
+            amounts[:, BAYES] = seen * said
+        constants[BAYES] = self._prior
         bent = seen if self._full is not None else seen & (self._blocks[places + 1, 15] > 0)
         if self._pieces is not None and (self._full is not None or bent.any()):
-            amounts += self._bent(places, z, bent)
-            constant += self._worth[BENT] * self._intercept * self._pieces[0, 0]
-        return amounts, constant + float(self._worth[BAYES] * self._prior)
+            amounts[:, [BENT, BAYES]] += self._bent(places, z, bent)
+            constants[BENT] = self._intercept * self._pieces[0, 0]
+        worth = self._worth * self._heard(amounts.sum(axis=0) + constants)
+        return amounts @ worth, float(constants @ worth)
+
+    def _heard(self, scores: Array) -> Array:
+        """How much of each expert's score is heard: of one that shouts a smaller part."""
+        loud = np.abs(HEARD * scores)
+        return np.asarray(HEARD) * MOST / np.maximum(MOST, loud)
 
     def _standardized(self, places: Array, values: Array) -> Array:
         """As core/yarrow/standardized.hpp does it, in units in which no square is too large."""
@@ -81,26 +90,28 @@ class Parts:
             np.where(varies, x - a * p**2, 0.0) / np.sqrt(np.where(varies, squared, 1)), -2, 2
         )
 
-    def _straight(self, places: Array, z: Array, seen: Array) -> tuple[Array, float]:
-        """The experts whose score is a sum of weight times value."""
+    def _straight(self, places: Array, z: Array, seen: Array) -> tuple[Array, Array]:
+        """The experts whose score is a sum of weight times value, and what is constant in it."""
         cells = self._blocks[places + 1]
         own = np.ones(len(z))
         if self._full is None:
             visits = np.where(seen, cells[:, 13], 1.0)
             own = np.abs(_log_odds(cells[:, 12] * seen, visits, self._smoothing) + self._lean)
-        weights = cells[:, :STRAIGHT] * self._worth[:STRAIGHT]
+        weights, constants = np.zeros((len(z), len(HEARD))), np.zeros(len(HEARD))
+        weights[:, :STRAIGHT] = cells[:, :STRAIGHT]
         weights[:, 0] *= own
-        weight = weights.sum(axis=1)
-        constant = self._blocks[0, :STRAIGHT] @ self._worth[:STRAIGHT]
+        constants[:STRAIGHT] = self._blocks[0, :STRAIGHT]
         if self._full is not None:
             numbers = [self._numbers.get(int(place), -1) + 1 for place in places]
-            weight += self._worth[FULL] * self._full[numbers]
-            constant += self._worth[FULL] * self._full[0]
+            weights[:, FULL], constants[FULL] = self._full[numbers], self._full[0]
         length = 1 / np.sqrt(max(1, int(seen.sum())))
-        return z * length * weight, float(self._intercept * constant)
+        return (z * length)[:, None] * weights, self._intercept * constants
 
     def _bent(self, places: Array, z: Array, bent: Array) -> Array:
-        """The pieces of each feature, and half of those that it shares with another."""
+        """The pieces of each feature, and half of those that it shares with another.
+
+        What they say to AROW on bent rows, and to naive Bayes.
+        """
         known = np.flatnonzero(bent)
         paired = len(self._numbers) <= MOST_PAIRED
         count = len(known) + (len(known) * (len(known) - 1) // 2 if paired else 0)
@@ -108,7 +119,7 @@ class Parts:
         place = (z + 2) * (KNOTS - 1) / 4
         knots = np.minimum(place.astype(np.int64), KNOTS - 2)
         shares = np.stack([1 - (place - knots), place - knots], axis=1)
-        amounts = np.zeros(len(z))
+        amounts = np.zeros((len(z), 2))
         number = {i: self._numbers[int(places[i])] for i in known}
         for i in known:
             first = _pieces_of(number[i]) + knots[i]
@@ -125,11 +136,11 @@ class Parts:
                 amounts[j] += both / 2
         return amounts
 
-    def _of_pieces(self, pieces: Array, shares: Array, length: float) -> float:
+    def _of_pieces(self, pieces: Array, shares: Array, length: float) -> Array:
         assert self._pieces is not None
         weight, _, hits, visits = self._pieces[pieces].T
         said = _log_odds(hits, visits, self._smoothing) + np.where(visits > 0, self._lean, 0)
-        return float(shares @ (self._worth[BENT] * length * weight + self._worth[BAYES] * said))
+        return np.array([shares @ (length * weight), shares @ said])
 
 
 def _pieces_of(feature: int) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from yarrow.errors import DataError, DataTypeError, ParameterError
@@ -171,6 +171,59 @@ def _conversion() -> Iterator[None]:
         raise DataError(str(error)) from None
 
 
+def place_of(bad: Array, rows: Rows | None = None) -> str:
+    """Where the first of the values stands that are marked: its row, and its column if it has one.
+
+    >>> place_of(np.array([False, True])), place_of(np.array([[False, False], [True, False]]))
+    ('at row 1', 'at row 1, column 0')
+    """
+    place = int(np.flatnonzero(bad)[0])
+    if rows is not None and rows.begins is not None and rows.indices is not None:
+        row = int(np.searchsorted(rows.begins, place, side="right")) - 1
+        return f"at row {row}, column {int(rows.indices[place])}"
+    if bad.ndim == 1:
+        return f"at row {place}"
+    return "at row {}, column {}".format(*divmod(place, bad.shape[1]))
+
+
+def check_finite(
+    values: Array, what: str, rows: Rows | None = None, infinity: str = "infinity"
+) -> None:
+    """Refuse what is not finite, naming the place; sparse values are those of `rows`."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    is_nan = bool(np.isnan(values.ravel()[np.flatnonzero(~finite)[0]]))
+    problem = "NaN" if is_nan else infinity
+    raise DataError(f"{what} contains {problem} {place_of(~finite, rows)}.")
+
+
+def _check_target(values: Array) -> None:
+    # In the words that scikit-learn's checks look for.
+    check_finite(values, "Input y", infinity="infinity or a value too large for dtype('float64')")
+
+
+def check_size(values: Array, most: float, what: str, rows: Rows | None = None) -> None:
+    """Refuse what is beyond a number, naming the place; sparse values are those of `rows`."""
+    if values.size and max(-float(values.min()), float(values.max())) > most:
+        bad = np.abs(values) > most
+        raise DataError(f"{what} contains a value beyond {most:g} {place_of(bad, rows)}.")
+
+
+def check_values(rows: Rows, dtype: str = "float64") -> None:
+    """Refuse rows with a value that is no finite number of this type, naming the place."""
+    if rows.values.dtype.kind != "f":
+        return
+    check_finite(rows.values, "Input X", rows)
+    if dtype == "float32" and rows.values.dtype != np.float32 and rows.values.size:
+        # As the core rounds: what is nearer to infinity than to the largest number.
+        with np.errstate(over="ignore"):
+            bad = np.isinf(rows.values.astype(np.float32))
+        if bad.any():
+            where = place_of(bad, rows)
+            raise DataError(f"Input X contains a value too large for dtype('float32') {where}.")
+
+
 def _check_shape(shape: tuple[int, ...]) -> None:
     for count, axis in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
@@ -241,7 +294,7 @@ def check_names(estimator: str, fitted: list[str] | None, given: list[str] | Non
         return
     message = "The feature names should match those that were passed during fit.\n"
     unseen = sorted(set(given) - set(fitted))
-    missing = sorted(set(fitted) - set(given))
+    missing = sorted(set(fitted) - set(given), key=str)
     for title, names in (
         ("Feature names unseen at fit time:\n", unseen),
         ("Feature names seen at fit time, yet now missing:\n", missing),
@@ -254,8 +307,26 @@ def check_names(estimator: str, fitted: list[str] | None, given: list[str] | Non
     raise DataError(message)
 
 
-def check_columns(estimator: str, rows: Rows, number: int, names: list[str] | None) -> None:
-    """Columns must be those that the model first saw, by name where they have names."""
+def check_columns(
+    estimator: str,
+    rows: Rows,
+    number: int | None,
+    names: list[str] | None,
+    text_name: Callable[[], str | None] = lambda: None,
+) -> None:
+    """Columns must be those that the model first saw, by name where they have names.
+
+    One that never saw columns (`number` is None), but features called by texts such as `text_name`,
+    can make nothing of columns without names.
+    """
+    if number is None:
+        if rows.names is None and (name := text_name()) is not None:
+            such = f", such as {name!r}" if name else ""
+            raise DataError(
+                f"The columns of X have no names, and {estimator} was taught by features that have "
+                f"them{such}: give a data frame whose columns are called so, or dicts one by one."
+            )
+        return
     check_names(estimator, names, rows.names)
     if rows.n_columns != number:
         raise DataError(
@@ -296,13 +367,7 @@ def read_values(y: Any, n_rows: int) -> Array:
     """Targets of a regression."""
     values = read_target(y, n_rows)
     values = np.ascontiguousarray(_to_float(values, "Input y"))
-    if not np.isfinite(values).all():
-        what = (
-            "NaN"
-            if np.isnan(values).any()
-            else "infinity or a value too large for dtype('float64')"
-        )
-        raise DataError(f"Input y contains {what}.")
+    _check_target(values)
     return values
 
 
@@ -311,13 +376,8 @@ def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
     values = read_target(y, n_rows)
     kind = values.dtype.kind
     if kind == "f":
-        if not np.isfinite(values).all():
-            raise DataError("Input y contains NaN or infinity.")
-        if (values != np.floor(values)).any():
-            raise DataError(
-                "Unknown label type: continuous. Classes must be strings, integers or booleans; "
-                "for real targets use a regressor."
-            )
+        _check_target(values)
+        _check_whole(values)
         return np.ascontiguousarray(values, dtype=np.float64), []
     if kind in "iu" and (values.size == 0 or max(-int(values.min()), int(values.max())) <= 2**53):
         return np.ascontiguousarray(values, dtype=np.float64), []
@@ -334,12 +394,13 @@ def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
 def _read_objects(values: Array) -> tuple[Array, list[Any]]:
     names: dict[Any, int] = {}
     for position, value in enumerate(values):
-        if value is None or (isinstance(value, float) and value != value):
-            raise DataError("Input y contains NaN.", row=position)
-        if isinstance(value, float) and not value.is_integer():
-            raise DataError(
-                "Unknown label type: continuous. Classes must be strings, integers or booleans."
-            )
+        if value is None:
+            raise DataError(f"Input y contains NaN at row {position}.")
+        if isinstance(value, (float, np.floating)) and not float(value).is_integer():
+            numbers = np.zeros(position + 1)
+            numbers[position] = value
+            _check_target(numbers)
+            _check_whole(numbers)
         if not isinstance(value, (str, int, float, bool, np.generic)):
             raise DataTypeError(
                 f"A class must be a string, an integer or a boolean, not {value!r}.", row=position
@@ -347,6 +408,15 @@ def _read_objects(values: Array) -> tuple[Array, list[Any]]:
         names.setdefault(value, len(names))
     places = np.fromiter((names[value] for value in values), np.float64, len(values))
     return places, _checked(list(names))
+
+
+def _check_whole(values: Array) -> None:
+    bad = values != np.floor(values)
+    if bad.any():
+        raise DataError(
+            f"Unknown label type: continuous, {float(values[bad][0])!r} {place_of(bad)}. Classes "
+            "must be strings, integers or booleans; for real targets use a regressor."
+        )
 
 
 def _checked(names: list[Any]) -> list[Any]:
@@ -371,10 +441,11 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array | None:
     if len(weights) != n_rows:
         raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
     weights = np.ascontiguousarray(_to_float(weights, "Input sample_weight"))
-    if not np.isfinite(weights).all():
-        raise DataError("Input sample_weight contains NaN or infinity.")
+    check_finite(weights, "Input sample_weight")
     if (weights < 0).any():
-        raise ParameterError("Sample weights must not be negative.")
+        raise ParameterError(
+            f"Sample weights must not be negative: {weights.min()} {place_of(weights < 0)}."
+        )
     return weights
 
 

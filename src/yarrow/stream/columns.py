@@ -34,6 +34,7 @@ WORD = re.compile(r"\w+")
 
 _NO_WEIGHT = "the weight is missing"
 _NEGATIVE = "a weight must not be negative"
+_NO_TEXT = "the value is not UTF-8"
 
 _TEXT_TYPES = ("string", "large_string", "string_view")
 
@@ -59,9 +60,10 @@ class Roles:
     def check(self, names: Iterable[str], source: str) -> None:
         """Refuse a column that was asked for and is not there."""
         names = list(names)
+        there = set(names)
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
         for path in asked:
-            if path is not None and not {path, path.split(".")[0]} & set(names):
+            if path is not None and not {path, path.split(".")[0]} & there:
                 columns = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
                 raise DataError(f"no such column; it has {columns}", source=source, field=path)
 
@@ -69,15 +71,17 @@ class Roles:
         """Whether anything of a whole column is needed."""
         if column in (self.label, self.weight):
             return True
-        members = column + "."
-        return column not in self.drop and (
-            self.features is None
-            or any(path == column or path.startswith(members) for path in self.features)
-        )
+        return column not in self.drop and (self.features is None or column in self._with_features)
 
     def is_plain(self, column: str) -> bool:
         """Whether a column makes features and nothing special was said about it."""
         return column not in self._special and (self.features is None or column in self.features)
+
+    @functools.cached_property
+    def _with_features(self) -> frozenset[str]:
+        """The columns that make features, and the objects that they are members of."""
+        paths = [path.split(".") for path in self.features or ()]
+        return frozenset(".".join(path[: n + 1]) for path in paths for n in range(len(path)))
 
     @functools.cached_property
     def _special(self) -> frozenset[str]:
@@ -251,12 +255,10 @@ def _column_blocks(
     import pyarrow as pa
 
     kept = roles.keeps(path, kept)
-    kind = array.type
-    if path in roles.drop or pa.types.is_null(kind):
+    if path in roles.drop or pa.types.is_null(array.type):
         return
-    if pa.types.is_dictionary(kind):
-        array = array.dictionary_decode()
-        kind = array.type
+    array = _texts(batch, path, array)
+    kind = array.type
     if pa.types.is_struct(kind):
         for name, member in zip(kind.names, array.flatten(), strict=True):
             yield from _column_blocks(batch, roles, f"{path}.{name}", member, kept)
@@ -278,23 +280,44 @@ def _column_blocks(
         )
 
 
+def _texts(batch: Batch, path: str, array: Any) -> Any:
+    """Decode a dictionary; texts that are not UTF-8, which a Parquet file may hold, fail."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if str(array.type) not in _TEXT_TYPES:
+        return array
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        cells = array.cast(pa.large_binary())
+        return cast(cells, pa.large_string(), lambda row: batch.fail(row, path, _NO_TEXT))
+    return array
+
+
 def _block_by_rows(batch: Batch, roles: Roles, path: str, array: Any) -> Block:
     import pyarrow as pa
 
     is_map = pa.types.is_map(array.type)
     rows = []
-    for number, value in enumerate(array.to_pylist()):
+    for number in range(len(array)):
         row: dict[str, float] = {}
         try:
+            value = array[number].as_py()
             _add(row, roles, path, dict(value) if is_map and value else value, True)
         except DataError as error:
             batch.fail(number, error.field, error.problem)
+        except UnicodeDecodeError:
+            batch.fail(number, path, _NO_TEXT)
         rows.append(row)
     return block_of(rows)
 
 
 def present(array: Any) -> NDArray[np.bool_]:
     """Return where an Arrow array is not null."""
+    if array.null_count == 0:
+        return np.ones(len(array), np.bool_)
     return np.from_dlpack(array.is_valid().cast("int8")).astype(np.bool_)
 
 
@@ -314,7 +337,7 @@ def _numbers(batch: Batch, path: str, array: Any) -> tuple[NDArray[np.float64], 
 
 
 def _labels(batch: Batch, path: str, array: Any, values: Callable[[Any], list[Any]]) -> list[Label]:
-    encoded = array.dictionary_encode()
+    encoded = _texts(batch, path, array).dictionary_encode()
     labels: dict[int | None, Label] = {}
     problems: dict[int | None, str] = {}
     for index, value in [(None, None), *enumerate(values(encoded.dictionary))]:
@@ -337,6 +360,21 @@ def _weights(batch: Batch, path: str, array: Any) -> NDArray[np.float64]:
     for row in np.flatnonzero(~(weights >= 0)).tolist():
         batch.fail(row, path, _NEGATIVE if stated[row] else _NO_WEIGHT)
     return weights
+
+
+def cast(array: Any, kind: Any, fail: Callable[[int], None], first: int = 0) -> Any:
+    """Cast an array; where that fails, halve it until each bad cell is found, and make it null."""
+    import pyarrow as pa
+
+    try:
+        return array.cast(kind)
+    except pa.ArrowInvalid:
+        if len(array) == 1:
+            fail(first)
+            return pa.nulls(1, kind)
+        half = len(array) // 2
+        parts = [(array[:half], first), (array[half:], first + half)]
+        return pa.concat_arrays([cast(part, kind, fail, start) for part, start in parts])
 
 
 def _is_number(kind: Any) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from yarrow._core import LONGEST_LINE
 from yarrow.errors import DataError, missing_dependency
 
 Source = str | os.PathLike[str] | BinaryIO
 
 _CHUNK = 1 << 18
+_ZSTD_CHUNK = 1 << 10  # four bytes may become 128 kB
 
 
 def open_bytes(source: Source) -> BinaryIO:
@@ -53,6 +55,21 @@ def source_name(source: Source) -> str:
         return "standard input" if source == "-" else os.fspath(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "the input"
+
+
+def lines_of(file: BinaryIO, name: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file, counted from 1. One of more than `longest` bytes is refused."""
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
+        if len(line) > longest and not line.endswith(b"\n"):
+            raise DataError(too_long("line", longest), source=name, line=number)
+        yield number, line
+
+
+def too_long(what: str, longest: int) -> str:
+    """What to say of a line that takes more memory than it should."""
+    return f"the {what} is longer than the limit of {longest} bytes; longest_line allows more"
 
 
 def _leave_open() -> None:
@@ -123,7 +140,7 @@ class _Zstd(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._pending:
             chunk = self._frame.unused_data if self._frame.eof else b""
-            chunk = chunk or self._file.read(_CHUNK >> 2)  # a chunk may grow much
+            chunk = chunk or self._file.read(_ZSTD_CHUNK)
             if not chunk:
                 if self._frame.eof:
                     return 0

@@ -5,23 +5,20 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import Any, BinaryIO, Literal
 
 from yarrow.errors import DataError, missing_dependency
 from yarrow.lazy import np
-from yarrow.stream.columns import Batch, Roles, present, rows_of, values_of
-from yarrow.stream.compressed import Source, open_bytes, source_name
+from yarrow.stream.columns import Batch, Roles, cast, present, rows_of, values_of
+from yarrow.stream.compressed import Source, lines_of, open_bytes, source_name, too_long
 from yarrow.stream.named_rows import NamedRows
 
 Kind = Literal["number", "boolean", "text"]
 
 BLOCK = 1 << 21
 """How many bytes make a batch, and how many of the first decide what type a column has."""
-
-LONGEST_ROW = 1 << 26
-"""How many bytes a row may have: what follows a quote that is never closed is no row."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -36,6 +33,7 @@ def read_csv(
     numeric: list[str],
     quotes: bool,
     kinds: dict[str, Kind],
+    longest_line: int,
 ) -> Generator[tuple[Batch, NamedRows]]:
     """Yield batches of rows; the parameters are those of `read_table`.
 
@@ -47,29 +45,31 @@ def read_csv(
         missing_dependency("pyarrow", "Reading CSV")
     name = source_name(source)
     with open_bytes(source) as file:
-        header, line = (columns, 1) if columns else _header(file, name, delimiter, quotes)
+        header, line = columns or [], 1
+        if not columns:
+            header, line = _header(file, name, delimiter, quotes, longest_line)
         _check_header(header, roles, numeric, name)
         try:
-            for block in _blocks(file, delimiter, quotes):
+            for block in _blocks(file, delimiter, quotes, longest_line):
                 cells, broken = _parse(block, header, delimiter, missing, quotes)
-                batch = _batch(name, line, cells, broken)
+                batch = _batch(name, line, cells, broken, b'"' in block)
                 yield batch, _rows(batch, roles, cells, kinds, numeric)
                 line += block.count(b"\n")
         except pa.ArrowInvalid as error:
             raise DataError(f"not readable as CSV: {error}", source=name, line=line) from None
-        except _EndlessRow:
-            problem = "the row that starts here never ends; is a quote left open?"
-            raise DataError(problem, source=name, line=line) from None
+        except _EndlessRow as error:
+            raise DataError(str(error), source=name, line=line) from None
 
 
-def _header(file: BinaryIO, name: str, delimiter: str, quotes: bool) -> tuple[list[str], int]:
+def _header(
+    file: BinaryIO, name: str, delimiter: str, quotes: bool, longest: int
+) -> tuple[list[str], int]:
     """Return the names of the columns, and the line of the first row: quoted names span lines."""
     lines = 0
 
     def texts() -> Iterator[str]:
         nonlocal lines
-        while line := file.readline(LONGEST_ROW):
-            lines += 1
+        for lines, line in lines_of(file, name, longest):
             yield line.decode("utf-8-sig" if lines == 1 else "utf-8")
         if lines:  # asked for more than there is
             raise DataError("the header never ends; is a quote left open?", source=name, line=1)
@@ -100,9 +100,11 @@ def cells_of(line: str, delimiter: str, quotes: bool, more: Iterable[str] = ()) 
 def _check_header(header: list[str], roles: Roles, numeric: list[str], name: str) -> None:
     roles.check(header, name)
     Roles(categories=frozenset(numeric)).check(header, name)
+    seen: set[str] = set()
     for column in header:
-        if header.count(column) > 1:
+        if column in seen:
             raise DataError("two columns have this name", source=name, field=column)
+        seen.add(column)
         if not column and roles.reads(column):  # as a rule, row numbers that were saved by mistake
             raise DataError(
                 "a column without a name is no feature; drop ''", source=name, field=column
@@ -110,10 +112,10 @@ def _check_header(header: list[str], roles: Roles, numeric: list[str], name: str
 
 
 class _EndlessRow(Exception):
-    """A row that is too long, or is not over where the file is."""
+    """A row that is too long, or is not over where the file is, in words."""
 
 
-def _blocks(file: BinaryIO, delimiter: str, quotes: bool) -> Iterator[bytes]:
+def _blocks(file: BinaryIO, delimiter: str, quotes: bool, longest: int) -> Iterator[bytes]:
     """Cut a file into blocks of whole rows.
 
     Arrow could do that as well, but it calls Python files from threads that outlive the reader.
@@ -129,11 +131,11 @@ def _blocks(file: BinaryIO, delimiter: str, quotes: bool) -> Iterator[bytes]:
         end = _last_row_end(block, quoted_cell)
         if end:
             yield block[:end]
-        elif len(block) > LONGEST_ROW:
-            raise _EndlessRow
+        elif len(block) > longest:
+            raise _EndlessRow(f"{too_long('row that starts here', longest)}; is a quote left open?")
         rest = block[end:]
     if any(not match["close"] for match in quoted_cell.finditer(rest)):
-        raise _EndlessRow
+        raise _EndlessRow("the row that starts here never ends; is a quote left open?")
     if rest:
         yield rest
 
@@ -153,6 +155,31 @@ def _parse(
     block: bytes, header: list[str], delimiter: str, missing: list[str], quotes: bool
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the cells of a block as columns of bytes, and the rows with too few or too many."""
+    try:
+        block.isascii() or block.decode()
+        return _parse_cells(block, header, delimiter, missing, quotes)
+    except UnicodeDecodeError:
+        # Arrow tells a broken row as text: every byte becomes a character of its own, and then
+        # again a byte.
+        marks = [mark.encode().decode("latin-1") for mark in missing]
+        text = block.decode("latin-1").encode()
+        cells, broken = _parse_cells(text, header, delimiter, marks, quotes)
+    return (
+        {name: _bytes_again(column) for name, column in cells.items()},
+        [row._replace(text=row.text.encode("latin-1").decode(errors="replace")) for row in broken],
+    )
+
+
+def _bytes_again(column: Any) -> Any:
+    import pyarrow as pa
+
+    cells = [None if c is None else c.decode().encode("latin-1") for c in column.to_pylist()]
+    return pa.array(cells, pa.binary())
+
+
+def _parse_cells(
+    block: bytes, header: list[str], delimiter: str, missing: list[str], quotes: bool
+) -> tuple[dict[str, Any], list[Any]]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -182,12 +209,12 @@ def _parse(
     return dict(zip(header, columns, strict=True)), broken
 
 
-def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any]) -> Batch:
-    """Start a batch whose first row is on `line`; rows span lines, and broken ones do so too."""
+def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any], quoted: bool) -> Batch:
+    """Start a batch whose first row is on `line`; rows may span lines, broken ones too."""
     import pyarrow.compute as pc
 
     spans = np.ones(len(next(iter(cells.values()))), np.int64)
-    for column in cells.values():
+    for column in cells.values() if quoted else ():
         spans[present(column)] += values_of(pc.count_substring(column, "\n"))
     places = np.array([row.number - 1 for row in broken], np.int64)
     is_broken = np.zeros(len(spans) + len(broken), np.bool_)
@@ -209,16 +236,17 @@ def _rows(
 ) -> NamedRows:
     import pyarrow as pa
 
-    blank = np.ones(len(batch.keep), np.bool_)
-    for column in cells.values():
-        blank &= ~present(column)
-    batch.keep &= ~blank
+    if all(column.null_count for column in cells.values()):  # else no row is without any value
+        blank = np.ones(len(batch.keep), np.bool_)
+        for column in cells.values():
+            blank &= ~present(column)
+        batch.keep &= ~blank
 
     typed = {}
     for name, column in cells.items():
         if roles.reads(name):
             not_utf8 = partial(batch.fail, column=name, problem="the cell is not UTF-8")
-            text = _cast(column, pa.string(), not_utf8)
+            text = cast(column, pa.string(), not_utf8)
             kinds[name] = _kind(roles, name, text, numeric, kinds.get(name))
             typed[name] = _typed(batch, name, text, kinds[name])
     return rows_of(batch, roles, typed, _label_values)
@@ -267,22 +295,7 @@ def _typed(batch: Batch, name: str, text: Any, kind: Kind) -> Any:
             "column among the 'categories', or this mark among the 'missing' ones",
         )
 
-    return _cast(pc.utf8_trim_whitespace(text), _arrow_type(kind), fail)
-
-
-def _cast(array: Any, kind: Any, fail: Callable[[int], None], first: int = 0) -> Any:
-    """Cast an array; where that fails, halve it until each bad cell is found, and make it null."""
-    import pyarrow as pa
-
-    try:
-        return array.cast(kind)
-    except pa.ArrowInvalid:
-        if len(array) == 1:
-            fail(first)
-            return pa.nulls(1, kind)
-        half = len(array) // 2
-        parts = [(array[:half], first), (array[half:], first + half)]
-        return pa.concat_arrays([_cast(part, kind, fail, start) for part, start in parts])
+    return cast(pc.utf8_trim_whitespace(text), _arrow_type(kind), fail)
 
 
 def _label_values(text: Any) -> list[Any]:
@@ -290,7 +303,7 @@ def _label_values(text: Any) -> list[Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    numbers = _cast(pc.utf8_trim_whitespace(text), pa.float64(), lambda _: None).to_pylist()
+    numbers = cast(pc.utf8_trim_whitespace(text), pa.float64(), lambda _: None).to_pylist()
     return [_label(cell, number) for cell, number in zip(text.to_pylist(), numbers, strict=True)]
 
 

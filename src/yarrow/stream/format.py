@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from yarrow._core import TextReaderF32, TextReaderF64
+from yarrow import schema
+from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.stream.compressed import Source, is_compressed, open_bytes, source_name
+from yarrow.stream.compressed import Source, is_compressed, lines_of, open_bytes, source_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,30 @@ def format_of_name(name: str) -> str | None:
     return _SUFFIXES.get(parts[-1]) if parts else None
 
 
+_COLUMNS = schema.ListOf(schema.Text())
+#: what a model's file may say of the stream that it was taught by; see `StreamFormat.described`
+DESCRIBED = schema.Fields(
+    {"format": schema.OneOf(FORMATS)},
+    optional={
+        "index_base": schema.OneOf((0, 1)),
+        "interactions": schema.ListOf(schema.Record(schema.Text(), schema.Text())),
+        "table": schema.Fields(
+            {},
+            optional={
+                **dict.fromkeys(("label", "weight"), schema.Maybe(schema.Text())),
+                **dict.fromkeys(("features", "columns"), schema.Maybe(_COLUMNS)),
+                **dict.fromkeys(("drop", "text", "categories", "numeric", "missing"), _COLUMNS),
+                "delimiter": schema.Maybe(schema.Text()),
+                **dict.fromkeys(("quotes", "header"), schema.Flag()),
+                "known": schema.MapOf(schema.OneOf(("number", "boolean", "text"))),
+            },
+            closed=True,
+        ),
+    },
+    closed=True,
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class StreamFormat:
     """How to read a stream: what `yarrow train` takes as options.
@@ -59,6 +84,7 @@ class StreamFormat:
     index_base: Literal["auto"] | int = "auto"  # or 0 or 1
     interactions: tuple[tuple[str, str], ...] = ()
     on_error: Literal["raise", "skip"] = "raise"
+    longest_line: int = LONGEST_LINE  # in bytes; a longer line, or row of a CSV file, is refused
     table: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -171,6 +197,7 @@ def text_reader(
         hash_bits=hash_bits,
         interactions=list(how.interactions),
         block_bytes=block_bytes,
+        longest_line=how.longest_line,
     )
 
 
@@ -221,25 +248,31 @@ class TableReader:
             options.setdefault("delimiter", "\t" if format == "tsv" else ",")
             if not header and not options.get("columns"):
                 options["columns"] = self._numbered_columns(
-                    options["delimiter"], options.get("quotes", True)
+                    options["delimiter"], options.get("quotes", True), how.longest_line
                 )
             format = "csv"
-        self._table = read_table(source, format=format, on_error=how.on_error, **options)  # type: ignore[arg-type]
+        self._table = read_table(
+            source,
+            format=format,  # type: ignore[arg-type]
+            on_error=how.on_error,
+            longest_line=how.longest_line,
+            **options,
+        )
 
-    def _numbered_columns(self, delimiter: str, quotes: bool) -> list[str]:
+    def _numbered_columns(self, delimiter: str, quotes: bool, longest: int) -> list[str]:
         """As many names as the first line has cells: 1, 2, 3..."""
         from yarrow.stream.csv_table import cells_of
 
-        line = self._data.start = self._data.file.readline()
-        if not line.strip():
-            raise DataError("the first line is empty", source=self._data.name, line=1)
-
-        def more() -> Iterator[str]:  # lines that a quoted cell of the first row goes on in
-            while line := self._data.file.readline():
+        def texts() -> Iterator[str]:  # more than one if a quoted cell goes on in the next
+            for _, line in lines_of(self._data.file, self._data.name, longest):
                 self._data.start += line
                 yield line.decode("utf-8", "replace")
 
-        cells = cells_of(line.decode("utf-8", "replace"), delimiter, quotes, more())
+        lines = texts()
+        first = next(lines, "")
+        if not first.strip():
+            raise DataError("the first line is empty", source=self._data.name, line=1)
+        cells = cells_of(first, delimiter, quotes, lines)
         return [str(number) for number in range(1, len(cells) + 1)]
 
     @property
@@ -313,7 +346,8 @@ def _columns(source: Source, file: BinaryIO, format: str, how: StreamFormat) -> 
         import pyarrow.parquet as parquet
 
         return list(parquet.read_schema(source).names)
-    lines = (line.decode("utf-8-sig") for line in open_bytes(file))
+    numbered = lines_of(open_bytes(file), source_name(source), how.longest_line)
+    lines = (line.decode("utf-8-sig") for _, line in numbered)
     line = next(lines, "")
     if format == "jsonl":
         return list(json.loads(line))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
-import itertools
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
 
+from yarrow._core import LONGEST_LINE
 from yarrow.errors import DataError, ParameterError, missing_dependency
 from yarrow.lazy import np
 from yarrow.stream.columns import (
@@ -24,8 +25,8 @@ from yarrow.stream.columns import (
     rows_of,
     word_counts,
 )
-from yarrow.stream.compressed import Source, open_bytes, source_name
-from yarrow.stream.csv_table import Kind, read_csv
+from yarrow.stream.compressed import Source, lines_of, open_bytes, source_name
+from yarrow.stream.csv_table import BLOCK, Kind, read_csv
 from yarrow.stream.named_rows import Label, NamedRows, block_of
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -59,6 +60,7 @@ def read_table(
     quotes: bool = True,
     known: Mapping[str, Kind] | None = None,
     on_error: Literal["raise", "skip"] = "raise",
+    longest_line: int = LONGEST_LINE,
 ) -> Table:
     r"""Read a table as batches of named rows, in bounded memory.
 
@@ -83,6 +85,7 @@ def read_table(
     known : what columns of an earlier CSV file were (`Table.kinds`), so that this one, whose cells
         may look different, is read alike; what is declared above comes first
     on_error : "raise" stops at the first bad row, "skip" leaves bad rows out and counts them
+    longest_line : how many bytes a line of JSON or a row of a CSV file may have, to bound memory
 
     Notes
     -----
@@ -110,16 +113,7 @@ def read_table(
         raise ParameterError(
             f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
         )
-    roles = Roles(
-        label=label,
-        weight=weight,
-        features=None if features is None else frozenset(_names("features", features)),
-        drop=frozenset(name for name in (*_names("drop", drop), label, weight) if name is not None),
-        text=text
-        if isinstance(text, Mapping)
-        else dict.fromkeys(_names("text", text), word_counts),
-        categories=frozenset(_names("categories", categories)),
-    )
+    roles = _roles(label, weight, features, drop, text, categories)
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
     if format == "csv":
@@ -133,10 +127,101 @@ def read_table(
             numeric=_names("numeric", numeric),
             quotes=quotes,
             kinds=kinds,
+            longest_line=longest_line,
         )
+    elif format == "jsonl":
+        read = partial(_read_json_lines, source, roles, longest_line)
     else:
-        read = partial(_read_json_lines if format == "jsonl" else _read_parquet, source, roles)
+        read = partial(_read_parquet, source, roles)
     return Table(read, on_error == "skip", kinds)
+
+
+def _roles(
+    label: str | None = None,
+    weight: str | None = None,
+    features: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    text: Iterable[str] | Mapping[str, TextFunction] = (),
+    categories: Iterable[str] = (),
+) -> Roles:
+    return Roles(
+        label=label,
+        weight=weight,
+        features=None if features is None else frozenset(_names("features", features)),
+        drop=frozenset(name for name in (*_names("drop", drop), label, weight) if name is not None),
+        text=text
+        if isinstance(text, Mapping)
+        else dict.fromkeys(_names("text", text), word_counts),
+        categories=frozenset(_names("categories", categories)),
+    )
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Makes features of one row, a dict of columns, as `read_table` does of those of a file.
+
+    Cells of a CSV file are texts, so texts are read as its columns turned out to be.
+    """
+
+    roles: Roles
+    kinds: Mapping[str, Kind]
+    missing: frozenset[str]
+
+    @classmethod
+    def of(cls, format: str, options: Mapping[str, Any]) -> RowReader:
+        """The reader for what was read in this format and with these options of `read_table`."""
+        said = ("label", "weight", "features", "drop", "text", "categories")
+        roles = _roles(**{name: options[name] for name in said if name in options})
+        if format not in ("csv", "tsv"):
+            return cls(roles, {}, frozenset())
+        kinds = options.get("known", {})
+        names = {name for name, kind in kinds.items() if kind == "text"} - roles.text.keys()
+        roles = dataclasses.replace(roles, categories=roles.categories | names)
+        return cls(roles, kinds, frozenset(options.get("missing", ("",))))
+
+    def __call__(self, record: Any) -> Any:
+        """The features; what is no dict is given back, for the learner to refuse."""
+        if not isinstance(record, Mapping):
+            return record
+        row: dict[Any, Any] = {}
+        made: dict[Any, Any] = {}
+        for name, value in record.items():
+            if hasattr(value, "item"):
+                value = value.item()  # a number of NumPy
+            if isinstance(value, str) and name in self.kinds:
+                value = self._cell(name, value)
+            (made if self._is_made(name) else row)[name] = value
+        return row_features(self.roles, row) | made
+
+    def _cell(self, name: str, text: str) -> Any:
+        if text in self.missing:
+            return None
+        kind = self.kinds[name]
+        if kind == "text":
+            return text
+        try:
+            return _BOOLEANS[text.strip().lower()] if kind == "boolean" else _number(text)
+        except (KeyError, ValueError):
+            expected = "a number" if kind == "number" else "true or false"
+            raise DataError(f"{text!r} is not {expected}", field=name) from None
+
+    def _is_made(self, name: Any) -> bool:
+        """Whether it is a feature that was made of one of the chosen columns."""
+        chosen = self.roles.features
+        if chosen is None or name in chosen:
+            return False
+        return not isinstance(name, str) or any(
+            name.startswith((f"{column}=", f"{column}.")) for column in chosen
+        )
+
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def _number(text: str) -> float:
+    if "_" in text:  # which Python alone reads
+        raise ValueError(text)
+    return float(text)
 
 
 class Table:
@@ -169,11 +254,27 @@ class Table:
                     yield rows
 
 
-def _read_json_lines(source: Source, roles: Roles) -> Batches:
+def _json_chunks(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """Lines with something on them, some at a time."""
+    chunk: list[tuple[int, bytes]] = []
+    size = 0
+    for number, line in lines:
+        if line.isspace():
+            continue
+        chunk.append((number, line))
+        size += len(line)
+        if len(chunk) == _JSON_ROWS or size >= BLOCK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _read_json_lines(source: Source, roles: Roles, longest_line: int) -> Batches:
+    name = source_name(source)
     with open_bytes(source) as file:
-        lines = ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
-        while chunk := list(itertools.islice(lines, _JSON_ROWS)):
-            batch = Batch(source_name(source), "line", [number for number, _ in chunk])
+        for chunk in _json_chunks(lines_of(file, name, longest_line)):
+            batch = Batch(name, "line", [number for number, _ in chunk])
             parsed: list[tuple[dict[str, float], Label, float]] = []
             for _, line in chunk:
                 try:
@@ -194,21 +295,23 @@ def _read_json_lines(source: Source, roles: Roles) -> Batches:
 
 def _parse_row(roles: Roles, line: bytes) -> tuple[dict[str, float], Label, float]:
     try:
-        record = json.loads(line.removeprefix(codecs.BOM_UTF8))
+        record = json.loads(line.decode("utf-8-sig"))
         if b"\\u" in line:
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
+        if not isinstance(record, dict):
+            raise DataError("not a JSON object")
+        label, weight = roles.label, roles.weight
+        return (
+            row_features(roles, record),
+            0 if label is None else as_label(label, record.get(label)),
+            1.0 if weight is None else as_weight(weight, record.get(weight)),
+        )
+    except DataError:
+        raise
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg} at column {error.pos + 1}") from None
     except (ValueError, RecursionError) as error:  # nested too deep, or not UTF-8
         raise DataError(f"not JSON: {error}") from None
-    if not isinstance(record, dict):
-        raise DataError("not a JSON object")
-    label, weight = roles.label, roles.weight
-    return (
-        row_features(roles, record),
-        0 if label is None else as_label(label, record.get(label)),
-        1.0 if weight is None else as_weight(weight, record.get(weight)),
-    )
 
 
 def _read_parquet(source: Source, roles: Roles) -> Batches:

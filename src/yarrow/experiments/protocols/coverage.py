@@ -14,7 +14,7 @@ from yarrow.experiments.spec import Cell
 from yarrow.feedback import PredictionSetClassifier
 from yarrow.lazy import np
 
-REVISION = 1
+REVISION = 2
 _WINDOWS = 40
 
 

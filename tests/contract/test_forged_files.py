@@ -1,0 +1,208 @@
+"""Whatever a file says, it is refused, or gives a model that works: `forging` changes each kind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import forging
+import numpy as np
+import pytest
+
+import yarrow
+from yarrow import linear_model, model_file
+from yarrow.errors import ModelFileError
+
+KINDS = ("model", "export", "kernel", "experts", "bandit", "feedback", "decomposition")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_forged_files_are_refused_or_work(kind: str) -> None:
+    contents = forging.chosen(f"{kind}:")
+    for number in range(max(300, len(contents))):
+        name, content = contents[number % len(contents)]
+        rng = random.Random(number)
+        try:
+            forging.judge(forging.forged(content, rng), rng)
+        except Exception as error:
+            raise AssertionError(f"{name}, number {number}: {error!r}") from error
+
+
+def forged(path: Path, model: Any, change: Any) -> Path:
+    """The file of a model after a change to its tensors and metadata, with right digests."""
+    tensors, metadata = model._packed()
+    tensors = {name: np.array(array) for name, array in tensors.items()}
+    metadata = json.loads(json.dumps(metadata))
+    change(tensors, metadata)
+    model_file.write(path, tensors, metadata)
+    return path
+
+
+def taught(model: Any) -> Any:
+    for i in range(30):
+        model.learn_one({"a": 1.0, "b": float(i % 3)}, ["x", "y", "z"][i % 3])
+    return model
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1", "topk", "all", "max_loss"])
+def test_blocks_are_as_wide_as_their_classes(multiclass: str, tmp_path: Path) -> None:
+    model = taught(linear_model.AROWClassifier(multiclass=multiclass))
+
+    def widen(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors["blocks"] = np.concatenate([tensors["blocks"]] * 50, axis=2)
+        for name in ("scale", "ww", "scale_sum", "column_updates", "column_memory", "restarts"):
+            tensors[name] = np.concatenate([tensors[name]] * 50)
+
+    with pytest.raises(ModelFileError, match="number of classes"):
+        yarrow.load(forged(tmp_path / "wide", model, widen))
+
+
+def test_a_regressor_has_one_column(tmp_path: Path) -> None:
+    model = linear_model.PassiveAggressiveRegressor()
+    model.learn_one({"a": 1.0}, 2.0)
+
+    def widen(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors["blocks"] = np.concatenate([tensors["blocks"]] * 9, axis=2)
+        for name in ("scale", "ww", "scale_sum", "column_updates", "column_memory", "restarts"):
+            tensors[name] = np.concatenate([tensors[name]] * 9)
+
+    with pytest.raises(ModelFileError, match="number of classes"):
+        yarrow.load(forged(tmp_path / "wide", model, widen))
+
+
+def test_an_export_has_a_score_a_class(tmp_path: Path) -> None:
+    path = tmp_path / "export"
+    taught(linear_model.Perceptron()).export(path)
+    tensors, metadata = model_file.read(path)
+    tensors = {name: np.array(array) for name, array in tensors.items()}
+    tensors["intercept"] = np.zeros(400)
+    model_file.write(path, tensors, metadata)
+    with pytest.raises(ModelFileError, match="do not go together"):
+        yarrow.load(path)
+
+
+def test_a_file_names_only_classes_that_files_may_hold(tmp_path: Path) -> None:
+    """`load` and other functions stand in the packages beside the classes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # whoever opens it waits for ever
+    model = taught(yarrow.experts.HedgeClassifier([yarrow.Perceptron()]))
+    call = {"estimator": "load", "parameters": {"path": str(pipe)}}
+
+    def call_in_a_parameter(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["parameters"]["learners"] = {"list": [call]}
+
+    def call_as_a_member(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["members"][0] = {"fresh": call}
+
+    def call_itself(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata |= {"kind": "model", "estimator": "load"}
+
+    for change in (call_in_a_parameter, call_as_a_member, call_itself):
+        with pytest.raises(ModelFileError, match="'load'"):
+            yarrow.load(forged(tmp_path / "forged", model, change))
+
+
+@pytest.mark.parametrize("bits", [20, 26, 30])
+def test_sizes_are_compared_with_the_file_before_anything_is_made(
+    bits: int, tmp_path: Path
+) -> None:
+    model = taught(linear_model.AROWClassifier(hash_bits=4))
+
+    def claim(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["parameters"]["hash_bits"] = metadata["made_with"]["hash_bits"] = bits
+
+    path = forged(tmp_path / "large", model, claim)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="places"):
+        yarrow.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def change_scalar(place: int, value: float) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors["scalars"][place] = value
+
+    return change
+
+
+def change_array(name: str, value: Any) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name].reshape(-1)[:1] = value
+
+    return change
+
+
+def change_field(name: str, value: Any) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata[name] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (change_scalar(8, -1.0), "'scalars' has a number out of range"),  # the lapse
+        (change_scalar(8, 0.9), "'scalars' has a number out of range"),
+        (change_scalar(7, 0.0), "'scalars' has a number out of range"),  # the scale of margins
+        (change_scalar(0, 0.5), "'scalars' has a number out of range"),  # rows
+        (change_array("calibration_right", -1.0), "out of range"),
+        (change_array("name_bytes", 255), "UTF-8"),
+        (change_array("ww", -1.0), "out of range"),
+        (change_array("scale", np.nan), "out of range"),
+        (change_field("class_weights", [["x", -1.0]]), "'class_weights'.*number >= 0"),
+        (change_field("class_weights", [["x", float("nan")]]), "'class_weights'.*number >= 0"),
+        (change_field("classes", ["x", "y", "x"]), "nothing stands twice"),
+        (change_field("classes", ["x", "y", "\ud800"]), "a class"),
+        (change_field("classes", "xyz"), "a list"),
+        (change_field("n_features_in", 10**30), "n_features_in"),
+        (change_field("stream", {"format": "svmlight", "interactions": [1]}), "interactions"),
+        (change_field("stream", {"format": "elf"}), "'format'"),
+        (change_field("parameters", None), "'parameters' must be an object"),
+        (change_field("parameters", {"r": 1, "R": 2}), "no parameter 'R'"),
+    ],
+)
+def test_each_number_has_its_type_and_range(change: Any, says: str, tmp_path: Path) -> None:
+    model = taught(linear_model.AROWClassifier())
+    with pytest.raises(ModelFileError, match=says) as caught:
+        yarrow.load(forged(tmp_path / "forged", model, change))
+    assert str(tmp_path / "forged") in str(caught.value)
+
+
+@pytest.mark.parametrize("metadata", [[], None, 7, "text"])
+def test_metadata_is_an_object(metadata: Any, tmp_path: Path) -> None:
+    path = tmp_path / "forged"
+    model_file.write(path, {}, metadata)
+    with pytest.raises(ModelFileError, match="no JSON object"):
+        yarrow.load(path)
+
+
+def test_numbers_may_stand_at_odd_addresses(tmp_path: Path) -> None:
+    model = taught(linear_model.AROWClassifier(dtype="float64"))
+    content = b"".join(model_file.dump("it", *model._packed()))
+    size = 8 + int.from_bytes(content[:8], "little")
+    header = content[8:size].rstrip() + b" "
+    if (8 + len(header)) % 8 == 0:
+        header += b" "
+    path = tmp_path / "odd"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + content[size:])
+    row = {"a": 1.0, "b": 2.0}
+    assert yarrow.load(path).predict_proba_one(row) == model.predict_proba_one(row)
+
+
+@pytest.mark.parametrize("kind", ["kernel", "decomposition"])
+def test_integers_are_no_fractions(kind: str, tmp_path: Path) -> None:
+    """An array of integers in the place of fractions would lose what is learned next."""
+    for name, content in forging.chosen(f"{kind}:"):
+        tensors, metadata = model_file.parse(name, bytearray(content))
+        for key, array in tensors.items():
+            if array.dtype.kind == "f":
+                changed = tensors | {key: np.zeros(array.shape, np.int64)}
+                model_file.write(tmp_path / "forged", changed, metadata)
+                with pytest.raises(ModelFileError, match="type"):
+                    yarrow.load(tmp_path / "forged")
