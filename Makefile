@@ -35,7 +35,8 @@ docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured
 	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
 
-pictures: .venv/bench ## the pictures of docs/decomposition.md, from real data (a minute)
+pictures: .venv/bench ## the pictures of README.md and docs/decomposition.md (a minute)
+	$(BIN)/python tools/why.py
 	$(BIN)/python tools/decomposition.py
 
 lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core

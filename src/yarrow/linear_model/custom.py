@@ -49,6 +49,17 @@ class CustomClassifier(LinearClassifier):
     >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
     >>> model.predict_one({"pills": 1})
     'spam'
+
+    The same, with the step bounded by a parameter C, compiled by numba:
+
+    >>> import numba
+    >>> pointer = numba.types.CPointer(numba.types.float64)
+    >>> @numba.cfunc(numba.types.void(pointer, pointer, pointer))
+    ... def pa1(situation, parameters, step):
+    ...     margin, target, zz = situation[0], situation[1], situation[2]
+    ...     step[0] = 1.0
+    ...     step[1] = min(parameters[0], max(0.0, target - margin) / zz) if zz > 0 else 0.0
+    >>> model = CustomClassifier(pa1, parameters=(0.1,))
     """
 
     rule: Any = anything(
