@@ -82,10 +82,12 @@ def test_blocks_are_longer_where_rows_depend_on_each_other() -> None:
         for stay in (0.0, 0.5, 0.9)
     ]
     assert lengths[0] < 6 < lengths[1] < lengths[2]
-    # For this series Politis & White's (2*g^2/D)^(1/3) is known: g/sum = 2*r/(1 - r^2).
-    for stay, length in zip((0.5, 0.9), lengths[1:], strict=True):
-        known = (1.5 * (2 * stay / (1 - stay**2)) ** 2 * 2000) ** (1 / 3)
-        assert length == pytest.approx(known, rel=0.35)
+    # For this series Politis & White's (2*g^2/D)^(1/3) is known: g/sum = 2*r/(1 - r^2), D = 4/3.
+    for stay in (0.5, 0.7):
+        rows = 200_000
+        length = np.mean([block_length(dependent(chance, rows, stay)) for _ in range(5)])
+        known = (1.5 * (2 * stay / (1 - stay**2)) ** 2 * rows) ** (1 / 3)
+        assert length == pytest.approx(known, rel=0.04)
     assert block_length(np.ones(100)) == block_length([1.0]) == 1
 
 
