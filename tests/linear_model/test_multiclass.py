@@ -240,3 +240,16 @@ def test_top1_scw_steps_are_argmins(variant, covariance):
         )
         np.testing.assert_allclose(variance, narrowed, rtol=1e-6)
     assert updates > 5
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_while_one_class_is_known_it_is_predicted_and_coef_speaks_for_it(multiclass):
+    X = np.array([[1.0, 0.0], [1.0, 0.5], [-1.0, 0.0]])
+    model = AROWClassifier(multiclass=multiclass).partial_fit(X[:2], ["a", "a"])
+    assert model.predict(X).tolist() == ["a"] * 3
+    assert (model.decision_function(X) <= 0).all()  # above 0 would be the second class
+    if multiclass == "ovr":  # with rivals, a class without one has nothing to learn
+        assert (model.decision_function(X[:2]) < 0).all()
+        assert (X[:2] @ model.coef_[0] + model.intercept_ > 0).all()
+    model.partial_fit(X[2:], ["b"])
+    assert model.predict(X).tolist() == ["a", "a", "b"]
