@@ -262,3 +262,37 @@ def test_whatever_happens_the_state_is_that_of_the_log(seed: int, tmp_path: Path
         if rng.random() < 0.7:
             session.tick()
     assert learned(session) == replayed(session, session._ticked)
+
+
+def test_what_was_seen_at_the_same_moment_counts_when_something_was_said() -> None:
+    clock = HandClock()
+    session = session_at(clock)
+    session.record([Change(focus(MORNING, "/a"), "")])
+    clock.at += 1
+    session.declare("Tax return")
+    session.record([Change(focus(MORNING, "/b"), "")])  # as late as the last event was early
+    times = [entry.time for _, entry in session.store.entries() if isinstance(entry, Event)]
+    assert times == [MORNING, MORNING + 1]
+
+
+def test_pages_are_told_that_time_passes_every_twenty_seconds() -> None:
+    clock = HandClock()
+    session = session_at(clock)
+    session.tick()
+    told = session.version
+    clock.at += 19.9
+    session.tick()
+    assert session.version == told
+    clock.at = MORNING + 20
+    session.tick()
+    assert session.version == told + 1
+
+
+def test_a_snapshot_is_kept_every_four_hours() -> None:
+    kept = []
+    clock = HandClock()
+    session = session_at(clock, checkpoint_after=3600.0)
+    session.store.add_snapshot = lambda place, *_: kept.append(place[0])  # type: ignore[method-assign]
+    for hour in range(10):
+        session.record([Change(focus(MORNING + 3600 * hour, f"/{hour}"), "")])
+    assert [(at - MORNING) / 3600 for at in kept] == [0, 4, 8]
