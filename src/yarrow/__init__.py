@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "bandit",
+    "compare",
     "datasets",
     "decomposition",
     "evaluate",
-    "experiments",
     "experts",
     "feature_selection",
     "features",

@@ -12,8 +12,8 @@ import click
 from yarrow.cli.options import OUTPUT, Command, option
 
 if TYPE_CHECKING:
-    from yarrow.experiments.results import Measured, Results
-    from yarrow.experiments.spec import Reproduction
+    from reproduction.results import Measured, Results
+    from reproduction.spec import Reproduction
 
 _PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
 _FAILURES_SHOWN = 5
@@ -70,19 +70,18 @@ def command(
       yarrow reproduce arow-synthetic
       yarrow reproduce --all --output docs/reproduction
     """
-    from yarrow.experiments import engine, reproductions
-    from yarrow.report import reproduction as pages
+    from reproduction import engine, pages, specs
     from yarrow.report.numbers import duration
 
     if listed:
-        for name in reproductions.NAMES + reproductions.OTHERS:
-            one = reproductions.named(name)
+        for name in specs.NAMES + specs.OTHERS:
+            one = specs.named(name)
             about = [f"{name}: {one.title}", one.paper, one.budget]
             click.echo("\n  ".join(line for line in about if line))
         return 0
     if everything == bool(names):
         raise click.UsageError("say which by NAME, or --all, or --list")
-    chosen = [reproductions.named(name) for name in names or reproductions.NAMES]
+    chosen = [specs.named(name) for name in names or specs.NAMES]
     started = time.monotonic()
     written: list[tuple[Reproduction, Results | None, pages.Written | None]] = []
     failed = False
