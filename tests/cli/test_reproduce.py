@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import pytest
 from cli.support import Run
@@ -10,6 +11,7 @@ from cli.support import Run
 from reproduction import specs
 from reproduction.findings import Claim, Table
 from reproduction.spec import Data, Learner, Reproduction, Study
+from yarrow import checkout
 
 DATA = Data("small", "synthetic/gaussian", {"rows": 200, "test_rows": 100}, drawn=True)
 PA = Learner("PA", "PassiveAggressiveClassifier")
@@ -113,3 +115,19 @@ def test_all_are_listed_with_their_budgets(run: Run) -> None:
     for name in specs.NAMES:
         assert f"{name}: {specs.named(name).title}\n" in listed
         assert specs.named(name).budget in listed
+
+
+def test_without_a_checkout_one_sentence_says_how_to_get_it(
+    run: Run, tmp_path, monkeypatch
+) -> None:
+    root = str(checkout._SOURCE)
+    monkeypatch.setattr(checkout, "_SOURCE", tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one != root])
+    (tmp_path / "reproduction").mkdir()  # pages of before are no checkout
+    monkeypatch.chdir(tmp_path)
+    said = run("reproduce", "--list", code=2).stderr
+    assert "no part of the installed package; run 'yarrow reproduce' in a checkout" in said
+    assert "Measure the papers' experiments" in run("--help").stdout
+    assert "--reduced" in run("reproduce", "--help").stdout
+    monkeypatch.chdir(f"{root}/docs")  # but a checkout may be where one stands
+    assert run("reproduce", "--list").stdout.startswith("arow-synthetic: ")

@@ -87,6 +87,12 @@ def test_a_damaged_file_is_measured_anew(tmp_path):
     assert [one.outcome for one in before] == [one.outcome for one in after]
 
 
+def test_the_key_of_a_cell_stays_what_it_was():
+    """Else everything that anybody has in a cache would be measured again."""
+    cell = next(study(noise=(0.1,)).cells())
+    assert cell.key("0.1.0 tuned 1") == "1fe199f3164260aa61e1645b55503f73"
+
+
 def test_processes_give_what_one_gives(tmp_path):
     alone = measure(study().cells(), tmp_path / "alone")
     together = measure(study().cells(), tmp_path / "together", workers=2)
