@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from reproduction.activity_lab.baselines import SOLVERS, BatchLargeMargin, RuleWatcher, Solver
+from reproduction.activity_lab.generator import Life, desktop_life
+from reproduction.activity_lab.simulation import Outcome, Watcher, short_life, simulate
 from reproduction.spec import Cell
-from yarrow.activity.baselines import SOLVERS, BatchLargeMargin, RuleWatcher, Solver
-from yarrow.activity.generator import Life, desktop_life
 from yarrow.activity.recogniser import Recogniser
-from yarrow.activity.simulation import Outcome, Watcher, short_life, simulate
 from yarrow.activity.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np

@@ -14,8 +14,8 @@ import time
 from operator import attrgetter
 from typing import Protocol
 
+from reproduction.activity_lab.generator import Life, Switch
 from yarrow.activity.events import Event
-from yarrow.activity.generator import Life, Switch
 from yarrow.activity.said import Confirm, Correct, Create, Declare, Entry
 from yarrow.activity.thoughts import Alarm
 

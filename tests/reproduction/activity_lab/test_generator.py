@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from yarrow.activity.generator import Life, desktop_life
+from reproduction.activity_lab.generator import Life, desktop_life
 from yarrow.activity.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 

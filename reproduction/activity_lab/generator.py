@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import random
 
-from yarrow.activity import generator_words as lexicon
+from reproduction.activity_lab import generator_words as lexicon
 from yarrow.activity.events import Event
 from yarrow.errors import ParameterError
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from reproduction.activity_lab.baselines import BatchLargeMargin, RuleWatcher
+from reproduction.activity_lab.generator import Life, Switch, desktop_life
+from reproduction.activity_lab.simulation import short_life, simulate
 from yarrow.activity import Confirm, Correct, Create, Declare, Event, Recogniser
-from yarrow.activity.baselines import BatchLargeMargin, RuleWatcher
 from yarrow.activity.features import SCALE
-from yarrow.activity.generator import Life, Switch, desktop_life
 from yarrow.activity.learning import FIRST_WEIGHTS, Example, Weights
 from yarrow.activity.said import Entry
-from yarrow.activity.simulation import short_life, simulate
 from yarrow.activity.thoughts import Alarm
 
 
