@@ -7,14 +7,14 @@ import re
 import time
 from typing import TYPE_CHECKING, Literal
 
-from yarrow.activity import said
-from yarrow.activity.categories import Categories, Category
-from yarrow.activity.events import Event
-from yarrow.activity.features import SCALE
-from yarrow.activity.learning import Example, Weights
-from yarrow.activity.said import Entry
-from yarrow.activity.thoughts import Alarm
-from yarrow.activity.vectors import InformationVector, VectorBuilder
+from yarrow.activity.log import said
+from yarrow.activity.log.events import Event
+from yarrow.activity.log.said import Entry
+from yarrow.activity.model.features import SCALE
+from yarrow.activity.model.learning import Example, Weights
+from yarrow.activity.model.thoughts import Alarm
+from yarrow.activity.model.vectors import InformationVector, VectorBuilder
+from yarrow.activity.sources.categories import Categories, Category
 from yarrow.lazy import np
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from reproduction.activity_lab.baselines import SOLVERS, BatchLargeMargin, RuleW
 from reproduction.activity_lab.generator import Life, desktop_life
 from reproduction.activity_lab.simulation import Outcome, Watcher, short_life, simulate
 from reproduction.spec import Cell
-from yarrow.activity.recogniser import Recogniser
-from yarrow.activity.vectors import VectorBuilder
+from yarrow.activity.model.recogniser import Recogniser
+from yarrow.activity.model.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 

@@ -3,9 +3,8 @@
 The model is that of Shen & Dietterich (2009), section 5; docs/activity.md tells how it works.
 """
 
-from yarrow.activity.events import Event
-from yarrow.activity.recogniser import Recogniser
-from yarrow.activity.said import (
+from yarrow.activity.log.events import Event
+from yarrow.activity.log.said import (
     Archive,
     Associate,
     Confirm,
@@ -15,7 +14,8 @@ from yarrow.activity.said import (
     Merge,
     Rename,
 )
-from yarrow.activity.thoughts import Alarm, Thought
+from yarrow.activity.model.recogniser import Recogniser
+from yarrow.activity.model.thoughts import Alarm, Thought
 
 __all__ = [
     "Alarm",

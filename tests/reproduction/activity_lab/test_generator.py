@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from reproduction.activity_lab.generator import Life, desktop_life
-from yarrow.activity.vectors import VectorBuilder
+from yarrow.activity.model.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 
 
