@@ -7,12 +7,11 @@ import re
 import time
 from typing import TYPE_CHECKING, Literal
 
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.said import Entry
+from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.features import SCALE
 from yarrow.activity.model.learning import Example, Weights
-from yarrow.activity.model.thoughts import Alarm
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
 from yarrow.activity.sources.categories import Categories, Category
 from yarrow.lazy import np
@@ -99,15 +98,15 @@ class RuleWatcher:
         match entry:
             case Event():
                 alarms += self._take(self._builder.tell(entry))
-            case said.Create():
+            case Create():
                 self._write_rule(entry.activity, entry.name)
-            case said.Declare():
+            case Declare():
                 self._take(self._builder.cut(entry.time))
                 self.declared, self._row = entry.activity, (-1, 0)
-            case said.Correct():
+            case Correct():
                 self.declared, self._row = entry.activity, (-1, 0)
                 self._correct(entry)
-            case said.Confirm():
+            case Confirm():
                 self._row = (-1, 0)
         return alarms
 
@@ -122,7 +121,7 @@ class RuleWatcher:
         """When each information vector ended, and its activity."""
         return [(end, activity) for _, end, activity in self._minutes]
 
-    def _correct(self, entry: said.Correct) -> None:
+    def _correct(self, entry: Correct) -> None:
         for line in range(len(self._minutes) - 1, -1, -1):
             start, end, _ = self._minutes[line]
             if (start + end) / 2 < entry.since:

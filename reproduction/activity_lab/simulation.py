@@ -15,9 +15,9 @@ from operator import attrgetter
 from typing import Protocol
 
 from reproduction.activity_lab.generator import Life, Switch
+from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.said import Confirm, Correct, Create, Declare, Entry
-from yarrow.activity.model.thoughts import Alarm
+from yarrow.activity.model.explain import Alarm
 
 RIGHT_WITHIN = 300.0
 """Seconds between a switch and an alarm that is right about it."""

@@ -14,7 +14,7 @@ from activity.support import MORNING, HandClock, session_at, work
 from cli.support import Run
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Confirm
 from yarrow.activity.log.events import Event
 from yarrow.activity.log.store import Store
 from yarrow.cli import main
@@ -158,7 +158,7 @@ def test_a_full_disk_and_a_file_that_may_not_be_written_are_sentences(
 def test_a_write_that_failed_leaves_no_transaction_open(path: Path) -> None:
     store = Store(path)
     with pytest.raises(TypeError):
-        store.append([said.Confirm(MORNING), 5])  # type: ignore[list-item]
+        store.append([Confirm(MORNING), 5])  # type: ignore[list-item]
     assert not store._db.in_transaction
     store._db.execute("PRAGMA max_page_count = 1")  # the disk is full
     with pytest.raises(sqlite3.OperationalError, match="full"):

@@ -3,8 +3,7 @@
 The model is that of Shen & Dietterich (2009), section 5; docs/activity.md tells how it works.
 """
 
-from yarrow.activity.log.events import Event
-from yarrow.activity.log.said import (
+from yarrow.activity.log.entries import (
     Archive,
     Associate,
     Confirm,
@@ -14,8 +13,9 @@ from yarrow.activity.log.said import (
     Merge,
     Rename,
 )
+from yarrow.activity.log.events import Event
+from yarrow.activity.model.explain import Alarm, Thought
 from yarrow.activity.model.recogniser import Recogniser
-from yarrow.activity.model.thoughts import Alarm, Thought
 
 __all__ = [
     "Alarm",

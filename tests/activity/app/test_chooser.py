@@ -10,7 +10,7 @@ from activity.browsing import IN_A_BROWSER, expect
 from activity.support import MORNING, work
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Archive, Associate, Correct, Declare, Merge
 from yarrow.activity.log.events import Event
 
 pytestmark = IN_A_BROWSER
@@ -81,7 +81,7 @@ def test_r_marks_what_the_stretch_is_taken_for(page: Any, session: Session) -> N
     expect(marked(page)).to_contain_text("Tax return")
     page.keyboard.press("Enter")
     kind, activity, since, until = stored(page, session, before)
-    assert (kind, activity, since) == (said.Correct, TAX, began)
+    assert (kind, activity, since) == (Correct, TAX, began)
     assert until == pytest.approx(began + 600, abs=1)
     expect(page.locator("#current")).to_have_text("Letters")
 
@@ -98,7 +98,7 @@ def test_what_happens_meanwhile_does_not_change_what_enter_takes(
     expect(page.locator("#ranked li").first).to_contain_text("Garden")
     expect(marked(page)).to_contain_text("Tax return")
     page.keyboard.press("Enter")
-    assert stored(page, session, before)[:2] == [said.Correct, TAX]
+    assert stored(page, session, before)[:2] == [Correct, TAX]
 
 
 def test_a_click_on_a_stretch_marks_what_it_is(page: Any, session: Session) -> None:
@@ -108,7 +108,7 @@ def test_a_click_on_a_stretch_marks_what_it_is(page: Any, session: Session) -> N
     expect(page.locator("#chooser-about")).to_have_text(re.compile("^So far: Tax return, declared"))
     expect(marked(page)).to_contain_text("Tax return")
     page.keyboard.press("Enter")
-    assert stored(page, session, before)[:3] == [said.Correct, TAX, MORNING]
+    assert stored(page, session, before)[:3] == [Correct, TAX, MORNING]
 
 
 def test_c_marks_neither_what_is_asked_nor_the_present_one(page: Any, session: Session) -> None:
@@ -122,7 +122,7 @@ def test_c_marks_neither_what_is_asked_nor_the_present_one(page: Any, session: S
     expect(marked(page)).to_have_text("Letters")
     page.keyboard.press("Enter")
     assert stored(page, session, before) == [
-        said.Correct,
+        Correct,
         number_of(session, "Letters"),
         since,
         None,
@@ -142,7 +142,7 @@ def test_c_marks_nothing_where_nothing_else_is_known(page: Any, session: Session
     page.keyboard.type("tax")  # who says so may have it
     expect(marked(page)).to_contain_text("Tax return")
     page.keyboard.press("Enter")
-    assert stored(page, session, before)[:2] == [said.Correct, TAX]
+    assert stored(page, session, before)[:2] == [Correct, TAX]
 
 
 @pytest.mark.parametrize("key", ["c", "s"])
@@ -170,7 +170,7 @@ def test_s_marks_the_likeliest_other_activity(page: Any, session: Session) -> No
     second = page.locator("#ranked li").nth(1).locator(".text")
     assert second.text_content() == name
     page.keyboard.press("Enter")
-    assert stored(page, session, before) == [said.Declare, number_of(session, name)]
+    assert stored(page, session, before) == [Declare, number_of(session, name)]
     expect(page.locator("#current")).to_have_text(name)
 
 
@@ -204,7 +204,7 @@ def test_merge_marks_nothing_and_offers_no_merge_into_itself(page: Any, session:
     expect(marked(page)).to_have_text("Tax return")
     before = last(session)
     page.keyboard.press("Enter")
-    assert stored(page, session, before) == [said.Merge, garden, TAX]
+    assert stored(page, session, before) == [Merge, garden, TAX]
 
 
 def test_m_marks_nothing_and_leaves_out_where_it_is(page: Any, session: Session) -> None:
@@ -222,7 +222,7 @@ def test_m_marks_nothing_and_leaves_out_where_it_is(page: Any, session: Session)
     before = last(session)
     page.keyboard.press("Enter")
     kind, resource, activity = stored(page, session, before)
-    assert (kind, activity) == (said.Associate, number_of(session, "Letters"))
+    assert (kind, activity) == (Associate, number_of(session, "Letters"))
     assert "/garden/" in resource
 
 
@@ -233,14 +233,14 @@ def test_a_number_takes_what_stands_beside_it(page: Any, session: Session) -> No
     name = str(row.locator(".text").text_content())
     before = last(session)
     page.keyboard.press("2")
-    assert stored(page, session, before) == [said.Declare, number_of(session, name)]
+    assert stored(page, session, before) == [Declare, number_of(session, name)]
 
 
 def test_a_typed_name_is_shown_as_what_it_is(page: Any, session: Session) -> None:
     for name in ("Startup art", "Art", "Old letters"):
         session.declare(name)
-    session.say(said.Archive, number_of(session, "Art"))
-    session.say(said.Archive, number_of(session, "Old letters"))
+    session.say(Archive, number_of(session, "Art"))
+    session.say(Archive, number_of(session, "Old letters"))
     session.declare("Art")
     expect(page.locator("#current")).to_have_text("Art")
     page.keyboard.press("s")

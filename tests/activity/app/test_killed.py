@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from activity.support import Client, program
 
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Correct, Create, Declare
 from yarrow.activity.log.store import Store
 
 pytestmark = pytest.mark.slow
@@ -57,10 +57,10 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
                 thread.join(20)
     assert len(acknowledged) > 20
     entries = [entry for _, entry in Store(database).entries()]
-    names = {e.activity: e.name for e in entries if isinstance(e, said.Create)}
-    declared = [names[e.activity] for e in entries if isinstance(e, said.Declare)]
+    names = {e.activity: e.name for e in entries if isinstance(e, Create)}
+    declared = [names[e.activity] for e in entries if isinstance(e, Declare)]
     assert set(acknowledged) <= set(declared)
-    assert len(corrected) <= sum(isinstance(e, said.Correct) for e in entries)
+    assert len(corrected) <= sum(isinstance(e, Correct) for e in entries)
     assert len(set(names.values())) == len(names)  # nobody got another's number
     with program(*command) as (_, link):  # and the program goes on from there
         state = Client(link).ask("/api/state").body

@@ -11,7 +11,7 @@ import pytest
 from activity.support import MORNING, WORK, HandClock, focus, session_at, work
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Associate, Create, Declare, Merge, Rename
 from yarrow.activity.log.events import Event
 from yarrow.activity.log.store import Store
 from yarrow.activity.model.recogniser import Recogniser
@@ -138,7 +138,7 @@ def test_what_another_process_wrote_is_taken_up(tmp_path: Path) -> None:
     session.declare("Tax return")
     work(session, "Tax return", 5)
     other = Store(tmp_path / "a.sqlite")
-    other.append([said.Create(clock.at - 100, 1, "Garden")])
+    other.append([Create(clock.at - 100, 1, "Garden")])
     version = session.version
     session.tick()
     assert [one.name for one in session.activities()] == ["Tax return", "Garden"]
@@ -170,7 +170,7 @@ def test_a_name_is_short_enough_to_be_shown() -> None:
     before = len(session.store)
     for say in (
         lambda: session.declare("y" * 201),
-        lambda: session.say(said.Rename, 0, "z" * 1_000_000),
+        lambda: session.say(Rename, 0, "z" * 1_000_000),
     ):
         with pytest.raises(ParameterError, match="a name may have 200 characters") as refused:
             say()
@@ -180,7 +180,7 @@ def test_a_name_is_short_enough_to_be_shown() -> None:
 
 def test_a_long_name_in_an_old_log_is_read() -> None:
     session = session_at(HandClock())
-    entry = said.Create(session.now(), session.store.next_activity(), "w" * 500)
+    entry = Create(session.now(), session.store.next_activity(), "w" * 500)
     session.recogniser.feed(entry)
     assert [one.name for one in session.recogniser.activities()] == ["w" * 500]
 
@@ -189,7 +189,7 @@ def test_what_cannot_be_said_does_not_enter_the_log() -> None:
     session = session_at(HandClock())
     session.declare("Tax return")
     before = len(session.store)
-    for kind, fields in ((said.Merge, (0, 5)), (said.Declare, (9,)), (said.Rename, (9, "x"))):
+    for kind, fields in ((Merge, (0, 5)), (Declare, (9,)), (Rename, (9, "x"))):
         with pytest.raises(DataError):
             session.say(kind, *fields)
     assert len(session.store) == before
@@ -197,7 +197,7 @@ def test_what_cannot_be_said_does_not_enter_the_log() -> None:
 
 def test_an_entry_that_no_recogniser_takes_does_not_stop_the_program(tmp_path: Path) -> None:
     store = Store(tmp_path / "a.sqlite")
-    store.append([said.Declare(MORNING, 5), said.Create(MORNING + 1, 0, "Tax return")])
+    store.append([Declare(MORNING, 5), Create(MORNING + 1, 0, "Tax return")])
     session = Session(store, HandClock(MORNING + 10))
     assert [one.name for one in session.activities()] == ["Tax return"]
     assert "there is no activity 5" in session.refused
@@ -245,8 +245,8 @@ def test_whatever_happens_the_state_is_that_of_the_log(seed: int, tmp_path: Path
         (3, answer),
         (1, lambda _: session.correct(rng.choice(names), clock.at - rng.uniform(0, 2000))),
         (1, lambda _: session.correct(rng.choice(names), clock.at - 900, clock.at - 300)),
-        (1, lambda _: session.say(said.Associate, f"/home/me/{rng.randrange(4)}/1", 0)),
-        (1, lambda _: session.say(said.Merge, rng.randrange(4), rng.randrange(4))),
+        (1, lambda _: session.say(Associate, f"/home/me/{rng.randrange(4)}/1", 0)),
+        (1, lambda _: session.say(Merge, rng.randrange(4), rng.randrange(4))),
         (1, lambda _: session.forget(resource=f"/home/me/{rng.randrange(4)}/2")),
         (1, lambda _: session.forget(start=clock.at - 900, end=clock.at - 600)),
     ]

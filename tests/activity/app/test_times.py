@@ -14,10 +14,10 @@ from activity.support import MORNING, Client, HandClock, session_at, titles
 from yarrow.activity.app.runner import Runner
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import import_history, read_history
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Create, Declare
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.outside import AHEAD, LONGEST
 from yarrow.activity.log.store import Store
+from yarrow.activity.log.validation import AHEAD, LONGEST
 from yarrow.activity.sources.activitywatch import Collector
 from yarrow.activity.sources.feed import FileFeed, read_line
 from yarrow.activity.sources.spans import Change, read_spans
@@ -139,9 +139,9 @@ def test_a_correction_is_of_a_time_that_can_be(
 def test_a_log_that_is_ahead_comes_back(tmp_path: Path, at: float) -> None:
     path = tmp_path / "a.sqlite"
     store = Store(path)
-    store.append([said.Create(MORNING, 0, "Tax"), Event(MORNING, "focus", "/tax"),
-                  Event(at, "focus", "/f"), said.Create(at, 1, "Garden"),
-                  said.Declare(at, 1)])  # fmt: skip
+    store.append([Create(MORNING, 0, "Tax"), Event(MORNING, "focus", "/tax"),
+                  Event(at, "focus", "/f"), Create(at, 1, "Garden"),
+                  Declare(at, 1)])  # fmt: skip
     clock = HandClock(MORNING + 60)
     session = Session(store, clock)
     session.tick()
@@ -164,7 +164,7 @@ def test_a_log_that_is_ahead_comes_back(tmp_path: Path, at: float) -> None:
 
 @pytest.mark.parametrize("at", [MORNING + 400 * 86400.0, 1e15])
 def test_the_page_can_forget_the_future(client: Client, session: Session, at: float) -> None:
-    session.store.append([said.Create(MORNING, 0, "Tax"), Event(at, "focus", "/f")])
+    session.store.append([Create(MORNING, 0, "Tax"), Event(at, "focus", "/f")])
     session.store._seen = -1  # as if another process had written
     session.tick()
     body = {"start": MORNING + 1, "end": 1e300}
@@ -175,7 +175,7 @@ def test_the_page_can_forget_the_future(client: Client, session: Session, at: fl
 @pytest.mark.parametrize("at", [-1.0, -62135596801.0, -1e300])
 def test_a_log_from_before_1970_is_repaired(tmp_path: Path, at: float) -> None:
     store = Store(tmp_path / "a.sqlite")
-    store.append([Event(at, "focus", "/f"), said.Create(at, 0, "Tax"), said.Declare(MORNING, 0)])
+    store.append([Event(at, "focus", "/f"), Create(at, 0, "Tax"), Declare(MORNING, 0)])
     assert "from before 1970 (2)" in store.out_of_time(MORNING)
     assert store.forget(end=86400.0, now=MORNING) == 1
     session = Session(store, HandClock())

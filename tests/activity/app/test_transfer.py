@@ -22,7 +22,7 @@ from yarrow.activity.app.transfer import (
     import_history,
     read_history,
 )
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Create, Declare
 from yarrow.activity.log.store import Store
 from yarrow.errors import DataError, ParameterError
 
@@ -75,8 +75,8 @@ def categories(tmp_path: Path) -> str:
 
 def declared(store: Store) -> list[tuple[float, str]]:
     entries = [entry for _, entry in store.entries()]
-    names = {e.activity: e.name for e in entries if isinstance(e, said.Create)}
-    return [(e.time - MORNING, names[e.activity]) for e in entries if isinstance(e, said.Declare)]
+    names = {e.activity: e.name for e in entries if isinstance(e, Create)}
+    return [(e.time - MORNING, names[e.activity]) for e in entries if isinstance(e, Declare)]
 
 
 def test_categories_become_activities_and_a_glance_is_no_switch(tmp_path: Path) -> None:

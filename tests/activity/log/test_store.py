@@ -10,24 +10,34 @@ from pathlib import Path
 
 import pytest
 
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import (
+    Archive,
+    Associate,
+    Confirm,
+    Correct,
+    Create,
+    Declare,
+    Merge,
+    Rename,
+    Said,
+)
 from yarrow.activity.log.events import Event
 from yarrow.activity.log.store import Store
 from yarrow.errors import DataError, ParameterError
 
 EVERYTHING_SAID = [
-    said.Create(1.0, 0, "Tax"),
-    said.Create(1.0, 1, "Garden"),
-    said.Declare(2.0, 0),
-    said.Correct(9.0, 1, since=3.0),
-    said.Correct(9.5, 1, since=3.0, until=4.0),
-    said.Confirm(10.0),
-    said.Associate(11.0, "/a.txt", 1),
-    said.Associate(11.5, "/a.txt", None),
-    said.Rename(12.0, 0, "Taxes"),
-    said.Merge(13.0, 0, 1),
-    said.Archive(14.0, 1),
-    said.Archive(15.0, 1, archived=False),
+    Create(1.0, 0, "Tax"),
+    Create(1.0, 1, "Garden"),
+    Declare(2.0, 0),
+    Correct(9.0, 1, since=3.0),
+    Correct(9.5, 1, since=3.0, until=4.0),
+    Confirm(10.0),
+    Associate(11.0, "/a.txt", 1),
+    Associate(11.5, "/a.txt", None),
+    Rename(12.0, 0, "Taxes"),
+    Merge(13.0, 0, 1),
+    Archive(14.0, 1),
+    Archive(15.0, 1, archived=False),
 ]
 
 
@@ -41,7 +51,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_whatever_can_be_said_comes_back_as_it_was(store: Store) -> None:
-    assert {type(entry) for entry in EVERYTHING_SAID} == set(typing.get_args(said.Said))
+    assert {type(entry) for entry in EVERYTHING_SAID} == set(typing.get_args(Said))
     entries = [*EVERYTHING_SAID, Event(16.0, "save", "/b", "b - editor", "editor", 2.5)]
     store.append(entries)
     store.close()
@@ -80,7 +90,7 @@ def test_nobody_else_may_read_the_file(store: Store) -> None:
 
 def test_a_resource_is_forgotten_to_the_last_byte(store: Store) -> None:
     store.append([focus(float(n), "Secret-dossier", "/secret") for n in range(300)])
-    store.append([focus(500.0, "public"), said.Associate(501.0, "/secret", None)])
+    store.append([focus(500.0, "public"), Associate(501.0, "/secret", None)])
     store.add_snapshot((299.0, 300), "me", b"Secret-dossier")
     assert store.forget(resource="/secret") == 301
     assert [entry.title for _, entry in store.entries()] == ["public"]  # type: ignore[union-attr]
@@ -90,11 +100,11 @@ def test_a_resource_is_forgotten_to_the_last_byte(store: Store) -> None:
 
 
 def test_a_span_is_forgotten_but_not_that_activities_exist(store: Store) -> None:
-    store.append([focus(1.0, "a"), said.Create(2.0, 0, "Tax"), said.Declare(2.0, 0),
+    store.append([focus(1.0, "a"), Create(2.0, 0, "Tax"), Declare(2.0, 0),
                   focus(3.0, "b"), focus(4.0, "c")])  # fmt: skip
     assert store.forget(start=2.0, end=4.0) == 2
     kept = [entry for _, entry in store.entries()]
-    assert kept == [focus(1.0, "a"), said.Create(2.0, 0, "Tax"), focus(4.0, "c")]
+    assert kept == [focus(1.0, "a"), Create(2.0, 0, "Tax"), focus(4.0, "c")]
     with pytest.raises(ParameterError, match="a span whose end is later"):
         store.forget(start=2.0, end=2.0)
 
@@ -113,7 +123,7 @@ def test_what_is_private_is_never_stored(store: Store) -> None:
     other.append([focus(3.0, "the bank", "/x")])
     assert b"My BANK" not in Path(store.path).read_bytes()
     with pytest.raises(ParameterError, match="never stored, as you asked"):
-        store.append([said.Associate(4.0, "https://bank.example/x", 0)])
+        store.append([Associate(4.0, "https://bank.example/x", 0)])
     store.remove_never(r"\bbank\b")
     store.append([focus(5.0, "My bank")])
     assert store.last() == (5.0, 4)

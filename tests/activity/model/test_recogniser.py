@@ -22,7 +22,7 @@ from yarrow.activity import (
     Recogniser,
     Rename,
 )
-from yarrow.activity.log.said import Entry
+from yarrow.activity.log.entries import Entry
 from yarrow.activity.model import snapshot
 from yarrow.activity.model.checks import LATEST
 from yarrow.activity.model.recogniser import HIGHEST_SCORE, JUST_SAID, PATIENCE

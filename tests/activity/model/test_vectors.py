@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from yarrow.activity.log.events import Event
-from yarrow.activity.model.openness import FORGOTTEN_AFTER, OPEN_FOR
+from yarrow.activity.model.open_resources import FORGOTTEN_AFTER, OPEN_FOR
 from yarrow.activity.model.vectors import IDLE_AFTER, InformationVector, VectorBuilder
 
 

@@ -10,10 +10,10 @@ from reproduction.activity_lab.baselines import BatchLargeMargin, RuleWatcher
 from reproduction.activity_lab.generator import Life, Switch, desktop_life
 from reproduction.activity_lab.simulation import short_life, simulate
 from yarrow.activity import Confirm, Correct, Create, Declare, Event, Recogniser
-from yarrow.activity.log.said import Entry
+from yarrow.activity.log.entries import Entry
+from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.features import SCALE
 from yarrow.activity.model.learning import FIRST_WEIGHTS, Example, Weights
-from yarrow.activity.model.thoughts import Alarm
 
 
 class Scripted:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Create, Declare, Entry
 from yarrow.activity.log.events import Event
 from yarrow.activity.sources.clock import FastClock
 from yarrow.activity.sources.spans import Change
@@ -135,23 +135,23 @@ def _stretch(rng: random.Random, name: str, start: float, end: float) -> Iterato
             yield Event(end, "close", resource)
 
 
-def last_week(today: datetime.date) -> list[said.Entry]:
+def last_week(today: datetime.date) -> list[Entry]:
     """Five working days on which every switch was declared."""
     rng = random.Random(_SEED)
     names = list(WORK)
-    entries: list[said.Entry] = []
+    entries: list[Entry] = []
     for back in range(5, 0, -1):
         day = today - datetime.timedelta(days=back)
         hour = 9.0
         while hour < 16.0:
             name, length = rng.choice(names), rng.uniform(0.4, 1.1)
             start, end = _hour(day, hour), _hour(day, hour + length)
-            entries.append(said.Declare(start, names.index(name)))
+            entries.append(Declare(start, names.index(name)))
             entries += _stretch(rng, name, start, end)
             hour += length
         entries.append(Event(_hour(day, hour), "away"))
     first = min(entry.time for entry in entries)
-    created = [said.Create(first, number, name) for number, name in enumerate(names)]
+    created = [Create(first, number, name) for number, name in enumerate(names)]
     return [*created, *sorted(entries, key=lambda entry: entry.time)]
 
 

@@ -25,7 +25,7 @@ import time
 import urllib.parse
 from typing import Any
 
-from yarrow.activity.log.outside import read_json
+from yarrow.activity.log.validation import read_json
 from yarrow.errors import ParameterError, YarrowError
 
 __all__ = ["Guest", "Keys", "Stranger", "proof"]

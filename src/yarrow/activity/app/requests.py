@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log import said
-from yarrow.activity.log.outside import check_moment, typed
+from yarrow.activity.log.entries import Archive, Associate, Merge, Rename
+from yarrow.activity.log.validation import check_moment, typed
 from yarrow.activity.model.diary import Stretch
-from yarrow.activity.model.thoughts import Reason, certainty
+from yarrow.activity.model.explain import Reason, certainty
 from yarrow.activity.sources.titles import is_web_address
 from yarrow.errors import ParameterError
 
@@ -68,12 +68,12 @@ class Requests:
             "refuse": lambda asked: session.answer(_number(asked, "alarm"), right=False),
             "associate": self._associate,
             "rename": lambda asked: session.say(
-                said.Rename, _number(asked, "activity"), _text(asked, "name")
+                Rename, _number(asked, "activity"), _text(asked, "name")
             ),
             "merge": lambda asked: session.say(
-                said.Merge, _number(asked, "activity"), _number(asked, "into")
+                Merge, _number(asked, "activity"), _number(asked, "into")
             ),
-            "archive": lambda asked: session.say(said.Archive, _number(asked, "activity")),
+            "archive": lambda asked: session.say(Archive, _number(asked, "activity")),
             "forget": self._forget,
             "open": lambda asked: self._open_known(_text(asked, "resource")),
             "open-all": self._open_all,
@@ -171,7 +171,7 @@ class Requests:
         resource = _text(asked, "resource")
         with self.session.changed:
             self._check_known(resource)
-            self.session.say(said.Associate, resource, self.session.activity(_which(asked)))
+            self.session.say(Associate, resource, self.session.activity(_which(asked)))
 
     def _forget(self, asked: dict[str, Any]) -> dict[str, int]:
         if "resource" in asked:

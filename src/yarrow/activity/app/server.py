@@ -21,7 +21,7 @@ from typing import Any
 
 from yarrow.activity.app.keys import Keys
 from yarrow.activity.app.requests import Requests
-from yarrow.activity.log.outside import read_json
+from yarrow.activity.log.validation import read_json
 from yarrow.errors import ParameterError, YarrowError
 
 __all__ = ["PageServer"]

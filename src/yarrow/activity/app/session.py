@@ -19,14 +19,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from yarrow import __version__
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
 from yarrow.activity.log.events import Event
 from yarrow.activity.log.store import BEGINNING, Place, Store
 from yarrow.activity.model.checks import check_name
 from yarrow.activity.model.diary import NOTHING
+from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.model.records import Activity
-from yarrow.activity.model.thoughts import Alarm
 from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import ParameterError, YarrowError, did_you_mean
@@ -70,7 +70,7 @@ class Session:
         self._told = float("-inf")
         self.version = 0  # grows with every change that a page would show
         self._checkpoints: list[tuple[Place, bytes]] = []  # in memory only, so marshal is safe
-        self._newest: said.Entry | None = None  # the last entry that the recogniser has taken
+        self._newest: Entry | None = None  # the last entry that the recogniser has taken
         self._place = BEGINNING  # and where it stands
         self._seen = float("-inf")  # the time of the last event that it has taken
         self.refused = ""  # a sentence, if the recogniser could not take an entry
@@ -255,7 +255,7 @@ class Session:
                 if not name:
                     raise ParameterError("an activity needs a name.")
                 number = self.store.next_activity()
-                self.say(said.Create, number, name)
+                self.say(Create, number, name)
                 return number
             if not any(one.id == which for one in known):
                 names = {str(one.id) for one in known}
@@ -267,13 +267,13 @@ class Session:
     def declare(self, activity: int | str) -> None:
         """I work at this from now on."""
         with self.changed:
-            self.say(said.Declare, self.activity(activity))
+            self.say(Declare, self.activity(activity))
 
     def correct(self, activity: int | str, since: float, until: float | None = None) -> None:
         """It has been this since then (or only until then)."""
         with self.changed:
             until = None if until is None else min(until, self.now())
-            self.say(said.Correct, self.activity(activity), min(since, self.now()), until)
+            self.say(Correct, self.activity(activity), min(since, self.now()), until)
 
     def answer(self, alarm: int, *, right: bool) -> None:
         """Answer an alarm; one that is no longer asked is refused, so that no key hits another."""
@@ -282,9 +282,9 @@ class Session:
             if asked is None or asked.id != alarm:
                 raise ParameterError("this question is no longer asked.")
             if right:
-                self.say(said.Correct, asked.activity, asked.since)
+                self.say(Correct, asked.activity, asked.since)
             else:
-                self.say(said.Confirm)
+                self.say(Confirm)
 
     def forget(self, **what: Any) -> int:
         """Remove from the log, and by replay from the model; see `Store.forget`."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from yarrow.activity.app.rules import LEVELS, Rule, find_rules
 from yarrow.activity.app.session import Session
-from yarrow.activity.log import said
-from yarrow.activity.log.outside import read_json, whole
+from yarrow.activity.log.entries import Create, Declare, Entry, Rename
 from yarrow.activity.log.store import Store
+from yarrow.activity.log.validation import read_json, whole
 from yarrow.activity.sources.activitywatch import event_of
 from yarrow.activity.sources.categories import Categories
 from yarrow.activity.sources.spans import GAP, Span, changes, read_spans
@@ -180,9 +180,9 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
     numbers = {
         entry.name.casefold(): entry.activity
         for _, entry in store.entries()
-        if isinstance(entry, said.Create | said.Rename)
+        if isinstance(entry, Create | Rename)
     }
-    entries: list[tuple[said.Entry, str | None]] = []
+    entries: list[tuple[Entry, str | None]] = []
     created: list[str] = []
     switches = 0
     for history in histories:
@@ -195,15 +195,12 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
                 numbers[key] = max(store.next_activity(), max(numbers.values(), default=-1) + 1)
                 created.append(name)
             origin = f"{history.bucket}@switch:{at:.3f}"
-            entries.append((said.Declare(at, numbers[key]), origin))
+            entries.append((Declare(at, numbers[key]), origin))
         entries += changes(history.window, history.web, history.afk, bucket=history.bucket, now=end)
     entries.sort(key=lambda one: one[0].time)  # at one moment, switches are first
     first = entries[0][0].time if switches else None
     entries = [
-        *(
-            (said.Create(entries[0][0].time, numbers[name.casefold()], name), None)
-            for name in created
-        ),
+        *((Create(entries[0][0].time, numbers[name.casefold()], name), None) for name in created),
         *entries,
     ]
     new = store.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from yarrow.activity.log.outside import check_time, whole
+from yarrow.activity.log.validation import check_time, whole
 from yarrow.errors import DataError, did_you_mean
 
 KINDS = (

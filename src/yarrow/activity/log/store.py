@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from yarrow.activity.log import said
+from yarrow.activity.log.codec import as_pattern, from_row, to_row
 from yarrow.activity.log.database import default_path, open_database, transaction
+from yarrow.activity.log.entries import Entry
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.outside import END, whole
-from yarrow.activity.log.rows import as_pattern, from_row, to_row
+from yarrow.activity.log.validation import END, whole
 from yarrow.errors import DataError, ParameterError
 
 __all__ = ["Logged", "Place", "Store", "default_path"]
@@ -37,7 +37,7 @@ class Logged(NamedTuple):
     """An entry and where it stands."""
 
     place: Place
-    entry: said.Entry
+    entry: Entry
 
 
 class Store:
@@ -115,7 +115,7 @@ class Store:
 
     def append(
         self,
-        entries: Iterable[said.Entry],
+        entries: Iterable[Entry],
         origins: Iterable[str | None] = (),
         settings: Mapping[str, str] | None = None,
         created_by: float | None = None,
@@ -316,7 +316,7 @@ class Store:
         except ParameterError as error:
             raise DataError(f"is damaged: {error}", source=self.path) from None
 
-    def _without_secrets(self, entry: said.Entry) -> said.Entry:
+    def _without_secrets(self, entry: Entry) -> Entry:
         """What may be stored of an entry: of what is private, that nothing is seen from then on."""
         texts = (getattr(entry, name, "") for name in ("title", "resource", "application"))
         if not any(pattern.search(text) for text in texts for pattern in self._never if text):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from yarrow.activity.log import said
-from yarrow.activity.log.outside import check_time, typed
+from yarrow.activity.log.entries import Correct, Create, Merge, Said
+from yarrow.activity.log.validation import check_time, typed
 from yarrow.activity.model.records import Activity
 from yarrow.errors import DataError, ParameterError
 
@@ -27,7 +27,7 @@ def check_late(time: float, now: float) -> None:
         )
 
 
-def check_name(entry: said.Said) -> None:
+def check_name(entry: Said) -> None:
     """Raise an error if a new name is too long to be shown anywhere."""
     length = len(getattr(entry, "name", ""))
     if length > LONGEST_NAME:
@@ -37,13 +37,13 @@ def check_name(entry: said.Said) -> None:
         )
 
 
-def check_said(entry: said.Said, now: float, activities: Mapping[int, Activity], new: int) -> None:
+def check_said(entry: Said, now: float, activities: Mapping[int, Activity], new: int) -> None:
     """Raise an error if what a person says cannot be; `new` is the next number of an activity."""
     check_time(entry.time, "time")
     check_late(entry.time, now)
     for field in ("name", "resource"):
         typed(getattr(entry, field, ""), repr(field))
-    if isinstance(entry, said.Create):
+    if isinstance(entry, Create):
         if not (new <= entry.activity <= new + FARTHEST and entry.name.strip()):
             raise DataError(
                 f"a new activity needs a name and the next number, {new}, not {entry.name!r} "
@@ -55,10 +55,10 @@ def check_said(entry: said.Said, now: float, activities: Mapping[int, Activity],
         number = getattr(entry, field, None)
         if number is not None and number not in activities:
             raise DataError(f"there is no activity {number!r}", field=field)
-    if isinstance(entry, said.Merge):
+    if isinstance(entry, Merge):
         if final(entry.activity, activities) == final(entry.into, activities):
             raise DataError(f"activity {entry.activity} cannot be merged into itself", field="into")
-    elif isinstance(entry, said.Correct):
+    elif isinstance(entry, Correct):
         check_time(entry.since, "since")
         until = entry.time if entry.until is None else entry.until
         if not entry.since <= until:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from yarrow.activity.model.counts import Table
 from yarrow.activity.model.folders import FolderUses
-from yarrow.activity.model.table import Table
 from yarrow.activity.model.vectors import InformationVector
 from yarrow.lazy import np
 

@@ -6,19 +6,29 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import (
+    Archive,
+    Associate,
+    Confirm,
+    Correct,
+    Create,
+    Declare,
+    Entry,
+    Merge,
+    Rename,
+    Said,
+)
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.said import Entry
-from yarrow.activity.model import snapshot, thoughts
-from yarrow.activity.model.answers import Answers, Setting
+from yarrow.activity.model import explain, snapshot
 from yarrow.activity.model.checks import check_late, check_said, final
 from yarrow.activity.model.diary import NOTHING, Source, Stretch
+from yarrow.activity.model.explain import Alarm, Thought, certainty
 from yarrow.activity.model.features import Features, no_features
-from yarrow.activity.model.judge import Judge
+from yarrow.activity.model.history import Past
 from yarrow.activity.model.learning import Learner, SoftMargin, Weights
-from yarrow.activity.model.past import Past
 from yarrow.activity.model.records import Activity, Question, Resource, resources_of
-from yarrow.activity.model.thoughts import Alarm, Thought, certainty
+from yarrow.activity.model.scorer import Judge
+from yarrow.activity.model.unanswered import Answers, Setting
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
@@ -57,9 +67,9 @@ class Recogniser:
     --------
     >>> r = Recogniser()
     >>> for entry in (
-    ...     said.Create(0.0, 0, "Tax return"), said.Create(0.0, 1, "Garden"),
-    ...     said.Declare(0.0, 0), Event(0.0, "focus", "/tax.ods", "Tax 2026 - Calc"),
-    ...     said.Declare(900.0, 1), Event(900.0, "focus", "/beds.txt", "beds.txt - Editor"),
+    ...     Create(0.0, 0, "Tax return"), Create(0.0, 1, "Garden"),
+    ...     Declare(0.0, 0), Event(0.0, "focus", "/tax.ods", "Tax 2026 - Calc"),
+    ...     Declare(900.0, 1), Event(900.0, "focus", "/beds.txt", "beds.txt - Editor"),
     ... ):
     ...     alarms = r.feed(entry)
     >>> alarms = r.feed(Event(1800.0, "focus", "/tax.ods", "Tax 2026 - Calc"))
@@ -197,9 +207,7 @@ class Recogniser:
             _or_none(self._declared),
             score,
             sure,
-            thoughts.reasons(
-                vector, self._present, self._past.knowledge, self._judge.weights, best
-            ),
+            explain.reasons(vector, self._present, self._past.knowledge, self._judge.weights, best),
         )
         self._alarms += 1
         self._question = Question(alarm, self._before, self._present, self._last_line())
@@ -208,7 +216,7 @@ class Recogniser:
 
     # -- what a person says ----------------------------------------------------------------------
 
-    def _hear(self, entry: said.Said, time: float) -> None:
+    def _hear(self, entry: Said, time: float) -> None:
         self._do(entry, time)
         self._leave_out()
 
@@ -221,27 +229,27 @@ class Recogniser:
             out += [number for number in range(self._judge.count) if number not in known]
         self._judge.out = out
 
-    def _do(self, entry: said.Said, time: float) -> None:
+    def _do(self, entry: Said, time: float) -> None:
         match entry:
-            case said.Declare():
+            case Declare():
                 self._declare(self._find(entry.activity), time)
-            case said.Correct():
+            case Correct():
                 self._correct(entry, time)
-            case said.Confirm():
+            case Confirm():
                 self._answer(right=False)
                 self._past.settle(time)
-            case said.Associate(resource=resource, activity=None):
+            case Associate(resource=resource, activity=None):
                 self._past.knowledge.give(resource, None)
-            case said.Associate(resource=resource, activity=int(activity)):
+            case Associate(resource=resource, activity=int(activity)):
                 self._past.knowledge.give(resource, self._find(activity))
-            case said.Create(activity=number, name=name):
+            case Create(activity=number, name=name):
                 self._past.knowledge.activities = number + 1
                 self._activities[number] = Activity(number, name)
-            case said.Rename():
+            case Rename():
                 self._activities[self._find(entry.activity)].name = entry.name
-            case said.Archive():
+            case Archive():
                 self._activities[self._find(entry.activity)].archived = entry.archived
-            case said.Merge():
+            case Merge():
                 self._merge(self._find(entry.activity), self._find(entry.into))
 
     def _declare(self, activity: int, time: float) -> None:
@@ -264,7 +272,7 @@ class Recogniser:
             self._told_before, self._declared_at = self._declared_at, time
         self._declared, self._source = activity, source
 
-    def _correct(self, entry: said.Correct, time: float) -> None:
+    def _correct(self, entry: Correct, time: float) -> None:
         activity = self._find(entry.activity)
         self._activities[activity].archived = False
         until = time if entry.until is None else min(entry.until, time)
@@ -343,10 +351,10 @@ class Recogniser:
         if not len(self._ending) or not np.isfinite(self._ending).any():
             return Thought(self._now, declared, None, 0.0, (), ())
         best, sure = int(self._ending.argmax()), self._past.diary.certainty[-1]
-        why = thoughts.reasons(
+        why = explain.reasons(
             self._past.vectors[-1], self._present, self._past.knowledge, self._judge.weights, best
         )
-        return Thought(self._now, declared, best, sure, thoughts.ranking(self._ending), why)
+        return Thought(self._now, declared, best, sure, explain.ranking(self._ending), why)
 
     @property
     def declared(self) -> int | None:
@@ -386,7 +394,7 @@ class Recogniser:
         """
         if activity is not None:
             return self._past.knowledge.folders.likely({self._find(activity): 1.0})
-        return self._past.knowledge.folders.likely(thoughts.beliefs(self.thought()))
+        return self._past.knowledge.folders.likely(explain.beliefs(self.thought()))
 
     def _last_line(self) -> int:
         return len(self._past.diary) - 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.features import Features
-from yarrow.activity.model.thoughts import Alarm
 
 
 @dataclasses.dataclass(slots=True)

@@ -6,9 +6,9 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from yarrow.activity.model.explain import Alarm, Reason
 from yarrow.activity.model.features import Features
 from yarrow.activity.model.records import Activity, Question
-from yarrow.activity.model.thoughts import Alarm, Reason
 from yarrow.activity.model.vectors import InformationVector
 from yarrow.errors import DataError
 from yarrow.lazy import np

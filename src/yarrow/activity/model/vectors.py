@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from yarrow.activity.log.events import Event
-from yarrow.activity.model.openness import OpenResources
+from yarrow.activity.model.open_resources import OpenResources
 
 IDLE_AFTER = 900.0
 """Seconds without any event after which nobody is taken to be there, if no source tells."""

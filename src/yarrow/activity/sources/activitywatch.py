@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from yarrow.activity.log.outside import AHEAD, read_json
+from yarrow.activity.log.validation import AHEAD, read_json
 from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change, Span, changes, read_spans, read_time
 from yarrow.errors import ParameterError, YarrowError

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from yarrow.activity.log.outside import whole
+from yarrow.activity.log.validation import whole
 from yarrow.errors import DataError
 
 Name = tuple[str, ...]

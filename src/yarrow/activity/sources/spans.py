@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.outside import check_duration, check_moment
+from yarrow.activity.log.validation import check_duration, check_moment
 from yarrow.activity.sources.titles import is_browser, is_web_address, resource_of
 from yarrow.errors import DataError
 

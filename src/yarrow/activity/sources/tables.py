@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from yarrow.activity.log.outside import check_duration, check_moment
+from yarrow.activity.log.validation import check_duration, check_moment
 from yarrow.activity.sources.spans import Span, read_time
 from yarrow.errors import DataError, ParameterError, did_you_mean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from yarrow.activity.model.thoughts import Alarm
+from yarrow.activity.model.explain import Alarm
 from yarrow.errors import ParameterError
 
 Setting = Literal["ignore", "right", "wrong", "bandit"]

@@ -9,15 +9,15 @@ import re
 import typing
 from typing import Any
 
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Entry, Said
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.outside import typed, whole
+from yarrow.activity.log.validation import typed, whole
 from yarrow.errors import DataError, ParameterError
 
 __all__ = ["as_pattern", "from_row", "to_row"]
 
 
-def to_row(entry: said.Entry) -> tuple[Any, ...]:
+def to_row(entry: Entry) -> tuple[Any, ...]:
     """Time, kind, resource, title, application, duration, and in JSON what else was said."""
     if isinstance(entry, Event):
         return (entry.time, entry.kind, entry.resource, entry.title, entry.application,
@@ -30,7 +30,7 @@ def to_row(entry: said.Entry) -> tuple[Any, ...]:
 def from_row(
     source: str, number: int, at: Any, kind: Any, resource: Any, title: Any, application: Any,
     duration: Any, told: Any,
-) -> said.Entry:  # fmt: skip
+) -> Entry:  # fmt: skip
     """The entry of a row, whatever a damaged file has there; an error names the entry."""
     try:
         if told is None:
@@ -38,7 +38,7 @@ def from_row(
         fields = {name: _checked(name, value) for name, value in json.loads(told).items()}
         if kind == "associate":
             fields["resource"] = whole(resource)
-        entry: said.Entry = _SAID[kind](time=at, **fields)
+        entry: Entry = _SAID[kind](time=at, **fields)
         return entry
     except Exception as error:
         what = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
@@ -47,7 +47,7 @@ def from_row(
         ) from None
 
 
-_SAID: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in typing.get_args(said.Said)}
+_SAID: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in typing.get_args(Said)}
 _NUMBERS = ("activity", "into")
 
 

@@ -10,8 +10,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from yarrow.activity.log.events import Event
-from yarrow.activity.log.said import (
+from yarrow.activity.log.entries import (
     Archive,
     Associate,
     Confirm,
@@ -21,6 +20,7 @@ from yarrow.activity.log.said import (
     Merge,
     Rename,
 )
+from yarrow.activity.log.events import Event
 from yarrow.activity.model.diary import NOTHING
 from yarrow.activity.model.features import HALF_KNOWN, SCALE, WORD_SCALE
 from yarrow.activity.model.recogniser import Recogniser

@@ -16,10 +16,10 @@ from yarrow.activity.app.runner import Runner
 from yarrow.activity.app.server import PageServer
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import import_history, read_history
-from yarrow.activity.log import said
+from yarrow.activity.log.entries import Create
 from yarrow.activity.log.events import Event
-from yarrow.activity.log.outside import read_json, whole
 from yarrow.activity.log.store import Store
+from yarrow.activity.log.validation import read_json, whole
 from yarrow.activity.sources.activitywatch import ActivityWatch, Collector, Unreachable
 from yarrow.activity.sources.feed import FileFeed, read_line
 from yarrow.activity.sources.spans import Change
@@ -117,8 +117,8 @@ def test_a_name_with_half_a_character_enters_no_log(tmp_path: Path) -> None:
 
 def test_a_name_that_an_older_version_let_in_is_repaired(tmp_path: Path) -> None:
     store = Store(tmp_path / "a.sqlite")
-    store.append([said.Create(MORNING, 0, "\ud800")])
-    assert [entry for _, entry in store.entries()] == [said.Create(MORNING, 0, "\ufffd")]
+    store.append([Create(MORNING, 0, "\ud800")])
+    assert [entry for _, entry in store.entries()] == [Create(MORNING, 0, "\ufffd")]
     session = Session(store, HandClock())
     assert ([one.name for one in session.activities()], session.refused) == (["\ufffd"], "")
 
