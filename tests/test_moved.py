@@ -9,38 +9,50 @@ from importlib import import_module
 import pytest
 
 import yarrow
+from yarrow.moved import MOVED
 
-MOVED = {
+PICKLED = {
     "yarrow.experiments.comparison": ("yarrow.compare.comparison", "Comparison"),
     "yarrow.experiments.lanes": ("yarrow.compare.lanes", "Entrant"),
-    "yarrow.experiments.judgement": ("yarrow.compare.holdout", "interval"),
-    "yarrow.experiments.tune": ("yarrow.compare.tune", "tune"),
+    "yarrow.experiments.race": ("yarrow.compare.race", "Race"),
     "yarrow.experiments.spec": ("reproduction.spec", "Cell"),
     "yarrow.experiments.protocols.tuned": ("reproduction.protocols.tuned", "run"),
-    "yarrow.experiments.reproductions": ("reproduction.specs", "named"),
+    "yarrow.activity.events": ("yarrow.activity.log.events", "Event"),
+    "yarrow.activity.said": ("yarrow.activity.log.entries", "Declare"),
+    "yarrow.activity.thoughts": ("yarrow.activity.model.explain", "Alarm"),
+    "yarrow.activity.generator": ("reproduction.activity_lab.generator", "Life"),
+    "yarrow.report.reproduction": ("reproduction.pages", "Written"),
 }
-PACKAGES = ("yarrow.experiments",)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """Nobody has imported an old name yet."""
-    for name in list(sys.modules):
-        if name.startswith(PACKAGES):
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(vars(yarrow), "experiments", raising=False)
+    old = [name for name in sys.modules if name in MOVED or "yarrow.experiments" in name]
+    for name in sorted(old, key=len, reverse=True):  # packages after what is in them
+        package, _, child = name.rpartition(".")
+        monkeypatch.delitem(vars(sys.modules[package]), child, raising=False)
+        monkeypatch.delitem(sys.modules, name)
 
 
-@pytest.mark.parametrize("old", MOVED)
-def test_an_old_pickle_finds_what_it_names(fresh, old):
-    new, name = MOVED[old]
-    with pytest.warns(DeprecationWarning, match=f"{old} has moved to {new}"):
+@pytest.mark.parametrize("old", PICKLED)
+def test_an_old_pickle_finds_what_it_names(old):
+    new, name = PICKLED[old]
+    with pytest.warns(DeprecationWarning, match="has moved to"):
         found = pickle.loads(f"c{old}\n{name}\n.".encode())
     assert found is getattr(import_module(new), name)
     assert sys.modules[old] is sys.modules[new]
 
 
-def test_experiments_are_compare(fresh):
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_name_is_the_new_module_and_says_so(old):
+    with pytest.warns(DeprecationWarning, match=f"{old} has moved to {MOVED[old]}"):
+        found = import_module(old)
+    assert found is import_module(MOVED[old])
+    assert found.__name__ == MOVED[old]
+
+
+def test_experiments_are_compare():
     with pytest.warns(DeprecationWarning, match="yarrow.experiments has moved to yarrow.compare"):
         experiments = yarrow.experiments
     assert {name: getattr(experiments, name) for name in experiments.__all__} == {
@@ -49,7 +61,7 @@ def test_experiments_are_compare(fresh):
     assert "experiments" not in dir(yarrow)
 
 
-def test_a_function_is_not_hidden_by_the_module_of_its_name(fresh):
+def test_a_function_is_not_hidden_by_the_module_of_its_name():
     with pytest.warns(DeprecationWarning, match="yarrow.compare"):
         from yarrow.experiments import compare, race
     from yarrow.experiments.compare import compare as same
@@ -59,6 +71,8 @@ def test_a_function_is_not_hidden_by_the_module_of_its_name(fresh):
     assert callable(race)
 
 
-def test_a_name_that_never_was_is_missing(fresh):
+def test_a_name_that_never_was_is_missing():
     with pytest.warns(DeprecationWarning, match="moved"), pytest.raises(ModuleNotFoundError):
         import_module("yarrow.experiments.magic")
+    with pytest.raises(ModuleNotFoundError):
+        import_module("yarrow.activity.magic")

@@ -16,6 +16,7 @@ from yarrow.activity.log.entries import (
 from yarrow.activity.log.events import Event
 from yarrow.activity.model.explain import Alarm, Thought
 from yarrow.activity.model.recogniser import Recogniser
+from yarrow.moved import keep_old_names
 
 __all__ = [
     "Alarm",
@@ -31,3 +32,5 @@ __all__ = [
     "Rename",
     "Thought",
 ]
+
+keep_old_names()
