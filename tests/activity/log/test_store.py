@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from yarrow.activity.log.codec import to_row
 from yarrow.activity.log.entries import (
     Archive,
     Associate,
@@ -56,6 +57,12 @@ def test_whatever_can_be_said_comes_back_as_it_was(store: Store) -> None:
     store.append(entries)
     store.close()
     assert [entry for _, entry in Store(store.path).entries()] == entries
+
+
+def test_the_names_in_the_file_stay_whatever_the_classes_are_called() -> None:
+    assert sorted({to_row(entry)[1] for entry in EVERYTHING_SAID}) == [
+        "archive", "associate", "confirm", "correct", "create", "declare", "merge", "rename"
+    ]  # fmt: skip
 
 
 def test_entries_stand_in_the_order_of_time_and_then_of_arrival(store: Store) -> None:

@@ -34,7 +34,7 @@ def test_reasons_are_words_that_distinguish() -> None:
 def test_what_the_minutes_before_said_is_a_reason() -> None:
     recogniser = thinking()
     reasons = {reason.kind: reason.amount for reason in recogniser.thought().reasons}
-    weights = recogniser._judge.weights
+    weights = recogniser._scorer.weights
     lately = ACTIVITY_FEATURES.index("lately")
     said = weights.features[lately] / weights.unit() * recogniser._present.of_activities[lately, 1]
     assert reasons["lately"] == pytest.approx(said)

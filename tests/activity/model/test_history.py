@@ -35,11 +35,11 @@ class Counted:
 
     def __init__(self, recogniser: Recogniser, owners: dict[str, int]) -> None:
         self.owners = owners
-        self.activities = recogniser._past.knowledge.activities
+        self.activities = recogniser._history.knowledge.activities
         self.words: Counter[tuple[str, int]] = Counter()
         self.vectors: Counter[int] = Counter()
         self.seconds: defaultdict[tuple[str, int], float] = defaultdict(float)
-        past = recogniser._past
+        past = recogniser._history
         for line, vector in enumerate(past.vectors):
             activity = past.diary.activity[line]
             if activity != NOTHING and line not in past.held:
@@ -76,7 +76,7 @@ class Counted:
 
 
 def check(recogniser: Recogniser, owners: dict[str, int]) -> None:
-    past, counted = recogniser._past, Counted(recogniser, owners)
+    past, counted = recogniser._history, Counted(recogniser, owners)
     for activity in range(counted.activities):
         assert past.knowledge.vectors(activity) == counted.vectors[activity]
         for word in past.knowledge.words.amounts.rows:

@@ -55,7 +55,7 @@ def test_a_forgotten_switch_is_noticed() -> None:
     assert (thought.activity, thought.declared) == (TAX, GARDEN)
     assert thought.ranked[0][0] == TAX
     told = sum(reason.amount for reason in thought.reasons)
-    evidence = recogniser._judge.weights.scores(recogniser._present, 2)
+    evidence = recogniser._scorer.weights.scores(recogniser._present, 2)
     assert told == pytest.approx(float(evidence[TAX]), abs=0.5)  # but for what speaks against it
 
 
@@ -95,13 +95,14 @@ def test_it_is_as_if_the_switch_had_been_declared() -> None:
             (r.resource, r.seconds) for r in declared.resources(activity)
         ]
     assert (
-        recogniser._past.knowledge.words.state_dict() == declared._past.knowledge.words.state_dict()
+        recogniser._history.knowledge.words.state_dict()
+        == declared._history.knowledge.words.state_dict()
     )
 
 
 def counted(recogniser: Recogniser, activity: int) -> int:
     """How many minutes of an activity are learned from."""
-    return recogniser._past.knowledge.vectors(activity)
+    return recogniser._history.knowledge.vectors(activity)
 
 
 def silent_minutes(minutes: int) -> tuple[Recogniser, float, int]:
@@ -166,7 +167,7 @@ def test_what_is_asked_about_waits_for_the_answer() -> None:
 def test_without_holding_each_minute_counts_at_once() -> None:
     entries, end = declared_morning()
     recogniser = fed([*entries, *work(TAX, end, 5)], hold=0.0)
-    assert not recogniser._past.held
+    assert not recogniser._history.held
 
 
 def test_what_is_held_is_not_lost_in_a_long_absence() -> None:
@@ -403,7 +404,7 @@ def test_a_threshold_means_the_same_after_thousands_of_lessons() -> None:
     alarms = []
     for shrunk in (1.0, 0.01):
         recogniser = fed(entries)
-        weights = recogniser._judge.weights
+        weights = recogniser._scorer.weights
         weights.features = shrunk * weights.features
         alarms += [a for entry in work(TAX, end, 3) for a in recogniser.feed(entry)]
     fresh, old = alarms
@@ -432,12 +433,12 @@ def test_with_repeat_only_learning_keeps_it_silent() -> None:
 )
 def test_what_an_unanswered_alarm_means(setting: str, declared: int) -> None:
     recogniser, alarm, end = forgotten_switch(without_feedback=setting)
-    before = recogniser._judge.weights.features.copy()
+    before = recogniser._scorer.weights.features.copy()
     for entry in work(TAX, end + 3 * MINUTE, 5):
         recogniser.feed(entry)
     recogniser.tick(alarm.time + PATIENCE + 2 * MINUTE)
     assert recogniser.thought().declared == declared
-    moved = (recogniser._judge.weights.features != before).any()
+    moved = (recogniser._scorer.weights.features != before).any()
     assert moved == (setting == "wrong")  # a right alarm with its margin teaches nothing
     if setting == "right":
         assert {s.source for s in recogniser.stretches(end, end + 600)} == {"recognised"}

@@ -6,10 +6,19 @@ import dataclasses
 import json
 import math
 import re
-import typing
 from typing import Any
 
-from yarrow.activity.log.entries import Entry, Said
+from yarrow.activity.log.entries import (
+    Archive,
+    Associate,
+    Confirm,
+    Correct,
+    Create,
+    Declare,
+    Entry,
+    Merge,
+    Rename,
+)
 from yarrow.activity.log.events import Event
 from yarrow.activity.log.validation import typed, whole
 from yarrow.errors import DataError, ParameterError
@@ -24,7 +33,7 @@ def to_row(entry: Entry) -> tuple[Any, ...]:
                 entry.duration, None)  # fmt: skip
     record = dataclasses.asdict(entry)
     at, resource = record.pop("time"), whole(record.pop("resource", ""))
-    return at, type(entry).__name__.lower(), resource, "", "", 0.0, json.dumps(record)
+    return at, _NAMES[type(entry)], resource, "", "", 0.0, json.dumps(record)
 
 
 def from_row(
@@ -38,7 +47,7 @@ def from_row(
         fields = {name: _checked(name, value) for name, value in json.loads(told).items()}
         if kind == "associate":
             fields["resource"] = whole(resource)
-        entry: Entry = _SAID[kind](time=at, **fields)
+        entry: Entry = _KINDS[kind](time=at, **fields)
         return entry
     except Exception as error:
         what = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
@@ -47,7 +56,18 @@ def from_row(
         ) from None
 
 
-_SAID: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in typing.get_args(Said)}
+_KINDS: dict[str, type[Any]] = {
+    "declare": Declare,
+    "correct": Correct,
+    "confirm": Confirm,
+    "associate": Associate,
+    "create": Create,
+    "rename": Rename,
+    "merge": Merge,
+    "archive": Archive,
+}
+"""What was said, by its name in the file: that stays, whatever a class is called."""
+_NAMES = {cls: kind for kind, cls in _KINDS.items()}
 _NUMBERS = ("activity", "into")
 
 

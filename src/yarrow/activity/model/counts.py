@@ -8,7 +8,7 @@ from typing import Any
 from yarrow import _core
 
 
-class Table:
+class Counts:
     """An amount for each name and activity; `amounts` of the core adds up what many names say.
 
     Counts are whole numbers, and seconds since 1970 are multiples of 2^-22, as exact as doubles of

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from yarrow.activity.model.counts import Table
+from yarrow.activity.model.counts import Counts
 from yarrow.activity.model.folders import FolderUses
 from yarrow.activity.model.vectors import InformationVector
 from yarrow.lazy import np
@@ -97,10 +97,10 @@ class Knowledge:
     def __init__(self) -> None:
         self.activities = 0
         """How many there are."""
-        self.words = Table()
+        self.words = Counts()
         """How many vectors of an activity have a word."""
         self.words.amounts.add(EVERY, 0, 0)
-        self.seconds = Table()
+        self.seconds = Counts()
         """Time at a resource by activity: the implicit association."""
         self.folders = FolderUses()
         self.explicit: dict[str, int] = {}

@@ -12,7 +12,7 @@ REMEMBERED = 14 * 86400.0
 """Corrections move words and time at resources that are not older than this."""
 
 
-class Past:
+class History:
     """Keeps diary and knowledge together: whatever is said about a minute changes both.
 
     The diary has each minute at once. What was seen in it counts for its activity only when the

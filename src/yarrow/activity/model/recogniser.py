@@ -6,29 +6,19 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from yarrow.activity.log.entries import (
-    Archive,
-    Associate,
-    Confirm,
-    Correct,
-    Create,
-    Declare,
-    Entry,
-    Merge,
-    Rename,
-    Said,
-)
+from yarrow.activity.log import entries
+from yarrow.activity.log.entries import Entry
 from yarrow.activity.log.events import Event
 from yarrow.activity.model import explain, snapshot
 from yarrow.activity.model.checks import check_late, check_said, final
 from yarrow.activity.model.diary import NOTHING, Source, Stretch
 from yarrow.activity.model.explain import Alarm, Thought, certainty
 from yarrow.activity.model.features import Features, no_features
-from yarrow.activity.model.history import Past
+from yarrow.activity.model.history import History
 from yarrow.activity.model.learning import Learner, SoftMargin, Weights
 from yarrow.activity.model.records import Activity, Question, Resource, resources_of
-from yarrow.activity.model.scorer import Judge
-from yarrow.activity.model.unanswered import Answers, Setting
+from yarrow.activity.model.scorer import Scorer
+from yarrow.activity.model.unanswered import Setting, Unanswered
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
@@ -65,6 +55,7 @@ class Recogniser:
 
     Examples
     --------
+    >>> from yarrow.activity import Create, Declare, Event, Recogniser
     >>> r = Recogniser()
     >>> for entry in (
     ...     Create(0.0, 0, "Tax return"), Create(0.0, 1, "Garden"),
@@ -105,10 +96,10 @@ class Recogniser:
         self.repeat = repeat
         self.hold = hold
         self._builder = VectorBuilder(interval)
-        self._judge = Judge(Weights(words == "each"), learner or SoftMargin(C, alpha))
-        self._answers = Answers(without_feedback)
+        self._scorer = Scorer(Weights(words == "each"), learner or SoftMargin(C, alpha))
+        self._answers = Unanswered(without_feedback)
         self._activities: dict[int, Activity] = {}
-        self._past = Past()
+        self._history = History()
         self._now = 0.0
         self._declared = NOTHING
         self._declared_at = self._told_before = 0.0
@@ -157,7 +148,7 @@ class Recogniser:
         if isinstance(entry, Event):  # which has looked at its time itself
             check_late(entry.time, self._now)
         else:
-            check_said(entry, self._now, self._activities, self._past.knowledge.activities)
+            check_said(entry, self._now, self._activities, self._history.knowledge.activities)
 
     def _take(self, vector: InformationVector, *, ask: bool = True) -> list[Alarm]:
         """Judge a vector, write it down and learn from what was declared."""
@@ -165,24 +156,26 @@ class Recogniser:
             self._unanswered(self._question)
         # What is asked about waits for the answer.
         asked = math.inf if self._question is None else self._question.alarm.since
-        self._past.settle(min(vector.end - self.hold, asked))
+        self._history.settle(min(vector.end - self.hold, asked))
         self._before = self._present
         if self._switched:
             self._switched = False
             self._teach_switch(vector)
         since = vector.end - self._declared_at if self._declared_at else 0.0
-        self._present = self._past.knowledge.features(vector, since, self._declared, self._before)
+        self._present = self._history.knowledge.features(
+            vector, since, self._declared, self._before
+        )
         if not self._activities:
             return []
-        self._ending, best, lead = self._judge.endings(self._before, self._present)
+        self._ending, best, lead = self._scorer.endings(self._before, self._present)
         sure = certainty(lead)
         hold = self.hold > 0 and since > JUST_SAID
-        self._past.write(vector, self._declared, self._source, best, sure, hold=hold)
+        self._history.write(vector, self._declared, self._source, best, sure, hold=hold)
         if best != self._refused:
             self._refused = NOTHING
         # Of a pair on both sides of a declared switch it is known what it was.
         line = self._last_line()
-        told = line < 1 or self._past.diary.activity[line - 1] != self._declared
+        told = line < 1 or self._history.diary.activity[line - 1] != self._declared
         if not ask or told or best in (self._declared, self._refused):
             return []
         if self._declared == NOTHING:
@@ -202,12 +195,14 @@ class Recogniser:
         alarm = Alarm(
             self._alarms,
             vector.end,
-            self._past.since_when(self._declared, best),
+            self._history.since_when(self._declared, best),
             best,
             _or_none(self._declared),
             score,
             sure,
-            explain.reasons(vector, self._present, self._past.knowledge, self._judge.weights, best),
+            explain.reasons(
+                vector, self._present, self._history.knowledge, self._scorer.weights, best
+            ),
         )
         self._alarms += 1
         self._question = Question(alarm, self._before, self._present, self._last_line())
@@ -216,40 +211,40 @@ class Recogniser:
 
     # -- what a person says ----------------------------------------------------------------------
 
-    def _hear(self, entry: Said, time: float) -> None:
+    def _hear(self, entry: entries.Said, time: float) -> None:
         self._do(entry, time)
         self._leave_out()
 
     def _leave_out(self) -> None:
         """Take note of numbers that are archived or were never given; not of the declared one."""
-        self._judge.count = self._past.knowledge.activities
+        self._scorer.count = self._history.knowledge.activities
         known, declared = self._activities, self._declared
         out = [one.id for one in known.values() if one.archived and one.id != declared]
-        if len(known) < self._judge.count:
-            out += [number for number in range(self._judge.count) if number not in known]
-        self._judge.out = out
+        if len(known) < self._scorer.count:
+            out += [number for number in range(self._scorer.count) if number not in known]
+        self._scorer.out = out
 
-    def _do(self, entry: Said, time: float) -> None:
+    def _do(self, entry: entries.Said, time: float) -> None:
         match entry:
-            case Declare():
+            case entries.Declare():
                 self._declare(self._find(entry.activity), time)
-            case Correct():
+            case entries.Correct():
                 self._correct(entry, time)
-            case Confirm():
+            case entries.Confirm():
                 self._answer(right=False)
-                self._past.settle(time)
-            case Associate(resource=resource, activity=None):
-                self._past.knowledge.give(resource, None)
-            case Associate(resource=resource, activity=int(activity)):
-                self._past.knowledge.give(resource, self._find(activity))
-            case Create(activity=number, name=name):
-                self._past.knowledge.activities = number + 1
+                self._history.settle(time)
+            case entries.Associate(resource=resource, activity=None):
+                self._history.knowledge.give(resource, None)
+            case entries.Associate(resource=resource, activity=int(activity)):
+                self._history.knowledge.give(resource, self._find(activity))
+            case entries.Create(activity=number, name=name):
+                self._history.knowledge.activities = number + 1
                 self._activities[number] = Activity(number, name)
-            case Rename():
+            case entries.Rename():
                 self._activities[self._find(entry.activity)].name = entry.name
-            case Archive():
+            case entries.Archive():
                 self._activities[self._find(entry.activity)].archived = entry.archived
-            case Merge():
+            case entries.Merge():
                 self._merge(self._find(entry.activity), self._find(entry.into))
 
     def _declare(self, activity: int, time: float) -> None:
@@ -262,7 +257,7 @@ class Recogniser:
         if self._question is not None:
             self._answers.heard(self._question.alarm, activity == self._question.alarm.activity)
             self._question = None
-        self._past.settle(time)
+        self._history.settle(time)
         self._activities[activity].archived = False
         self._switched = activity != self._declared
         self._set(activity, time, "declared")
@@ -272,12 +267,12 @@ class Recogniser:
             self._told_before, self._declared_at = self._declared_at, time
         self._declared, self._source = activity, source
 
-    def _correct(self, entry: Correct, time: float) -> None:
+    def _correct(self, entry: entries.Correct, time: float) -> None:
         activity = self._find(entry.activity)
         self._activities[activity].archived = False
         until = time if entry.until is None else min(entry.until, time)
-        self._past.relabel(entry.since, until, activity, "corrected")
-        self._past.settle(until)
+        self._history.relabel(entry.since, until, activity, "corrected")
+        self._history.settle(until)
         if entry.until is None:
             question = self._question
             right = question is not None and question.alarm.activity == activity
@@ -295,7 +290,7 @@ class Recogniser:
             self._teach(question.before, question.now, question.line)
 
     def _merge(self, activity: int, into: int) -> None:
-        self._past.merge(activity, into)
+        self._history.merge(activity, into)
         self._activities[activity].archived = True
         self._activities[activity].merged_into = into
         if self._declared == activity:
@@ -312,7 +307,7 @@ class Recogniser:
         if self._answers.takes_over(belief) and self._declared == (
             NOTHING if alarm.declared is None else alarm.declared
         ):
-            self._past.relabel(alarm.since, math.inf, alarm.activity, "recognised")
+            self._history.relabel(alarm.since, math.inf, alarm.activity, "recognised")
             self._set(alarm.activity, alarm.since, "recognised")
             self._teach(question.before, question.now, question.line, belief)
         else:
@@ -327,21 +322,21 @@ class Recogniser:
         belief that there was no switch. An activity without a past cannot be recognised, so its
         first switch teaches nothing.
         """
-        if not len(self._past.diary) or not self._past.knowledge.vectors(self._declared):
+        if not len(self._history.diary) or not self._history.knowledge.vectors(self._declared):
             return
-        old = self._past.diary.activity[-1]
+        old = self._history.diary.activity[-1]
         if old not in (NOTHING, self._declared):
             since = vector.end - self._told_before if self._told_before else 0.0
-            untold = self._past.knowledge.features(vector, since, old, self._before)
+            untold = self._history.knowledge.features(vector, since, old, self._before)
             right, wrong = (old, self._declared), (old, old)
-            self._judge.teach(self._before, untold, right, vector.end, wrong=wrong)
+            self._scorer.teach(self._before, untold, right, vector.end, wrong=wrong)
 
     def _teach(self, before: Features, now: Features, line: int, importance: float = 1.0) -> None:
         """Learn that the diary is right about two vectors."""
         if line >= 1:
-            right = (self._past.diary.activity[line - 1], self._past.diary.activity[line])
-            time = self._past.diary.end[line]
-            self._judge.teach(before, now, right, time, importance=importance)
+            right = (self._history.diary.activity[line - 1], self._history.diary.activity[line])
+            time = self._history.diary.end[line]
+            self._scorer.teach(before, now, right, time, importance=importance)
 
     # -- what can be asked -----------------------------------------------------------------------
 
@@ -350,10 +345,9 @@ class Recogniser:
         declared = _or_none(self._declared)
         if not len(self._ending) or not np.isfinite(self._ending).any():
             return Thought(self._now, declared, None, 0.0, (), ())
-        best, sure = int(self._ending.argmax()), self._past.diary.certainty[-1]
-        why = explain.reasons(
-            self._past.vectors[-1], self._present, self._past.knowledge, self._judge.weights, best
-        )
+        best, sure = int(self._ending.argmax()), self._history.diary.certainty[-1]
+        vector, knowledge = self._history.vectors[-1], self._history.knowledge
+        why = explain.reasons(vector, self._present, knowledge, self._scorer.weights, best)
         return Thought(self._now, declared, best, sure, explain.ranking(self._ending), why)
 
     @property
@@ -371,11 +365,11 @@ class Recogniser:
 
     def minutes(self) -> list[tuple[float, int]]:
         """When each information vector ended, and its activity (-1: none)."""
-        return list(zip(self._past.diary.end, self._past.diary.activity, strict=True))
+        return list(zip(self._history.diary.end, self._history.diary.activity, strict=True))
 
     def stretches(self, start: float, end: float) -> list[Stretch]:
         """What was done from `start` to `end`."""
-        return self._past.diary.stretches(start, end, 2 * self._builder.interval)
+        return self._history.diary.stretches(start, end, 2 * self._builder.interval)
 
     def activities(self) -> list[Activity]:
         """All activities, archived and merged ones too."""
@@ -384,8 +378,8 @@ class Recogniser:
     def resources(self, activity: int) -> list[Resource]:
         """The resources of an activity, the last used first."""
         number = self._find(activity)
-        explicit = self._past.knowledge.explicit
-        return resources_of(number, self._past.spent(number), explicit, self._past.titles)
+        explicit = self._history.knowledge.explicit
+        return resources_of(number, self._history.spent(number), explicit, self._history.titles)
 
     def folders(self, activity: int | None = None) -> list[tuple[str, float]]:
         """Folders that are likely next, with their probabilities.
@@ -393,11 +387,11 @@ class Recogniser:
         Without an activity, the declared and the recognised one both speak.
         """
         if activity is not None:
-            return self._past.knowledge.folders.likely({self._find(activity): 1.0})
-        return self._past.knowledge.folders.likely(explain.beliefs(self.thought()))
+            return self._history.knowledge.folders.likely({self._find(activity): 1.0})
+        return self._history.knowledge.folders.likely(explain.beliefs(self.thought()))
 
     def _last_line(self) -> int:
-        return len(self._past.diary) - 1
+        return len(self._history.diary) - 1
 
     def _find(self, activity: int) -> int:
         return final(activity, self._activities)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Scores = tuple["NDArray[np.float64]", "NDArray[np.float64]", float]
 
 
-class Judge:
+class Scorer:
     """The weights, what changes them, and which activities are judged at all."""
 
     def __init__(self, weights: Weights, learner: Learner) -> None:

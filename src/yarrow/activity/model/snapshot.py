@@ -38,14 +38,14 @@ def take(recogniser: Recogniser) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "builder": r._builder.state_dict(),
-        "knowledge": r._past.knowledge.state_dict(),
-        "weights": r._judge.weights.state_dict(),
+        "knowledge": r._history.knowledge.state_dict(),
+        "weights": r._scorer.weights.state_dict(),
         "answers": r._answers.state_dict(),
         "activities": [dataclasses.asdict(activity) for activity in r._activities.values()],
-        "diary": r._past.diary.state_dict(),
-        "vectors": [_vector(vector) for vector in r._past.vectors],
-        "held": list(r._past.held),
-        "titles": [[resource, *title] for resource, title in r._past.titles.items()],
+        "diary": r._history.diary.state_dict(),
+        "vectors": [_vector(vector) for vector in r._history.vectors],
+        "held": list(r._history.held),
+        "titles": [[resource, *title] for resource, title in r._history.titles.items()],
         "plain": {name: getattr(r, name) for name in _PLAIN},
         "before": _features(r._before),
         "present": _features(r._present),
@@ -62,14 +62,14 @@ def restore(recogniser: Recogniser, state: dict[str, Any]) -> None:
         )
     r = recogniser
     r._builder.load_state_dict(state["builder"])
-    r._past.knowledge.load_state_dict(state["knowledge"])
-    r._judge.weights.load_state_dict(state["weights"])
+    r._history.knowledge.load_state_dict(state["knowledge"])
+    r._scorer.weights.load_state_dict(state["weights"])
     r._answers.load_state_dict(state["answers"])
     r._activities = {fields["id"]: Activity(**fields) for fields in state["activities"]}
-    r._past.diary.load_state_dict(state["diary"])
-    r._past.vectors = deque(InformationVector(*fields) for fields in state["vectors"])
-    r._past.held = deque(state["held"])
-    r._past.titles = {resource: (title, used) for resource, title, used in state["titles"]}
+    r._history.diary.load_state_dict(state["diary"])
+    r._history.vectors = deque(InformationVector(*fields) for fields in state["vectors"])
+    r._history.held = deque(state["held"])
+    r._history.titles = {resource: (title, used) for resource, title, used in state["titles"]}
     for name in _PLAIN:
         setattr(r, name, state["plain"][name])
     r._before, r._present = _features_back(state["before"]), _features_back(state["present"])

@@ -10,7 +10,7 @@ from yarrow.errors import ParameterError
 Setting = Literal["ignore", "right", "wrong", "bandit"]
 
 
-class Answers:
+class Unanswered:
     """How likely an unanswered alarm was right, by the setting.
 
     `ignore` learns nothing from it. `right` and `wrong` take it for that. `bandit` sees, as bandits
