@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "bandit",
+    "compare",
     "datasets",
     "decomposition",
     "evaluate",
-    "experiments",
     "experts",
     "feature_selection",
     "features",
@@ -39,7 +39,7 @@ _ELSEWHERE = {
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return [name for name in __dir__() if name not in _MODULES]
-    if name in _MODULES:
+    if name in _MODULES or name == "experiments":  # the old name of compare, which warns
         return import_module(f"yarrow.{name}")
     if name not in __dir__():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

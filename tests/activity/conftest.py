@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from activity.support import Client, HandClock, session_at
 
-from yarrow.activity.requests import Requests
-from yarrow.activity.server import PageServer
-from yarrow.activity.session import Session
+from yarrow.activity.app.requests import Requests
+from yarrow.activity.app.server import PageServer
+from yarrow.activity.app.session import Session
 
 
 @pytest.fixture

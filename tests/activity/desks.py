@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yarrow.activity import Create, Declare, Event, Recogniser
-from yarrow.activity.said import Entry
+from yarrow.activity.log.entries import Entry
 
 TAX, GARDEN = 0, 1
 START = 1_000_000.0

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from yarrow.activity.clock import Clock
-from yarrow.activity.events import Event
-from yarrow.activity.keys import Guest
-from yarrow.activity.runner import running_at
-from yarrow.activity.session import Session
-from yarrow.activity.spans import Change
-from yarrow.activity.store import Store
+from yarrow.activity.app.keys import Guest
+from yarrow.activity.app.runner import running_at
+from yarrow.activity.app.session import Session
+from yarrow.activity.log.events import Event
+from yarrow.activity.log.store import Store
+from yarrow.activity.sources.clock import Clock
+from yarrow.activity.sources.spans import Change
 
 MORNING = 1_772_442_000.0  # 2026-03-02 09:00 UTC, a Monday
 

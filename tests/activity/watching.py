@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from yarrow.activity.activitywatch import ActivityWatch, Unreachable
+from yarrow.activity.sources.activitywatch import ActivityWatch, Unreachable
 
 SERVER = shutil.which(
     "aw-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

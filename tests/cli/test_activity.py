@@ -13,9 +13,9 @@ import pytest
 from activity.support import MORNING, Client, HandClock, program, session_at, work
 from cli.support import Run
 
-from yarrow.activity.events import Event
-from yarrow.activity.runner import way_to
-from yarrow.activity.store import Store, default_path
+from yarrow.activity.app.runner import way_to
+from yarrow.activity.log.events import Event
+from yarrow.activity.log.store import Store, default_path
 
 COMMANDS = ("run", "demo", "import", "export", "forget", "never", "folder", "status", "open")
 
@@ -157,8 +157,8 @@ def test_export_writes_a_bucket(run: Run, database: Path, tmp_path: Path) -> Non
 def test_folders_for_shells_and_dialogs(run: Run, tmp_path: Path) -> None:
     from activity.support import focus
 
-    from yarrow.activity.events import Event
-    from yarrow.activity.spans import Change
+    from yarrow.activity.log.events import Event
+    from yarrow.activity.sources.spans import Change
 
     database = tmp_path / "a.sqlite"
     session = session_at(HandClock(), database)

@@ -13,10 +13,10 @@ import pytest
 from activity.support import MORNING, HandClock, session_at, work
 from cli.support import Run
 
-from yarrow.activity import said
-from yarrow.activity.events import Event
-from yarrow.activity.session import Session
-from yarrow.activity.store import Store
+from yarrow.activity.app.session import Session
+from yarrow.activity.log.entries import Confirm
+from yarrow.activity.log.events import Event
+from yarrow.activity.log.store import Store
 from yarrow.cli import main
 from yarrow.errors import DataError
 
@@ -120,7 +120,7 @@ def test_a_snapshot_that_is_damaged_is_not_used(path: Path, healthy: Path) -> No
 
 
 def test_settings_that_are_damaged_are_told_or_not_used(run: Run, path: Path) -> None:
-    from yarrow.activity.runner import newest_seen
+    from yarrow.activity.app.runner import newest_seen
 
     store = Store(path)
     for value in ("soon", "nan", "1e999", ""):
@@ -158,7 +158,7 @@ def test_a_full_disk_and_a_file_that_may_not_be_written_are_sentences(
 def test_a_write_that_failed_leaves_no_transaction_open(path: Path) -> None:
     store = Store(path)
     with pytest.raises(TypeError):
-        store.append([said.Confirm(MORNING), 5])  # type: ignore[list-item]
+        store.append([Confirm(MORNING), 5])  # type: ignore[list-item]
     assert not store._db.in_transaction
     store._db.execute("PRAGMA max_page_count = 1")  # the disk is full
     with pytest.raises(sqlite3.OperationalError, match="full"):

@@ -15,7 +15,7 @@ from cli.support import Run, by_name, rows_of_text, start
 
 import yarrow
 from yarrow.cli.learners import learners
-from yarrow.experiments.grids import GRIDS, comparable, default_grid, entrants_of, settings
+from yarrow.compare.grids import GRIDS, comparable, default_grid, entrants_of, settings
 from yarrow.linear_model.naming import short_name
 
 
@@ -146,7 +146,7 @@ def test_the_table_and_the_recommendation(run: Run, svm: Path, tmp_path: Path) -
 
 def test_settings_are_chosen_on_the_first_half(run: Run, svm: Path) -> None:
     document = compared(run, svm, "--learners", "arow")
-    from yarrow.experiments import Comparison
+    from yarrow.compare import Comparison
 
     outcomes = Comparison.from_json(document).outcomes
     halves = {o.name: np.mean(o.wrong[:200]) for o in outcomes if o.family != "baseline"}
@@ -215,7 +215,7 @@ def test_a_file_without_rows_is_named(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_page_and_the_terminal_agree(run: Run, svm: Path, tmp_path: Path) -> None:
-    from yarrow.experiments import Comparison
+    from yarrow.compare import Comparison
     from yarrow.report import tables
 
     path = tmp_path / "all.json"

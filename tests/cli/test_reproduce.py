@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import pytest
 from cli.support import Run
 
-from yarrow.experiments import reproductions
-from yarrow.experiments.findings import Claim, Table
-from yarrow.experiments.spec import Data, Learner, Reproduction, Study
+from reproduction import specs
+from reproduction.findings import Claim, Table
+from reproduction.spec import Data, Learner, Reproduction, Study
+from yarrow import checkout
 
 DATA = Data("small", "synthetic/gaussian", {"rows": 200, "test_rows": 100}, drawn=True)
 PA = Learner("PA", "PassiveAggressiveClassifier")
@@ -40,8 +42,8 @@ SMALL = Reproduction(
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """Only one small reproduction exists, and a cache of its own."""
-    monkeypatch.setattr(reproductions, "NAMES", ("small",))
-    monkeypatch.setattr(reproductions, "named", lambda name: SMALL)
+    monkeypatch.setattr(specs, "NAMES", ("small",))
+    monkeypatch.setattr(specs, "named", lambda name: SMALL)
     monkeypatch.setenv("YARROW_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -70,7 +72,7 @@ def test_what_follows_from_the_first_cells_is_measured_and_shown(
         return (dataclasses.replace(SMALL.full[0], learners=(other,), seeds=seeds),)
 
     two_steps = dataclasses.replace(SMALL, further=further)
-    monkeypatch.setattr(reproductions, "named", lambda name: two_steps)
+    monkeypatch.setattr(specs, "named", lambda name: two_steps)
     run("reproduce", "small", "--output", "pages", "--workers", "1")
     assert "6 cells" in (small / "pages" / "small.md").read_text()
 
@@ -94,7 +96,7 @@ def test_failed_cells_are_told_and_no_page_is_written(run: Run, small, monkeypat
     bad = Learner("bad", "AROWClassifier", {"r": -1.0})
     study = dataclasses.replace(SMALL.full[0], learners=(bad,))
     broken = dataclasses.replace(SMALL, full=(study,), further=lambda _: pytest.fail("went on"))
-    monkeypatch.setattr(reproductions, "named", lambda name: broken)
+    monkeypatch.setattr(specs, "named", lambda name: broken)
     result = run("reproduce", "--all", "--output", "pages", "--workers", "1", code=1)
     assert "small: 3 of 3 cells failed; no page is written" in result.stderr
     assert "bad on small, seed 0: The 'r' parameter must be > 0" in result.stderr
@@ -110,6 +112,22 @@ def test_an_unknown_name_and_no_name_are_one_sentence(run: Run) -> None:
 
 def test_all_are_listed_with_their_budgets(run: Run) -> None:
     listed = run("reproduce", "--list").stdout
-    for name in reproductions.NAMES:
-        assert f"{name}: {reproductions.named(name).title}\n" in listed
-        assert reproductions.named(name).budget in listed
+    for name in specs.NAMES:
+        assert f"{name}: {specs.named(name).title}\n" in listed
+        assert specs.named(name).budget in listed
+
+
+def test_without_a_checkout_one_sentence_says_how_to_get_it(
+    run: Run, tmp_path, monkeypatch
+) -> None:
+    root = str(checkout._SOURCE)
+    monkeypatch.setattr(checkout, "_SOURCE", tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one != root])
+    (tmp_path / "reproduction").mkdir()  # pages of before are no checkout
+    monkeypatch.chdir(tmp_path)
+    said = run("reproduce", "--list", code=2).stderr
+    assert "no part of the installed package; run 'yarrow reproduce' in a checkout" in said
+    assert "Measure the papers' experiments" in run("--help").stdout
+    assert "--reduced" in run("reproduce", "--help").stdout
+    monkeypatch.chdir(f"{root}/docs")  # but a checkout may be where one stands
+    assert run("reproduce", "--list").stdout.startswith("arow-synthetic: ")

@@ -10,8 +10,8 @@ import pytest
 import scipy.optimize
 from linear_model.yarrow_textbook import EXPERTS, INTERCEPT, Columns, Textbook, stream
 
+from reproduction.candidates import yarrow_of
 from yarrow import ForgettingAROWClassifier, YarrowClassifier
-from yarrow.experiments.candidates import yarrow_of
 from yarrow.linear_model.yarrow import AROW_EXPERTS, MIXTURE
 
 MATRIX = slice(EXPERTS, EXPERTS * (EXPERTS + 1))  # the covariance in a state's "mixture"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from yarrow.experiments import Comparison, Outcome
+from yarrow.compare import Comparison, Outcome
 
 HOSTILE = "<script>alert(1)</script>\"'&\x00\x1b|`*]]>--><b>"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report.support import HOSTILE, comparison
 
-from yarrow.experiments import Comparison, Outcome
+from yarrow.compare import Comparison, Outcome
 from yarrow.report import charts, page, tables
 
 

@@ -3,9 +3,7 @@
 The model is that of Shen & Dietterich (2009), section 5; docs/activity.md tells how it works.
 """
 
-from yarrow.activity.events import Event
-from yarrow.activity.recogniser import Recogniser
-from yarrow.activity.said import (
+from yarrow.activity.log.entries import (
     Archive,
     Associate,
     Confirm,
@@ -15,7 +13,10 @@ from yarrow.activity.said import (
     Merge,
     Rename,
 )
-from yarrow.activity.thoughts import Alarm, Thought
+from yarrow.activity.log.events import Event
+from yarrow.activity.model.explain import Alarm, Thought
+from yarrow.activity.model.recogniser import Recogniser
+from yarrow.moved import keep_old_names
 
 __all__ = [
     "Alarm",
@@ -31,3 +32,5 @@ __all__ = [
     "Rename",
     "Thought",
 ]
+
+keep_old_names()

@@ -102,13 +102,13 @@ def run(
       yarrow activity run
       yarrow activity run --no-activitywatch --feed events.jsonl
     """
-    from yarrow.activity.activitywatch import ActivityWatch, Collector, Unreachable
-    from yarrow.activity.clock import Clock
-    from yarrow.activity.feed import FileFeed, PipeFeed
-    from yarrow.activity.requests import Requests
-    from yarrow.activity.runner import Runner, newest_seen, token_of
-    from yarrow.activity.session import Session
-    from yarrow.activity.store import Store
+    from yarrow.activity.app.requests import Requests
+    from yarrow.activity.app.runner import Runner, newest_seen, token_of
+    from yarrow.activity.app.session import Session
+    from yarrow.activity.log.store import Store
+    from yarrow.activity.sources.activitywatch import ActivityWatch, Collector, Unreachable
+    from yarrow.activity.sources.clock import Clock
+    from yarrow.activity.sources.feed import FileFeed, PipeFeed
 
     if no_activitywatch and not feeds:
         raise click.UsageError("Without ActivityWatch, say by --feed where events come from")
@@ -149,11 +149,11 @@ def demo(port: int, speed: float, browser: bool) -> None:
     """
     import tempfile
 
-    from yarrow.activity import demo as day
-    from yarrow.activity.clock import FastClock
-    from yarrow.activity.requests import Requests
-    from yarrow.activity.session import Session
-    from yarrow.activity.store import Store
+    from yarrow.activity.app import demo as day
+    from yarrow.activity.app.requests import Requests
+    from yarrow.activity.app.session import Session
+    from yarrow.activity.log.store import Store
+    from yarrow.activity.sources.clock import FastClock
 
     today = datetime.date.today()
     with tempfile.TemporaryDirectory() as folder:
@@ -171,8 +171,8 @@ def _serve(
     requests: Any, runner: Any, database: str, token: str | None, port: int, browser: bool
 ) -> None:
     """Serve the page until somebody ends it; without a token, of a log that is nobody's."""
-    from yarrow.activity.runner import alone, way_to
-    from yarrow.activity.server import PageServer
+    from yarrow.activity.app.runner import alone, way_to
+    from yarrow.activity.app.server import PageServer
 
     server, private = PageServer(requests, token, port), token is not None
     ended = threading.Event()
@@ -206,7 +206,7 @@ def open_page(database: str | None) -> None:
 
     yarrow activity open
     """
-    from yarrow.activity.runner import running_at, way_of
+    from yarrow.activity.app.runner import running_at, way_of
     from yarrow.errors import ParameterError
 
     path = path_of(database)
@@ -224,7 +224,7 @@ def status(database: str | None) -> None:
 
     yarrow activity status
     """
-    from yarrow.activity.runner import running_at
+    from yarrow.activity.app.runner import running_at
 
     path = path_of(database)
     with opened(path) as session:
@@ -268,12 +268,12 @@ def folder(database: str | None, first: bool, existing: bool) -> None:
     """
     import os
 
-    from yarrow.activity.runner import ask_running
+    from yarrow.activity.app.runner import ask_running
 
     path = path_of(database)
     told = ask_running(path, "folders")
     if told is None:
-        from yarrow.activity.requests import Requests
+        from yarrow.activity.app.requests import Requests
 
         with opened(path) as session:
             told = Requests(session).answer("GET", "folders", {})

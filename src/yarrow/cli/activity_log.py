@@ -38,7 +38,7 @@ class LogCommand(Command):
 
 def path_of(database: str | None) -> str:
     """The log that a command means."""
-    from yarrow.activity.store import default_path
+    from yarrow.activity.log.store import default_path
 
     return database or str(default_path())
 
@@ -48,9 +48,9 @@ def opened(path: str) -> Any:
     """A session on a log that exists, for a question."""
     import os
 
-    from yarrow.activity.clock import Clock
-    from yarrow.activity.session import Session
-    from yarrow.activity.store import Store
+    from yarrow.activity.app.session import Session
+    from yarrow.activity.log.store import Store
+    from yarrow.activity.sources.clock import Clock
 
     if not os.path.exists(path):
         raise ParameterError(f"{path}: there is no log yet; 'yarrow activity run' begins one.")
@@ -82,9 +82,9 @@ def import_(
       yarrow activity import aw-buckets-export.json --categories categories.json
       yarrow activity import windows.csv --column activity=project
     """
-    from yarrow.activity.runner import running_at
-    from yarrow.activity.store import Store
-    from yarrow.activity.transfer import import_history, read_history
+    from yarrow.activity.app.runner import running_at
+    from yarrow.activity.app.transfer import import_history, read_history
+    from yarrow.activity.log.store import Store
 
     roles = {}
     for text in columns:
@@ -139,9 +139,9 @@ def export(
     import json
     import math
 
-    from yarrow.activity.activitywatch import ActivityWatch
-    from yarrow.activity.rules import find_rules
-    from yarrow.activity.transfer import as_bucket, written
+    from yarrow.activity.app.rules import find_rules
+    from yarrow.activity.app.transfer import as_bucket, written
+    from yarrow.activity.sources.activitywatch import ActivityWatch
     from yarrow.cli.options import check_output, opened_for_writing
 
     if what == "categories" and (address or since or until):
@@ -201,7 +201,7 @@ def forget(
     import os
     import time
 
-    from yarrow.activity.store import Store
+    from yarrow.activity.log.store import Store
 
     if sum(one is not None for one in (resource, since or until, matching)) != 1:
         raise click.UsageError("Say one of --resource, --since or --until, and --matching")
@@ -241,7 +241,7 @@ def never(pattern: str | None, database: str | None, remove: bool) -> None:
       yarrow activity never 'bank|private browsing'
       yarrow activity never 'bank|private browsing' --remove
     """
-    from yarrow.activity.store import Store
+    from yarrow.activity.log.store import Store
 
     with Store(path_of(database)) as store:
         if pattern is None:

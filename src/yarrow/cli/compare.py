@@ -90,7 +90,7 @@ def command(
     """
     from yarrow.cli.race_display import RaceDisplay
     from yarrow.cli.race_table import failure_lines, learner_table
-    from yarrow.experiments.compare import compare
+    from yarrow.compare.compare import compare
 
     source = source_of(data, how, regression, noise, seed)
     for output in (report, json_file):
@@ -135,7 +135,7 @@ def source_of(
     import os
 
     from yarrow import datasets
-    from yarrow.experiments.sources import Files, Named
+    from yarrow.compare.sources import Files, Named
 
     if len(data) == 1 and not os.path.exists(data[0]) and datasets.is_name(data[0]):
         return Named(datasets.load(data[0]), noise, seed)

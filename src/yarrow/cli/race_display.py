@@ -11,7 +11,7 @@ import click
 from yarrow.cli.progress import counted
 
 if TYPE_CHECKING:
-    from yarrow.experiments.race import Race
+    from yarrow.compare.race import Race
 
 _LIVE_EVERY, _PLAIN_EVERY, _PATIENCE = 0.2, 10.0, 0.3
 SHOWN = 8  # settings in the live table

@@ -6,13 +6,13 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from yarrow.experiments.curve import error_of
-from yarrow.experiments.judgement import judged
+from yarrow.compare.curve import error_of
+from yarrow.compare.holdout import judged
 from yarrow.report import reading
 from yarrow.report.numbers import duration
 
 if TYPE_CHECKING:
-    from yarrow.experiments import Comparison, Outcome
+    from yarrow.compare import Comparison, Outcome
 
 
 def width() -> int:

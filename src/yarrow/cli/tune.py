@@ -69,7 +69,7 @@ def command(
     """
     from yarrow.cli.race_display import RaceDisplay
     from yarrow.cli.race_table import failure_lines, setting_table, width
-    from yarrow.experiments.tune import tune
+    from yarrow.compare.tune import tune
 
     if regression is None and "regressor" in learner.lower():
         regression = True

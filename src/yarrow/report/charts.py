@@ -21,7 +21,7 @@ from yarrow.report.figures import (
 from yarrow.report.figures.confusion_matrix import MOST_CLASSES
 
 if TYPE_CHECKING:
-    from yarrow.experiments import Comparison, Outcome
+    from yarrow.compare import Comparison, Outcome
 
 __all__ = [
     "against_nonzeros",

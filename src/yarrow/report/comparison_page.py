@@ -14,7 +14,7 @@ from yarrow.report import charts, numbers, reading, tables
 from yarrow.report.figures import Figure, css, escape
 
 if TYPE_CHECKING:
-    from yarrow.experiments import Comparison
+    from yarrow.compare import Comparison
 
 __all__ = ["page"]
 

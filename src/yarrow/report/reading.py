@@ -1,4 +1,4 @@
-"""What tables and pages read out of a `yarrow.experiments.Comparison`."""
+"""What tables and pages read out of a `yarrow.compare.Comparison`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from yarrow.report import numbers
 
 if TYPE_CHECKING:
-    from yarrow.experiments import Comparison, Outcome
+    from yarrow.compare import Comparison, Outcome
 
 __all__ = [
     "contenders",
@@ -130,7 +130,7 @@ def short_name(learner: str) -> str:
 def settings(outcome: Outcome) -> str:
     """What was tried of a learner, as one would type it: the grid's values, in its order.
 
-    >>> from yarrow.experiments import Outcome
+    >>> from yarrow.compare import Outcome
     >>> settings(Outcome("AROWClassifier(r=1.0)", "AROWClassifier", "confidence"))
     'r=1.0'
     >>> settings(Outcome("mine", "AROWClassifier", "confidence", {"r": 0.1, "average": True}))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from yarrow.report import numbers, reading
 
 if TYPE_CHECKING:
-    from yarrow.experiments import Comparison, Outcome
+    from yarrow.compare import Comparison, Outcome
 
 __all__ = ["Cell", "Table", "all_settings", "facts", "failed", "learners"]
 

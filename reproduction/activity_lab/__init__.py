@@ -1,0 +1,1 @@
+"""The laboratory of the activity recogniser: lives made up, and what it is held against."""

@@ -1,0 +1,100 @@
+"""How well a stream that drifts is predicted with few features: 000's Figures 3 and 4.
+
+`select` says how features are chosen. "weights": at each row of the second half the smallest
+weights are left out of the prediction as long as their absolute values sum to at most sigma, but go
+on learning; sigma takes shares of that sum as it is after the first half. "information" and "game":
+the k features of the largest information gain, or of the game's strategy, counted on the rows so
+far, are all that the learner sees; they are chosen anew every `refresh` rows. The setting is tuned
+on the first half with all features.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reproduction.protocols.drift import halves, tuned
+from reproduction.protocols.prepare import rows_of
+from reproduction.spec import Cell
+from yarrow.datasets import Dataset
+from yarrow.feature_selection import GameSelection, InformationGain
+from yarrow.lazy import np
+
+REVISION = 1
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Measure one way to select features on one draw of the stream."""
+    rows = rows_of(cell.data, noise=cell.noise, seed=cell.seed)
+    first, _, classes = halves(rows)
+    setting, model = tuned(cell.learner, first, classes)
+    if cell.options["select"] == "weights":
+        outcome = _without_small_weights(model, rows, classes, cell.options["shares"])
+    else:
+        outcome = _with_selector(cell, setting, rows, classes)
+    return {"setting": setting, **outcome}
+
+
+def _without_small_weights(
+    model: Any, rows: Dataset, classes: list[Any], shares: list[float]
+) -> dict[str, Any]:
+    second = halves(rows)[1]
+    sigmas = np.asarray(shares) * np.abs(model.coef_).sum()
+    wrong, kept = np.zeros(len(shares)), np.zeros(len(shares))
+    for place in range(len(second)):
+        row = second.X[[place]]
+        weights = model.coef_[0].astype(np.float64)
+        sizes = np.sort(np.abs(weights))
+        # The first `gone` of the sorted weights sum to at most sigma; equal ones go together.
+        gone = np.searchsorted(np.cumsum(sizes), sigmas, side="right")
+        limits = np.where(gone > 0, sizes[np.maximum(gone, 1) - 1], -1.0)
+        values = weights[row.indices]
+        scores = ((np.abs(values) > limits[:, None]) * values * row.data).sum(axis=1)
+        says = np.where(scores > 0, classes[1], classes[0])
+        wrong += says != second.y[place]
+        zeros = len(sizes) - np.count_nonzero(sizes)
+        kept += len(sizes) - np.maximum(np.searchsorted(sizes, limits, side="right"), zeros)
+        model.partial_fit(row, second.y[[place]], classes=classes)
+    return {
+        "kept": (kept / len(second)).tolist(),
+        "error": (wrong / len(second)).tolist(),
+        "weights": np.abs(model.coef_[0]).tolist() if rows.X.shape[1] <= 1024 else [],
+    }
+
+
+def _with_selector(
+    cell: Cell, setting: dict[str, Any], rows: Dataset, classes: list[Any]
+) -> dict[str, Any]:
+    counts, refresh = cell.options["counts"], cell.options["refresh"]
+    kind = {"information": InformationGain, "game": GameSelection}[cell.options["select"]]
+    edges = cell.options.get("edges")
+    selectors = [kind(k=k, edges=edges) for k in (counts if kind is GameSelection else counts[:1])]
+    models = [cell.learner.make(setting) for _ in counts]
+    wrong, half = np.zeros(len(counts)), len(rows) // 2
+    for start in range(0, len(rows), refresh):
+        block = rows.take(slice(start, start + refresh))
+        merits = [selector.scores_ for selector in selectors] if start else []
+        for place, (k, model) in enumerate(zip(counts, models, strict=True)):
+            seen = _only(block.X, _best(merits[place % len(merits)], k)) if merits else block.X
+            said = model.progressive(seen, block.y, classes=classes).predictions
+            if start >= half:
+                wrong[place] += np.count_nonzero(np.asarray(said) != block.y)
+        for selector in selectors:
+            selector.partial_fit(block.X, block.y)
+    return {
+        "kept": list(counts),
+        "error": (wrong / (len(rows) - half)).tolist(),
+        "weights": selectors[0].scores_.tolist() if rows.X.shape[1] <= 1024 else [],
+    }
+
+
+def _best(merits: Any, k: int) -> Any:
+    chosen = np.zeros(len(merits), dtype=bool)
+    chosen[np.argsort(-merits, kind="stable")[:k]] = True
+    return chosen
+
+
+def _only(X: Any, chosen: Any) -> Any:
+    part = X.copy()
+    part.data = np.where(chosen[part.indices], part.data, 0)
+    part.eliminate_zeros()
+    return part

@@ -1,0 +1,243 @@
+"""001, Table 1 and Figure 8: four learners on many binary tasks, at six levels of label noise."""
+
+from __future__ import annotations
+
+import itertools
+
+from reproduction.findings import Claim, Curve, Curves, Finding, Pairs, Table
+from reproduction.results import Results, mean_ranks
+from reproduction.spec import Data, Reproduction, Study
+from reproduction.specs.arow_learners import PAPER, arow, cw, pa, plain_pa, sop
+
+NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
+LEARNERS = (arow(), cw(), pa(), sop(), plain_pa())
+AVERAGED = (cw("CW, averaged", average=True), plain_pa("PA without C, averaged", average=True))
+RANKED = ("AROW", "CW", "PA", "SOP")
+RANKED_WITHOUT_C = ("AROW", "CW", "PA without C", "SOP")
+PAPERS_RANKS = {
+    "AROW": (1.51, 1.44, 1.38, 1.42, 1.25, 1.25),
+    "CW": (1.63, 1.87, 1.95, 2.08, 2.42, 2.76),
+    "PA": (2.95, 2.83, 2.78, 2.61, 2.33, 2.08),
+    "SOP": (3.91, 3.87, 3.89, 3.89, 4.00, 3.91),
+}
+
+_PAIRS = tuple(itertools.combinations(range(10), 2))
+_USPS = tuple(Data(f"USPS {a}/{b}", "usps", classes=(a, b)) for a, b in _PAIRS)
+_MNIST = tuple(Data(f"MNIST {a}/{b}", "mnist", classes=(a, b)) for a, b in _PAIRS)
+_MNIST_REST = tuple(Data(f"MNIST {d}/rest", "mnist", against_rest=d) for d in range(10))
+_DOMAINS = ("books", "dvd", "electronics", "kitchen")
+
+
+def _text(rows: int) -> tuple[Data, ...]:
+    news = {"part": "all"}
+    about = {"task": "domain"}
+    groups = (
+        ("20 News comp", ("comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware")),
+        ("20 News sci", ("sci.electronics", "sci.med")),
+        ("20 News talk", ("talk.politics.guns", "talk.politics.mideast")),
+    )
+    topics = (("earn", "acq"), ("money-fx", "interest"), ("crude", "ship"))
+    return (
+        *(Data(label, "20newsgroups", news, classes=two, rows=rows) for label, two in groups),
+        *(
+            Data(f"Amazon {'/'.join(two)}", "amazon-sentiment", about, classes=two, rows=rows)
+            for two in itertools.combinations(_DOMAINS, 2)
+        ),
+        *(
+            Data(f"Reuters {'/'.join(two)}", "reuters21578", classes=two, rows=rows)
+            for two in topics
+        ),
+        *(
+            Data(f"Sentiment {domain}", "amazon-sentiment", {"domain": domain}, rows=rows)
+            for domain in _DOMAINS
+        ),
+        *(Data(f"Spam {box}", "enron-spam", {"mailbox": box}, rows=rows) for box in MAILBOXES),
+    )
+
+
+MAILBOXES = ("enron1", "enron2", "enron3")
+_USPS_OPTIONS = {"tuning_rows": 10_000}  # all of them
+_MNIST_OPTIONS = {"tuning_rows": 2_000}  # as many as the paper took of each set
+
+
+def _errors(results: Results, noise: float, learners: tuple[str, ...]) -> list[list[float]]:
+    """A row a task, a column a learner."""
+    found = {(one.data, one.learner): one.outcome["error"] for one in results.where(noise=noise)}
+    return [[found[data, learner] for learner in learners] for data in results.each("data")]
+
+
+def findings(results: Results) -> list[Finding]:
+    """Mean ranks beside the paper's, for all tasks and by kind, and accuracies in pairs."""
+    levels = results.each("noise")
+    text = Results(tuple(one for one in results if one.cell.options.get("folds")))
+    images = Results(tuple(one for one in results if not one.cell.options.get("folds")))
+    ranks = _ranks(results, levels, RANKED)
+    highest = max(levels)
+    noisy = [noise for noise in levels if noise]
+
+    def at(noise: float) -> str:
+        return ", ".join(f"{name} {ranks[name][levels.index(noise)]:.2f}" for name in RANKED)
+
+    return [
+        Claim(
+            "With no noise AROW's lead over CW is narrow.",
+            0 < ranks["CW"][0] - ranks["AROW"][0] < 0.5,
+            at(0.0),
+        ),
+        Claim(
+            "Under noise AROW has the best mean rank at every level.",
+            all(
+                ranks["AROW"][levels.index(noise)]
+                == min(ranks[name][levels.index(noise)] for name in RANKED)
+                for noise in noisy
+            ),
+            "; ".join(f"{100 * noise:.0f} %: {at(noise)}" for noise in noisy),
+        ),
+        Claim(
+            "CW's mean rank gets worse with noise, and PA overtakes it.",
+            ranks["CW"][-1] > ranks["CW"][0] and ranks["PA"][-1] < ranks["CW"][-1],
+            f"CW {ranks['CW'][0]:.2f} without noise; at {100 * highest:.0f} %: {at(highest)}",
+            stable=True,
+        ),
+        Claim(
+            "At the highest noise AROW and PA are both ahead of CW and SOP.",
+            max(ranks["AROW"][-1], ranks["PA"][-1]) < min(ranks["CW"][-1], ranks["SOP"][-1]),
+            at(highest),
+            stable=True,
+        ),
+        Claim(
+            "SOP is last at every level.",
+            all(
+                ranks["SOP"][place] == max(ranks[name][place] for name in RANKED)
+                for place in range(len(levels))
+            ),
+            ", ".join(f"{rank:.2f}" for rank in ranks["SOP"]),
+        ),
+        _table("Table 1: mean ranks, paper / ours", results, levels, RANKED),
+        *(
+            _table(f"The same, {kind} only", part, levels, RANKED, beside=False)
+            for kind, part in (("text", text), ("digits", images))
+            if len(part)
+        ),
+        _table(
+            "The same with the plain PA, which has no C, in the place of PA-I",
+            results,
+            levels,
+            RANKED_WITHOUT_C,
+        ),
+        Curves(
+            "table-1",
+            "Table 1 drawn: mean rank by label noise, ours",
+            "label noise",
+            "mean rank of four, 1 is best",
+            tuple(Curve(name, tuple(levels), tuple(ranks[name])) for name in RANKED),
+            marks=True,
+        ),
+        *_averaging(results),
+        *_paired(results, levels),
+    ]
+
+
+def _averaging(results: Results) -> list[Table]:
+    """What averaged weights would change, where it was tried."""
+    tried = results.where(learner=AVERAGED[0].label)
+    if not len(tried):
+        return []
+    sets = set(tried.each("data"))
+    part = Results(tuple(one for one in results.where(noise=0.1) if one.data in sets))
+    labels = ("AROW", "PA", "CW", "PA without C", *(learner.label for learner in AVERAGED))
+    rows = tuple((label, 100 * part.where(learner=label).mean("error")) for label in labels)
+    title = f"Averaged weights: mean error on {len(sets)} pairs of USPS, 10 % noise"
+    return [Table(title, ("learner", "error %"), rows)]
+
+
+def _ranks(
+    results: Results, levels: list[float], learners: tuple[str, ...]
+) -> dict[str, list[float]]:
+    by_level = [mean_ranks(_errors(results, noise, learners)) for noise in levels]
+    return {name: [ranks[place] for ranks in by_level] for place, name in enumerate(learners)}
+
+
+def _table(
+    title: str,
+    results: Results,
+    levels: list[float],
+    learners: tuple[str, ...],
+    beside: bool = True,
+) -> Table:
+    ranks = _ranks(results, levels, learners)
+    rows = []
+    for name, label in zip(learners, RANKED, strict=True):
+        cells = [f"{rank:.2f}" for rank in ranks[name]]
+        if beside:
+            papers = (PAPERS_RANKS[label][NOISE.index(noise)] for noise in levels)
+            cells = [f"{paper:.2f} / {ours}" for paper, ours in zip(papers, cells, strict=True)]
+        rows.append((name, *cells))
+    columns = ("mean rank", *(f"noise {noise:g}" for noise in levels))
+    note = f"Over {len(results.each('data'))} tasks; the paper has 130." if beside else ""
+    return Table(title, columns, tuple(rows), note)
+
+
+def _paired(results: Results, levels: list[float]) -> list[Pairs]:
+    panels = []
+    for noise, rival in itertools.product((0.0, 0.1, 0.3), ("PA", "SOP", "CW")):
+        if noise not in levels:
+            continue
+        errors = _errors(results, noise, (rival, "AROW"))
+        pairs = tuple(
+            (data, 1 - theirs, 1 - arows)
+            for data, (theirs, arows) in zip(results.each("data"), errors, strict=True)
+        )
+        name = f"figure-8-{rival.lower()}-noise-{100 * noise:.0f}"
+        title = f"Figure 8: AROW and {rival}, {100 * noise:.0f} % noise"
+        panels.append(Pairs(name, title, f"accuracy of {rival}", "accuracy of AROW", pairs))
+    return panels
+
+
+REPRODUCTION = Reproduction(
+    name="arow-ranks",
+    title="Mean ranks of AROW, CW, PA and SOP under label noise",
+    paper=f"{PAPER}, section 5.3, Table 1 and Figure 8",
+    protocol="""
+100 tasks of digits, as in the paper: all pairs of USPS and of MNIST, and each digit of MNIST
+against the others, with the sets' own test parts. 19 tasks of text by ten folds, at most 2,000 rows
+each: three pairs of newsgroups as in the paper; six pairs of Amazon's domains and four of its
+sentiment tasks (the paper has 15 and 6, from domains that are not to be had here); three pairs of
+neighbouring topics of Reuters-21578 (the paper: RCV1); three Enron mailboxes (the paper: the ECML
+spam challenge). Each label of the training rows is flipped with the given probability.
+
+Setting and passes (up to 10) are those with the lowest error on a held-out fifth of one random
+order, whose labels are as noisy as the others (for MNIST, of 2,000 rows drawn at random). Tests are
+counted against labels without noise: the paper does not say so, but its multiclass accuracies at
+50 % noise are above 50 %. Equal errors share a rank.
+""",
+    full=(
+        Study("tuned", _USPS, LEARNERS, _USPS_OPTIONS, NOISE),
+        Study("tuned", _MNIST + _MNIST_REST, LEARNERS, _MNIST_OPTIONS, NOISE),
+        Study("tuned", _text(2_000), LEARNERS, {"folds": 10}, NOISE),
+        Study("tuned", _USPS[::6], AVERAGED, _USPS_OPTIONS, (0.1,)),
+    ),
+    reduced=(
+        Study("tuned", _USPS[::6], LEARNERS, {"passes": 3}, (0.0, 0.3)),
+        Study("tuned", _text(600)[1:3], LEARNERS, {"folds": 3, "passes": 3}, (0.0, 0.3)),
+    ),
+    budget="119 tasks x 6 noise levels x 29 settings x 10 passes x 2,000 rows x 150 values "
+    "to tune, as much again to measure: 12 minutes of processor time.",
+    findings=findings,
+    differences="""
+On the texts the paper's picture comes out, nearly with its numbers: without noise CW and AROW lead,
+from 10 % noise on AROW takes over, CW falls back steadily and PA comes up, and SOP is last. Only PA
+does not quite overtake CW at 30 % noise.
+
+On the digits, 100 of the 119 tasks, it does not. Without noise AROW leads there, too. But under
+noise PA-I with a tuned C is as robust as AROW and ranks a little better, and CW falls to the level
+of SOP at once, with 5 % noise, where in the paper it is still second. So over all tasks AROW and
+PA-I are about even under noise. With the plain PA instead, AROW wins nearly every task at every
+noise level, more clearly than in the paper, and the other three, which all fit every label, are
+about even. The paper's ranks of PA lie between these two readings.
+
+One thing that the paper does not mention would explain CW's place in it: averaged weights. On a
+sample of the USPS pairs averaging takes CW and the plain PA from some 14 % to 3 % error (table
+below). SOP is last here as well, but not by as much as in the paper.
+""",
+)

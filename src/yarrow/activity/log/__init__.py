@@ -1,0 +1,1 @@
+"""What happened and what the person said: entries, their codec, and the file that keeps them."""

@@ -1,0 +1,1 @@
+"""The recogniser: a fold over the entries of the log."""

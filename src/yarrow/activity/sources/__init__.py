@@ -1,0 +1,1 @@
+"""Where changes come from: ActivityWatch, feeds of JSON lines, tables, and the clock."""

@@ -1,0 +1,165 @@
+"""Compare learners and their settings on a stream, and say which to take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from yarrow import __version__
+from yarrow.compare.comparison import Comparison, Outcome
+from yarrow.compare.folds import cross_validate
+from yarrow.compare.grids import entrants_of
+from yarrow.compare.heats import OneMoreClass
+from yarrow.compare.lanes import Entrant
+from yarrow.compare.race import NoRows, OnProgress, Race
+from yarrow.compare.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
+from yarrow.compare.sources import Files, Named
+from yarrow.datasets import Dataset
+from yarrow.errors import DataError, ParameterError
+from yarrow.lazy import np
+
+Source = Named | Files
+
+
+def compare(
+    data: Dataset | Source | Sequence[str],
+    learners: str | Sequence[Entrant] = "all",
+    grid: str | Mapping[str, Any] = "default",
+    *,
+    passes: int = 1,
+    folds: int = 0,
+    noise: float = 0.0,
+    seed: int = 0,
+    threads: int | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    command: str = "",
+    on_progress: OnProgress | None = None,
+    on_slow: Callable[[list[str]], None] | None = None,
+) -> Comparison:
+    """Race all settings over the rows in one pass, and recommend a learner with its evidence.
+
+    `data` is a Dataset or the names of files; `learners` is `all`, names or families, or a list of
+    entrants. `noise` replaces that share of the labels, and mistakes count against the old ones.
+
+    >>> from yarrow.datasets import load
+    >>> found = compare(load("synthetic/gaussian", rows=300), "arow,perceptron")
+    >>> sorted({outcome.family for outcome in found.outcomes})
+    ['affine', 'baseline', 'confidence']
+    """
+    started = time.monotonic()
+    source = as_source(data, noise, seed)
+    if (passes > 1 or folds) and not source.can_be_read_again:
+        raise ParameterError(f"{source.name} can be read only once: passes and folds need files.")
+    entrants, slow = _entrants(learners, grid, source.is_regression, fixed)
+
+    def after_a_block(race: Race) -> None:
+        """Who was left out is told when rows have been read: not before an error about them."""
+        if slow and on_slow is not None:
+            on_slow(slow.copy())
+            slow.clear()
+        if on_progress is not None:
+            on_progress(race)
+
+    race = _raced(source, entrants, passes, threads, after_a_block)
+    outcomes = race.outcomes()
+    mark_best(outcomes, seed)
+    comparison = Comparison(
+        data=_described(source, race, outcomes[-1]),
+        command=command,
+        seed=seed,
+        yarrow=__version__,
+        protocol=_protocol(passes, noise),
+        outcomes=outcomes,
+        recommendation=recommend(outcomes, seed),
+        ranks=ranks_over_stretches(outcomes),
+    )
+    if folds:
+        by_name = {entrant.name: entrant for entrant in entrants}
+        chosen = [by_name[o.name] for o in outcomes if o.best and o.name in by_name]
+        comparison.folds = cross_validate(
+            source, chosen, folds, passes=passes, seed=seed, threads=race.threads
+        )
+        comparison.ranks = _ranks_over_folds(comparison.folds, folds) or comparison.ranks
+    comparison.seconds = time.monotonic() - started
+    return comparison
+
+
+def _raced(
+    source: Source,
+    entrants: Sequence[Entrant],
+    passes: int,
+    threads: int | None,
+    on_progress: OnProgress | None,
+) -> Race:
+    """All passes. Two classes are faster if they are known, so a file's first rows are believed.
+
+    Where they were wrong, the race starts again; results are the same by either way.
+    """
+    for classes in (source.probable_classes, source.classes):
+        race = Race(entrants, regression=source.is_regression, classes=classes, threads=threads)
+        try:
+            for _ in range(passes):
+                race.run(source.blocks(), on_progress)
+        except OneMoreClass:
+            continue
+        except NoRows as error:
+            raise DataError(error.problem, source=source.source) from None
+        break
+    return race
+
+
+def as_source(data: Dataset | Source | Sequence[str], noise: float = 0.0, seed: int = 0) -> Source:
+    """Rows to compare on; noise is for data that have not been made a source yet."""
+    if isinstance(data, (Named, Files)):
+        return data
+    if isinstance(data, Dataset):
+        return Named(data, noise, seed)
+    return Files([data] if isinstance(data, str) else data, noise=noise, seed=seed)
+
+
+def _entrants(
+    learners: str | Sequence[Entrant],
+    grid: str | Mapping[str, Any],
+    regression: bool,
+    fixed: Mapping[str, Any] | None,
+) -> tuple[list[Entrant], list[str]]:
+    if not isinstance(learners, str):
+        return list(learners), []
+    return entrants_of(learners, grid, regression=regression, fixed=fixed)
+
+
+def _described(source: Source, race: Race, any_outcome: Outcome) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "task": "regression" if source.is_regression else "classification",
+        "rows": any_outcome.rows,
+        "skipped": source.skipped,
+        "features": race.columns,
+        "classes": None if race.classes is None else sorted(map(str, race.classes.names)),
+        "order": source.order,
+        "source": source.source,
+        "values_per_row": race.values / max(1, race.rows),
+        "noise": source.noise,
+    }
+
+
+def _protocol(passes: int, noise: float) -> str:
+    words = "Each row is predicted before it is learned, in the order of the stream"
+    words += "; the error is that of the first pass" if passes > 1 else ""
+    if noise:
+        words += f"; {100 * noise:g} % of the labels were replaced, and mistakes count against "
+        words += "those before"
+    return (
+        f"{words}. Each learner's setting is chosen by its error on the first half of the rows, "
+        "and learners are compared on the second half."
+    )
+
+
+def _ranks_over_folds(folds: list[dict[str, Any]], n: int) -> dict[str, Any] | None:
+    learners = list(dict.fromkeys(item["learner"] for item in folds))
+    if len(learners) < 2:
+        return None
+    errors = {(item["fold"], item["learner"]): item["error"] for item in folds}
+    table = [[errors[fold, learner] for learner in learners] for fold in range(1, n + 1)]
+    return ranks_of(learners, np.array(table), f"{n} folds")

@@ -1,0 +1,251 @@
+"""Which settings are tried: a small grid for each learner, or one from a file."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from yarrow.compare.lanes import Entrant
+from yarrow.composite.base import Composite
+from yarrow.errors import ParameterError, did_you_mean
+from yarrow.kernel.base import KernelClassifier
+from yarrow.linear_model.naming import learners, short_name
+from yarrow.parameters import parameters
+
+if TYPE_CHECKING:
+    from yarrow.linear_model.base import LinearModel
+
+#: a few values of what matters most, tenfold steps where a scale is unknown; at most eight settings
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "ALMAClassifier": {"alpha": [0.5, 0.7, 0.9, 1.0]},
+    "ALMApClassifier": {"p": [2.0, 3.0, 6.0, 12.0], "alpha": [0.5, 0.9]},
+    "ARCORClassifier": {"r": [0.1, 1.0, 10.0], "floor": [0.01, 0.1]},
+    "AROWClassifier": {"r": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]},
+    "AROWRegressor": {"r": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]},
+    "ASGDClassifier": {"eta0": [0.05, 0.5, 5.0], "l2": [1e-6, 1e-4]},
+    "AdaGradClassifier": {"eta": [0.01, 0.1, 1.0], "loss": ["hinge", "logistic"]},
+    "AdaGradRegressor": {"eta": [0.002, 0.02, 0.2, 2.0]},
+    "BanditPAClassifier": {"C": [0.01, 0.1], "gamma": [0.03, 0.1]},
+    "BanditronClassifier": {"gamma": [0.03, 0.1, 0.3]},
+    "BayesianPerceptron": {"noise": [0.1, 1.0, 10.0]},
+    "CWClassifier": {"eta": [0.6, 0.75, 0.9, 0.99]},
+    "CoefficientRoundingClassifier": {"eta0": [0.05, 0.5, 5.0], "theta": [1e-4, 1e-2]},
+    "CumulativePenaltyClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
+    "EGClassifier": {"eta": [0.001, 0.01, 0.1], "U": [10.0, 100.0]},
+    "EGRegressor": {"eta": [0.001, 0.01, 0.1], "U": [1.0, 10.0]},
+    "ElasticNetPAClassifier": {"alpha": [1e-4, 1e-3, 1e-2], "l1": [1e-5, 1e-3]},
+    "FOBOSClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
+    "FOBOSRegressor": {"eta0": [1e-4, 1e-3, 1e-2, 1e-1]},
+    "FTRLClassifier": {"alpha": [0.01, 0.1, 1.0], "l1": [0.0, 1.0]},
+    "FTRLRegressor": {"alpha": [0.02, 0.2, 2.0], "l1": [0.0, 1.0]},
+    "FixedShareClassifier": {"eta": [0.1, 0.5, 2.0], "share": [0.01]},
+    "FixedShareRegressor": {"eta": [0.5, 5.0], "share": [0.01]},
+    "ForgettingAROWClassifier": {"r": [0.1, 1.0, 10.0], "memory": [0.99, 0.999]},
+    "FrequencyRDAClassifier": {"l1": [1e-6, 1e-4, 1e-3], "gamma": [0.1, 1.0]},
+    "GroupLassoClassifier": {"l21": [1e-6, 1e-4], "gamma": [0.1, 1.0, 10.0]},
+    "HedgeClassifier": {"combine": ["vote", "leader"]},
+    "HedgeRegressor": {"eta": [0.5, 5.0]},
+    "IELLIPClassifier": {"c": [0.1, 0.5, 0.9], "b": [0.3, 0.99]},
+    "L1ConstrainedPAClassifier": {"beta": [1.0, 10.0, 100.0]},
+    "MIRAClassifier": {"margin": [0.0, 0.1, 1.0]},
+    "MixtureClassifier": {"share": [0.0, 0.01]},
+    "MultiTaskClassifier": {"l21": [1e-6, 1e-4], "gamma": [0.1, 1.0, 10.0]},
+    "NAROWClassifier": {"b": [0.01, 0.1, 1.0, 10.0]},
+    "NHERDClassifier": {"C": [0.01, 0.1, 1.0, 10.0]},
+    "NORMAClassifier": {"eta0": [0.05, 0.5, 5.0], "l2": [1e-5, 1e-3]},
+    "NormConstrainedPAClassifier": {"beta": [1.0, 10.0, 100.0]},
+    "OFSClassifier": {"B": [100, 1000], "eta": [0.02, 0.2, 2.0]},
+    "OGDClassifier": {"eta0": [0.05, 0.5, 5.0], "loss": ["hinge", "logistic"]},
+    "OGDRegressor": {"eta0": [1e-4, 1e-3, 1e-2, 1e-1]},
+    "OnlineToBatchClassifier": {"use": ["last", "average", "best"]},
+    "OnlineToBatchRegressor": {"use": ["last", "average", "best"]},
+    "PNormClassifier": {"p": [2.0, 4.0, 8.0], "eta0": [0.05, 0.5]},
+    "PassiveAggressiveClassifier": {"C": [1e-3, 1e-2, 1e-1, 1.0], "variant": ["pa1", "pa2"]},
+    "PassiveAggressiveRegressor": {"C": [1e-3, 1e-2, 1e-1, 1.0], "variant": ["pa1", "pa2"]},
+    "PegasosClassifier": {"l2": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]},
+    "Perceptron": {"margin": [0.0, 1.0], "average": [False, True]},
+    "PredictionSetClassifier": {},
+    "RDAClassifier": {"l1": [1e-6, 1e-4, 1e-3], "gamma": [0.1, 1.0]},
+    "RDARegressor": {"l1": [1e-6, 1e-4], "gamma": [1.0, 10.0, 100.0]},
+    "ROMMAClassifier": {"aggressive": [False, True]},
+    "RegularizedPAClassifier": {"alpha": [1e-4, 1e-3, 1e-2, 1e-1]},
+    "SCWClassifier": {"C": [0.01, 0.1, 1.0, 10.0], "eta": [0.75, 0.95]},
+    "SGFTClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
+    "SOFSClassifier": {"B": [100, 1000], "r": [0.1, 1.0, 10.0]},
+    "SOPClassifier": {"a": [0.1, 1.0, 10.0]},
+    "SelectiveClassifier": {"b": [0.03, 0.3], "ask": ["margin", "variance"]},
+    "TruncatedGradientClassifier": {"eta0": [0.05, 0.5, 5.0], "gravity": [1e-6, 1e-4]},
+    "VotedPerceptron": {},
+    "WeightedMajorityClassifier": {"beta": [0.5, 0.9, 0.99]},
+    "YarrowClassifier": {},
+}
+#: packages whose estimators are compared when they are named, by name or by family
+_BY_NAME = ("bandit", "experts", "feedback", "kernel")
+
+
+def comparable() -> list[Any]:
+    """The classes that learn rows with labels, which alone can be compared."""
+    return [cls for cls in learners().values() if cls.learns_labels] + _only_by_name()
+
+
+def _only_by_name() -> list[Any]:
+    """Estimators made of learners, bandits, and learners with kernels."""
+    packages = [import_module(f"yarrow.{name}") for name in _BY_NAME]
+    found = [getattr(package, name) for package in packages for name in package.__all__]
+    return [cls for cls in found if issubclass(cls, Composite | KernelClassifier)]
+
+
+def default_grid(cls: type) -> dict[str, list[Any]]:
+    """The values that are tried of a learner's parameters.
+
+    One that has no grid of its own is tried with tenfold steps around the default of its first
+    number.
+
+    >>> from yarrow import AROWClassifier
+    >>> default_grid(AROWClassifier)
+    {'r': [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]}
+    """
+    if cls.__name__ in GRIDS:
+        return GRIDS[cls.__name__]
+    for name, parameter in parameters(cls).items():
+        value = getattr(cls(), name)
+        if parameter.kind is float and isinstance(value, float) and 0 < value < math.inf:
+            steps = [value / 10, value, value * 10]
+            return {name: [step for step in steps if parameter.accepts(step)]}
+    return {}
+
+
+def read_grid(path: str) -> dict[str, Any]:
+    """A grid from a JSON or TOML file: for each learner the values of its parameters, or a list.
+
+    `{"arow": {"r": [0.1, 1, 10]}}` means all combinations, `{"arow": [{"r": 1}]}` these settings.
+    """
+    with open(path, "rb") as file:
+        text = file.read()
+    try:
+        found = tomllib.loads(text.decode()) if path.endswith(".toml") else json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ParameterError(f"{path}, {place}: is no JSON: {error.msg}.") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{path}: is no JSON or TOML: {error}.") from None
+    if not isinstance(found, dict):
+        raise ParameterError(f"{path}: must hold an object with a grid for each learner.")
+    return found
+
+
+def settings(grid: Any, learner: str) -> list[dict[str, Any]]:
+    """All settings of a grid, the first parameter varying slowest."""
+    if isinstance(grid, list) and all(isinstance(item, dict) for item in grid):
+        return list(grid)
+    if not isinstance(grid, Mapping):
+        raise ParameterError(
+            f"The grid of {learner} must be values for each parameter, or a list of settings."
+        )
+    values = [v if isinstance(v, (list, tuple)) else [v] for v in grid.values()]
+    return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*values)]
+
+
+def entrant(
+    cls: type[LinearModel], setting: Mapping[str, Any], fixed: Mapping[str, Any]
+) -> Entrant:
+    """A learner with a setting, named by what the grid has chosen."""
+    known = parameters(cls)
+    for name in {**fixed, **setting}:
+        if name not in known:
+            raise ParameterError(f"{cls.__name__} has no parameter {name!r}.")
+    numbers = {
+        name: float(value) if known[name].kind is float and type(value) is int else value
+        for name, value in setting.items()
+    }
+    shown = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
+    return Entrant(f"{cls.__name__}({shown})", cls(**{**fixed, **numbers}))
+
+
+def is_slow(cls: type) -> bool:
+    """Whether a row costs more the more rows there have been."""
+    return bool(re.search("all mistakes|nonzero weights", getattr(cls, "row_costs", "")))
+
+
+def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearModel]], list[str]]:
+    """The learners of some names or families, and those left out because they would be slow.
+
+    `wanted` is `all`, or names and families with commas between.
+    """
+    fitting = [cls for cls in comparable() if hasattr(cls, "classes_") is not regression]
+    only_named = set(_only_by_name())
+    found: dict[str, type[LinearModel]] = {}
+    slow: list[str] = []
+    for word in filter(None, (part.strip().lower() for part in wanted.split(","))):
+        everyone = [cls for cls in fitting if cls not in only_named] if word == "all" else []
+        group = everyone or [cls for cls in fitting if word == cls.family]
+        slow += [short_name(cls.__name__) for cls in group if is_slow(cls)]
+        named = [cls for cls in fitting if word in (short_name(cls.__name__), cls.__name__.lower())]
+        if not group and not named:
+            raise ParameterError(_unknown(word, fitting, regression))
+        found |= {cls.__name__: cls for cls in group if not is_slow(cls)}
+        found |= {cls.__name__: cls for cls in named}
+    if not found:
+        raise ParameterError("Name at least one learner, or say all.")
+    kept = {short_name(cls.__name__) for cls in found.values()}
+    return list(found.values()), sorted(set(slow) - kept)
+
+
+def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) -> str:
+    others = [c for c in comparable() if word in (short_name(c.__name__), c.__name__.lower())]
+    if others:
+        task = "a regression" if regression else "classes"
+        return f"{others[0].__name__} is not for {task}, which these labels are."
+    families = sorted({cls.family for cls in fitting})
+    names = sorted(short_name(cls.__name__) for cls in fitting)
+    return (
+        f"There is no learner or family {word!r}{did_you_mean(word, [*names, *families])}; there "
+        f"are the families {', '.join(families)} and the learners {', '.join(names)}."
+    )
+
+
+def entrants_of(
+    wanted: str,
+    grid: str | os.PathLike[str] | Mapping[str, Any] = "default",
+    *,
+    regression: bool = False,
+    fixed: Mapping[str, Any] | None = None,
+) -> tuple[list[Entrant], list[str]]:
+    """All settings of all learners wanted, and the learners left out because they would be slow.
+
+    `fixed` are parameters of all learners that have them, such as the type of the weights.
+    """
+    classes, slow = chosen_learners(wanted, regression)
+    if grid == "default":
+        given: Mapping[str, Any] = {}
+    else:
+        given = grid if isinstance(grid, Mapping) else read_grid(os.fspath(grid))
+    by_name = {_key(name, classes): value for name, value in given.items()}
+    made: list[Entrant] = []
+    for cls in classes:
+        if grid != "default" and cls.__name__ not in by_name:
+            continue
+        values = by_name.get(cls.__name__, default_grid(cls))
+        shared = {k: v for k, v in (fixed or {}).items() if k in parameters(cls)}
+        made += [entrant(cls, s, shared) for s in settings(values, cls.__name__)]
+    if not made:
+        raise ParameterError("The grid has no setting of the learners wanted.")
+    return _without_twins(made), slow
+
+
+def _key(name: str, classes: Iterable[type]) -> str:
+    for cls in comparable():
+        if name.lower() in (short_name(cls.__name__), cls.__name__.lower()):
+            return str(cls.__name__)
+    raise ParameterError(f"The grid names {name!r}, which is no learner.")
+
+
+def _without_twins(made: list[Entrant]) -> list[Entrant]:
+    return list({entrant.name: entrant for entrant in made}.values())

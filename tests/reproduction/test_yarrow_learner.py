@@ -1,0 +1,135 @@
+"""The evidence for the learner without settings: its split, and what its numbers mean."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reproduction import specs
+from reproduction.candidates import yarrow_without
+from reproduction.findings import Claim
+from reproduction.results import Measured, Results
+from reproduction.spec import Cell, Data, Learner
+from reproduction.specs import evidence_spec as evidence
+from reproduction.specs import keel
+from reproduction.specs import yarrow_learner as page
+from reproduction.specs import yarrow_learner_spec as spec
+from yarrow.compare.comparison import packed
+from yarrow.datasets.keel import BALANCED, RARE
+from yarrow.linear_model.yarrow import FIRST_WEIGHTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_halves_are_those_of_the_evidence_and_confirm_on_sets_that_nobody_had_seen():
+    assert {*spec.CHOOSING, *spec.CONFIRMING} == set(evidence.SETS)
+    assert not {one.source or one.name for one in spec.CHOOSING} & {
+        one.source or one.name for one in spec.CONFIRMING
+    }
+    unseen = [one.name for one in spec.CONFIRMING if one.name not in spec.SEEN]
+    assert len(unseen) >= len(spec.CONFIRMING) / 2
+    assert set(spec.SEEN) <= set(evidence.BY_NAME)
+
+
+def test_the_peers_are_those_of_the_evidence_cell_by_cell():
+    known = {cell.key("") for cell in specs.named("evidence").cells()}
+    cells = specs.named("yarrow-learner").cells()
+    peers = [c for c in cells if c.learner.label.startswith(evidence.LIBRARIES)]
+    assert peers
+    assert all(cell.key("") in known for cell in peers)
+
+
+def cell_of(learner, mistakes, data="splice", rows=2000):
+    wrong = np.arange(rows) < mistakes
+    setting = {
+        "name": "default", "mistakes": mistakes, "seconds": 1e-3, "failure": None,
+        "wrong": packed(wrong),
+    }  # fmt: skip
+    about = {"rows": rows, "columns": 3, "classes": 2, "values_per_row": 3.0}
+    cell = Cell("settings", Data(data, data), Learner(learner, learner), 0.0, 0, {})
+    return Measured(cell, {**about, "settings": [setting]}, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer", "holds"),
+    [(20, 20, [True, True]), (1021, 1020, [False, True]), (50, 20, [False, False])],
+)
+def test_a_set_on_which_it_errs_more_breaks_the_bars(ours, peer, holds):
+    cells = [cell_of(learner.label, ours) for learner in spec.LEARNERS]
+    peers = [cell_of(f"{library}: some", peer) for library in evidence.LIBRARIES]
+    found = page.findings(Results((*cells, *peers)))
+    assert [one.holds for one in found if isinstance(one, Claim)][:2] == holds
+
+
+def test_tables_of_keel_are_in_one_group_each():
+    tables = [table for group in keel.GROUPS.values() for table in group]
+    assert sorted(tables) == sorted({*BALANCED, *RARE})
+    studied = [data.options["table"] for study in keel.REPRODUCTION.full for data in study.data]
+    assert sorted(studied) == sorted(tables)
+    seen = {keel.source_of(table) for table in tables if table not in keel.NEW}
+    assert {keel.source_of(table) for table in keel.NEW} & seen <= {"winequality"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer", "holds"),
+    [(20, 30, [True, True, True]), (30, 20, [False, False, True]), (1500, 20, [False] * 3)],
+)
+def test_a_table_on_which_it_errs_more_breaks_its_claims(ours, peer, holds):
+    peers = [cell_of(f"{library}: some", peer, "ring") for library in evidence.LIBRARIES]
+    found = keel.findings(Results((cell_of(spec.OURS, ours, "ring"), *peers)))
+    assert [one.holds for one in found if isinstance(one, Claim)][:3] == holds
+
+
+def test_what_is_left_out_has_no_weight():
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    for part, out in (
+        ("AROW", [0, 1, 2, 3, 6, 8]),
+        ("AdaGrad", [4, 5]),
+        ("naive Bayes", [0, 7]),
+        ("bends", [6]),
+        ("full covariance", [8]),
+    ):
+        worth = yarrow_without(part).partial_fit(X, y).expert_weights_
+        assert np.flatnonzero(worth == 0).tolist() == out
+    worth = yarrow_without("mixture").partial_fit(X, y).expert_weights_
+    np.testing.assert_array_equal(worth, FIRST_WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("page", "file"), [(page, "reproduction/yarrow-learner.md"), (keel, "reproduction/keel.md")]
+)
+def test_the_page_is_up_to_date_with_its_words(page, file):
+    text = (DOCS / file).read_text()
+    for part in (page.REPRODUCTION.differences, page.REPRODUCTION.protocol):
+        words = " ".join(part.split())
+        assert words in " ".join(text.split())
+    assert not re.search("TODO|@@@", text)
+
+
+def lines_of_tables(text):
+    """The other cells of a line, by the first one."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {cells[0]: cells[1:] for cells in lines}
+
+
+def test_the_note_has_the_figures_of_the_pages():
+    note = (DOCS / "yarrow-learner.md").read_text()
+    page = (DOCS / "reproduction/yarrow-learner.md").read_text()
+    parts = lines_of_tables(re.search("### What its parts.*?###", page, re.DOTALL)[0])
+    said = lines_of_tables(note)
+    for learner in spec.LEARNERS:
+        mistakes, no_worse, _, chosen, chosen_no_worse, _ = parts[learner.label]
+        assert said[learner.label] == [mistakes, no_worse, chosen, chosen_no_worse]
+
+    note = " ".join(note.split())
+    keel = (DOCS / "reproduction/keel.md").read_text()
+    tables, fewer = re.search(r"on (\d+) of 50 .*?-([\d.]+) % on average", keel, re.DOTALL).groups()
+    assert f"no worse than the best of the 129 on {tables}, with {fewer} % fewer" in note
+    claim = r"YarrowClassifier errs less than .*?\| surely less on (\d+) sets, surely more on (\d+)"
+    found = re.findall(claim, (DOCS / "evidence.md").read_text())
+    vowpal, scikit, river = [(less, ["none", "one"][int(more)]) for less, more in found[:3]]
+    assert f"Vowpal Wabbit on {vowpal[0]} of 36 sets and surely more on {vowpal[1]}" in note
+    assert f"scikit-learn on {scikit[0]} and {scikit[1]}, than river on {river[0]} and" in note
