@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import re
-import typing
 from typing import Any
 
 from yarrow.activity import said
@@ -24,7 +23,7 @@ def to_row(entry: said.Entry) -> tuple[Any, ...]:
                 entry.duration, None)  # fmt: skip
     record = dataclasses.asdict(entry)
     at, resource = record.pop("time"), whole(record.pop("resource", ""))
-    return at, type(entry).__name__.lower(), resource, "", "", 0.0, json.dumps(record)
+    return at, _NAMES[type(entry)], resource, "", "", 0.0, json.dumps(record)
 
 
 def from_row(
@@ -47,7 +46,18 @@ def from_row(
         ) from None
 
 
-_SAID: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in typing.get_args(said.Said)}
+#: what entries are called in logs; they keep these names, whatever becomes of the classes
+_SAID: dict[str, type[Any]] = {
+    "archive": said.Archive,
+    "associate": said.Associate,
+    "confirm": said.Confirm,
+    "correct": said.Correct,
+    "create": said.Create,
+    "declare": said.Declare,
+    "merge": said.Merge,
+    "rename": said.Rename,
+}
+_NAMES = {cls: name for name, cls in _SAID.items()}
 _NUMBERS = ("activity", "into")
 
 

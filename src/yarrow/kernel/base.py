@@ -37,6 +37,7 @@ from yarrow.kernel.rows import (
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, most_classes, number
+from yarrow.registry import name_of
 from yarrow.saving import SOURCE_FIELDS, restore_settings, restore_source, source_fields
 from yarrow.stream.arrays import (
     Array,
@@ -355,7 +356,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
         metadata = {
             "kind": "kernel",
             "yarrow": yarrow.__version__,
-            "estimator": type(self).__name__,
+            "estimator": name_of(type(self)),
             "parameters": settings,
             "classes": state.classes,
             **source_fields(self),
