@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
-from yarrow.registry import kind_of
+from yarrow.registry import kind_of, name_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def load(path: str | os.PathLike[str], cls: Any, objects: Mapping[str, Any] | No
     tensors, metadata = read(path)
     with refusing(path, objects):
         name = metadata.get("estimator")
-        if metadata.get("kind") != kind_of(cls) or name != cls.__name__:
+        if metadata.get("kind") != kind_of(cls) or name != name_of(cls):
             raise ModelFileError(f"holds a {name}, not a {cls.__name__}")
         return cls._unpacked(tensors, metadata, objects)
 

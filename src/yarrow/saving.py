@@ -11,7 +11,7 @@ from yarrow.errors import ModelFileError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.parameters import parameters
-from yarrow.registry import class_named, kind_of
+from yarrow.registry import class_named, kind_of, name_of
 from yarrow.stream.format import DESCRIBED
 
 #: what arrays and files leave behind in any kind of model
@@ -84,7 +84,7 @@ def to_json(value: Any, nested: bool = False) -> Any:
     if isinstance(value, Estimator):
         parameters = {name: to_json(item) for name, item in value.get_params(deep=False).items()}
         kind = kind_of(type(value))
-        found = {"estimator": type(value).__name__, "parameters": parameters}
+        found = {"estimator": name_of(type(value)), "parameters": parameters}
         return found if kind == "model" else found | {"package": kind}
     plain = _plain(value)
     return plain if _is_plain(plain) else {"unstorable": repr(value)}

@@ -1,4 +1,4 @@
-"""A model file is data: it goes on exactly, loads safely, and old ones keep loading."""
+"""A model file is data: it goes on exactly, and loads safely."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import pickle
 import pickletools
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,8 +30,6 @@ from yarrow import (
     model_file,
 )
 from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
-
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def load(path, model):
@@ -294,31 +291,3 @@ def test_a_file_from_the_future_is_refused(path, two_classes, monkeypatch):
     newer = f"format {model_file.VERSION + 1} by a newer Yarrow"
     with pytest.raises(ModelFileError, match=newer):
         yarrow.load(path)
-
-
-# -- files of earlier versions -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "file", sorted(GOLDEN.glob("format-*/*.yarrow")), ids=lambda p: f"{p.parent.name}-{p.stem}"
-)
-def test_golden_files_load_and_go_on(file):
-    """What was saved by an earlier version predicts, and learns on, to the same bits."""
-    story = json.loads(file.with_suffix(".json").read_text())
-    model = yarrow.load(file)
-    assert type(model).__name__ == story["estimator"]
-    assert {k: v for k, v in model.get_params().items() if k in story["parameters"]} == (
-        story["parameters"]
-    )
-    for moment in ("as saved", "after more rows"):
-        scores = [[float(s).hex() for s in model._fitted.score_one(x)[0]] for x in story["rows"]]
-        assert scores == story[moment]["scores"]
-        assert [model.predict_one(x) for x in story["rows"]] == story[moment]["predictions"]
-        assert (model.t_, model.n_updates_) == tuple(story[moment]["counts"])
-        for x, y in story["more rows"]:
-            model.learn_one(x, y)
-
-
-def test_there_is_a_golden_file_for_every_format():
-    formats = {int(folder.name.removeprefix("format-")) for folder in GOLDEN.glob("format-*")}
-    assert formats == set(range(1, model_file.VERSION + 1))

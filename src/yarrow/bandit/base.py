@@ -17,7 +17,6 @@ from yarrow import schema
 from yarrow.bandit.choice import (
     LABELS,
     Choice,
-    plain,
     plain_labels,
     read_weight,
     row_of_choice,
@@ -25,8 +24,8 @@ from yarrow.bandit.choice import (
 from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
 from yarrow.composite.members import Block
-from yarrow.composite.names import sort_key
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.kernel.rows import row_of_dict
@@ -264,7 +263,7 @@ class BanditClassifier(CompositeClassifier):
         known = self._classes_seen()
         if not declared and not set(known) <= set(told):
             raise ParameterError(
-                f"classes={classes!r} contradict the classes known: {sorted(known, key=sort_key)}."
+                f"classes={classes!r} contradict the classes known: {in_order(known)}."
             )
         return told
 

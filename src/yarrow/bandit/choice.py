@@ -7,10 +7,10 @@ import dataclasses
 import numbers
 from typing import Any
 
+from yarrow.data.labels import class_labels, plain
 from yarrow.errors import DataError, ParameterError, YarrowError
-from yarrow.kernel.rows import class_labels, row_of_dict
+from yarrow.kernel.rows import row_of_dict
 from yarrow.kernel.support import Row
-from yarrow.lazy import np
 from yarrow.stream.arrays import read_weights
 
 LABELS = "a list of strings, integers or booleans"
@@ -66,7 +66,3 @@ def plain_labels(classes: Any) -> list[Any]:
         return class_labels(names, len(names)) if is_flat and not isinstance(classes, str) else []
     except (TypeError, DataError):  # not a list, or not of labels
         return []
-
-
-def plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

@@ -12,6 +12,7 @@ from typing import Any
 
 from yarrow.cli.late import KnownColumns, Late, Part, only_present
 from yarrow.composite.members import is_regression
+from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
@@ -68,7 +69,7 @@ class ByBlocks:
         by_row &= getattr(model, "when_full", "error") == "error"
         self._known = KnownColumns(model) if by_row else None
         self._progress = Account()
-        self._numbers: dict[Any, int] = {}  # of classes
+        self._codes: Codes = {}
         self._names: list[Any] = []  # of columns
 
     def run(self, sources: Sequence[str], passes: int = 1) -> Iterator[Account]:
@@ -148,7 +149,7 @@ class ByBlocks:
         assert begins is not None
         labels = part.y[asked].tolist()
         return Told(
-            labels if self.is_regression else [_class_name(label) for label in labels],
+            labels if self.is_regression else [kept(label) for label in labels],
             scores.predictions[asked].tolist(),
             None if table is None else table[asked],
             [] if scores.classes is None else scores.classes.tolist(),
@@ -198,7 +199,8 @@ class ByBlocks:
             labels, predictions = np.asarray(labels, float), np.asarray(predictions, float)
             losses = (labels - predictions) ** 2
         else:
-            labels, predictions = self._numbered(labels), self._numbered(predictions)
+            labels = numbered(labels, self._codes, add=True)
+            predictions = numbered(predictions, self._codes, add=True)
             losses = labels != predictions
         before = progress.rows
         mark = 1 << before.bit_length()  # the next power of two
@@ -224,21 +226,11 @@ class ByBlocks:
         else:
             progress.mistakes += int(losses.sum())
         progress.results = labels, predictions
-        progress.classes = list(self._numbers)
+        progress.classes = list(self._codes)
         progress.position = files.position
         report = dataclasses.replace(progress, complaints=list(progress.complaints), told=told)
         progress.checkpoints = []
         return report
-
-    def _numbered(self, names: list[Any]) -> Array:
-        known = self._numbers
-        found = [-1 if name is None else known.setdefault(name, len(known)) for name in names]
-        return np.array(found, np.int64)
-
-
-def _class_name(label: Any) -> Any:
-    """Classes are named by whole numbers where they can be."""
-    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _joined(parts: list[Told]) -> Told | None:

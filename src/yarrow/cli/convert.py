@@ -22,6 +22,7 @@ from yarrow.cli.options import (
 )
 from yarrow.cli.progress import counted
 from yarrow.cli.train import report_skipped
+from yarrow.data.labels import kept
 from yarrow.errors import ParameterError
 
 
@@ -165,6 +166,4 @@ def _split(names: Any, values: Any, begins: Any, labels: Any, weights: Any) -> I
 
     values, begins = values.tolist(), begins.tolist()
     for begin, end, label, weight in zip(begins, begins[1:], labels, weights, strict=False):
-        if isinstance(label, float) and label.is_integer():
-            label = int(label)
-        yield Row(label, weight, names[begin:end], values[begin:end])
+        yield Row(kept(label), weight, names[begin:end], values[begin:end])

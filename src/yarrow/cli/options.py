@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
+from yarrow.data.labels import kept
 from yarrow.errors import ParameterError, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -306,10 +307,9 @@ def opened_for_writing(path: str) -> Iterator[BinaryIO]:
 def parse_label(text: str) -> int | float | str:
     """A class as files spell it: a number where it looks like one."""
     try:
-        number = float(text)
+        return kept(float(text))  # type: ignore[no-any-return]
     except ValueError:
         return text
-    return int(number) if number.is_integer() else number
 
 
 def shortened_list(items: Sequence[Any], most: int = 20) -> str:

@@ -20,6 +20,7 @@ from yarrow.cli.options import (
 from yarrow.cli.progress import counted, learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
+from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import ParameterError
 
 
@@ -124,7 +125,7 @@ class _Tally:
     def __init__(self, is_regression: bool) -> None:
         self.is_regression = is_regression
         self.labelled = 0
-        self._numbers: dict[Any, int] = {}
+        self._codes: Codes = {}
         self._results: Confusion | Residuals = Residuals() if is_regression else Confusion()
 
     def add(self, labels: list[Any], predictions: list[Any]) -> None:
@@ -135,17 +136,16 @@ class _Tally:
             return
         self.labelled += len(pairs)
         if not self.is_regression:
-            pairs = [(self._number(label), self._number(guess)) for label, guess in pairs]
-        self._results.add(*zip(*pairs, strict=True))
-
-    def _number(self, name: Any) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
+            names = [kept(name) for pair in pairs for name in pair]
+            numbers = numbered(names, self._codes, add=True)
+            self._results.add(numbers[::2], numbers[1::2])
+        else:
+            self._results.add(*zip(*pairs, strict=True))
 
     def report(self, rows: int) -> None:
         if not self.labelled:
             return
         some = "" if self.labelled == rows else f", {self.labelled:,} with a label"
-        names = [int(n) if isinstance(n, float) and n.is_integer() else n for n in self._numbers]
         click.echo(f"{counted(rows, 'row')} predicted{some}", err=True)
-        for line in summary_lines(self._results.summary(names), baselines=False):
+        for line in summary_lines(self._results.summary(list(self._codes)), baselines=False):
             click.echo(line, err=True)

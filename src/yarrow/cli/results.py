@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from yarrow.data.labels import order_of
 from yarrow.lazy import np
 from yarrow.metrics import MAE, R2, RMSE, BalancedAccuracy
 
@@ -41,7 +42,7 @@ class Confusion:
             of_label[label] += count
             of_prediction[prediction] += count
         classes = []
-        for number in sorted(of_label, key=lambda n: (isinstance(names[n], str), names[n])):
+        for number in [n for n in order_of(names).tolist() if n in of_label]:
             right, predicted = cells.get((number, number), 0), of_prediction[number]
             classes.append(
                 {

@@ -5,59 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from yarrow.data.labels import UNKNOWN, Codes, distinct, kept, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, Rows, read_labels, read_rows, read_values, read_weights
-
-UNKNOWN = -2  # the number of a class that no learner can have seen
+from yarrow.stream.arrays import Array, Rows, exact_array, read_rows, read_values, read_weights
 
 
 class OneMoreClass(DataError):
     """A class that nobody expected."""
 
 
-def distinct(y: Array) -> tuple[list[Any], Array, Array]:
-    """Labels (numbers before texts), the row where each first stands, and the place of each row's.
-
-    In an array of objects there may be numbers beside texts, which cannot be compared.
-    """
-    if y.dtype != object:
-        names, first, places = np.unique(y, return_index=True, return_inverse=True)
-        return names.tolist(), first, places.reshape(-1)
-    seen: dict[Any, int] = {}
-    for row, label in enumerate(y.tolist()):
-        seen.setdefault(label, row)
-    listed = sorted(seen, key=lambda label: (isinstance(label, str), label))
-    place = {label: i for i, label in enumerate(listed)}
-    places = np.array([place[label] for label in y.tolist()], np.int64)
-    return listed, np.array([seen[label] for label in listed], np.int64), places
-
-
 class Classes:
     """Classes numbered in the order of their appearance, as every learner numbers them."""
 
     def __init__(self, expected: Sequence[Any] | None = None) -> None:
-        self.names: list[Any] = []
-        self._expected = None if expected is None else {_class_name(name) for name in expected}
-        self._numbers: dict[Any, int] = {}
+        self._expected = None if expected is None else {kept(name) for name in expected}
+        self._codes: Codes = {}
 
-    def number(self, y: Array, add: bool) -> Array:
+    @property
+    def names(self) -> list[Any]:
+        """The classes by their numbers."""
+        return list(self._codes)
+
+    def number(self, y: Any, add: bool) -> Array:
         """The numbers of labels; those that are new get one, or are UNKNOWN."""
         listed, first, places = distinct(y)
-        numbers = np.full(len(listed), UNKNOWN)
-        for place in np.argsort(first, kind="stable").tolist():
-            name = _class_name(listed[place])
-            if add and name not in self._numbers:
+        names = [kept(label) for label in listed]
+        if add:
+            by_row = [names[place] for place in np.argsort(first, kind="stable").tolist()]
+            for name in by_row:
                 if self._expected is not None and name not in self._expected:
                     raise OneMoreClass(f"the class {name!r} was not told beforehand")
-                self._numbers[name] = len(self.names)
-                self.names.append(name)
-            numbers[place] = self._numbers.get(name, UNKNOWN)
-        return numbers[places]
+            numbered(by_row, self._codes, add=True)
+        return numbered(names, self._codes, unknown=UNKNOWN)[places]
 
-
-def _class_name(label: Any) -> Any:
-    return int(label) if isinstance(label, float) and label.is_integer() else label
+    def number_said(self, labels: Sequence[Any]) -> Array:
+        """The numbers of predictions; -1 where there is none."""
+        return numbered([kept(label) for label in labels], self._codes)
 
 
 class Heat(NamedTuple):
@@ -87,9 +71,9 @@ class Heat(NamedTuple):
             truth = learned if compared is block.y else read_values(compared, rows.n_rows)
         else:
             labels = read_labels(block.y, rows.n_rows)
-            y = np.asarray(block.y)
+            y = exact_array(block.y)
             classes.number(y if counts is None else y[counts], add=True)
             learned = truth = classes.number(y, add=False)
             if compared is not block.y:
-                truth = classes.number(np.asarray(compared), add=False)
+                truth = classes.number(compared, add=False)
         return cls(block.X, block.y, weights, block.names, rows, labels, learned, truth, counts)

@@ -8,7 +8,7 @@ from yarrow.compare.baselines import Baseline
 from yarrow.compare.heats import Classes, Heat
 from yarrow.composite.base import Composite
 from yarrow.composite.members import Block
-from yarrow.composite.names import named
+from yarrow.data.labels import named
 from yarrow.errors import ParameterError
 from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
@@ -218,11 +218,4 @@ class _DictRun:
 def _numbered(labels: list[Any], classes: Classes | None) -> Array:
     if classes is None:
         return np.array([0.0 if label is None else float(label) for label in labels])
-    found = np.full(len(labels), -1)
-    said = [i for i, label in enumerate(labels) if label is not None]
-    if said:
-        told = [labels[i] for i in said]
-        kinds = {isinstance(label, str) for label in told}
-        array = np.array(told) if len(kinds) == 1 else np.array(told, dtype=object)
-        found[said] = classes.number(array, add=False)
-    return found
+    return classes.number_said(labels)

@@ -8,13 +8,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from yarrow.compare.heats import distinct
+from yarrow.data.labels import distinct
 from yarrow.datasets import Block, Dataset, with_noise
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.linear_model.file_blocks import FileBlocks, label_array
+from yarrow.linear_model.file_blocks import FileBlocks
 from yarrow.linear_model.streaming import check_passes
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, exact_array
 from yarrow.stream.compressed import source_name
 from yarrow.stream.format import StreamFormat
 
@@ -145,5 +145,5 @@ def noisy(blocks: Iterable[Block], share: float, seed: int) -> Iterator[Block]:
         which = np.array([number[label] for label in block.y[first].tolist()])[places]
         replaced = random.random(len(which)) < share
         away = random.integers(1, max(2, len(seen)), len(which))
-        y = label_array([seen[i] for i in np.where(replaced, which + away, which) % len(seen)])
+        y = exact_array([seen[i] for i in np.where(replaced, which + away, which) % len(seen)])
         yield Block(block.X, y, block.y, block.weights, block.names)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 from yarrow import model_file, schema
 from yarrow.composite import files
 from yarrow.composite.members import Block, Member, fresh, member_of
-from yarrow.composite.names import named, sort_key, sorted_names
+from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
 from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import (
     Estimator,
@@ -36,7 +36,6 @@ from yarrow.stream.arrays import (
     check_columns,
     check_values,
     feature_names,
-    read_labels,
     read_rows,
     read_values,
     read_weights,
@@ -111,10 +110,9 @@ class State:
 
     def meet(self, block: Block) -> Array:
         """Number the classes of a block; the labels as numbers."""
-        for label, counts in zip(block.truth, block.counts.tolist(), strict=True):
-            if counts:
-                self.codes.setdefault(label, len(self.codes))
-        return np.array([self.codes.get(label, -2) for label in block.truth])
+        counts = zip(block.truth, block.counts.tolist(), strict=True)
+        numbered([label for label, counted in counts if counted], self.codes, add=True)
+        return numbered(block.truth, self.codes, unknown=UNKNOWN)
 
 
 @estimator
@@ -233,8 +231,7 @@ class Composite(LearnsArrays, Shared, Estimator):
             raise DataError("This estimator requires y to be passed, but the target y is None.")
         block = self._block(rows, rows.names or [], y, sample_weight)
         if not self.regression:
-            known = sorted(set(block.truth), key=sort_key)
-            block = dataclasses.replace(block, classes=known)
+            block = dataclasses.replace(block, classes=in_order(set(block.truth)))
         state = self._new_state()
         state.check(block)
         random = np.random.default_rng(self.random_state)
@@ -296,7 +293,7 @@ class Composite(LearnsArrays, Shared, Estimator):
         none = np.full((len(block), 0), np.nan)
         if self.regression:
             return Scores(said, none)
-        return Scores(named(said, known), none, sorted_names(known))
+        return Scores(named(said, known), none, array_of(in_order(known)))
 
     def _late(self, block: Block, delay: int) -> Array:
         """Row by row, each learned when so many more have been predicted; all of them, or none."""

@@ -10,7 +10,7 @@ from yarrow import schema
 from yarrow.composite.members import member_of
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.estimator import Estimator
-from yarrow.registry import class_named, kind_of
+from yarrow.registry import class_named, kind_of, name_of
 from yarrow.saving import (
     SOURCE_FIELDS,
     from_json,
@@ -37,7 +37,7 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
     return tensors, {
         "kind": kind_of(type(model)),
         "yarrow": yarrow.__version__,
-        "estimator": type(model).__name__,
+        "estimator": name_of(type(model)),
         "parameters": {
             name: to_json(value) for name, value in model.get_params(deep=False).items()
         },

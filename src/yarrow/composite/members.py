@@ -11,9 +11,9 @@ import dataclasses
 import functools
 import inspect
 import sys
-from collections.abc import Mapping
 from typing import Any
 
+from yarrow.data.labels import Codes, check_alike, label_list, numbered
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import Estimator
 from yarrow.kernel.rows import RowTable
@@ -21,8 +21,6 @@ from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import foretell
 from yarrow.stream.arrays import Array, Rows, check_values, exact_array
-
-Codes = Mapping[Any, int]
 
 
 def fresh(model: Any) -> Any:
@@ -102,10 +100,7 @@ class Block:
     def truth(self) -> list[Any]:
         """The labels as they were given; values of a regression."""
         assert self.labels is not None
-        numbers, names = self.labels
-        if names:
-            return [names[int(n)] for n in numbers]
-        return [int(n) if n.is_integer() else n for n in numbers.tolist()]
+        return label_list(self.labels)
 
     @functools.cached_property
     def values(self) -> Array:
@@ -208,7 +203,7 @@ class Member:
     def _numbers(self, said: Any, codes: Codes) -> Array:
         if self.regression:
             return np.array([0.0 if value is None else float(value) for value in said])
-        return np.array([codes.get(label, -1) for label in said])
+        return numbered(said, codes)
 
     def _columns(self, shares: Any, classes: Any, codes: Codes) -> Array:
         """Probabilities of a learner's classes as columns of ours."""
@@ -244,7 +239,7 @@ class CoreMember(Member):
     @staticmethod
     def _table(core: Any, codes: Codes) -> Array:
         """Our numbers of the core's classes; the last place is for none."""
-        return np.array([*(codes.get(name, -1) for name in core.classes), -1])
+        return np.append(numbered(core.classes, codes), -1)
 
     def predict(self, block: Block, codes: Codes) -> Array:
         core = self.model.__dict__.get("_model")
@@ -348,6 +343,7 @@ class ArrayMember(Member):
                 "pass classes=... to partial_fit."
             )
         known = self.model.classes_.tolist() if self._ready else block.classes
+        check_alike(known or [], self.model)
         for i in np.flatnonzero(block.counts).tolist():
             if known is not None and block.truth[i] not in known:
                 raise DataError(f"{name} was not told of the class {block.truth[i]!r}", row=i)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block
-from yarrow.composite.names import array_of, sorted_names
+from yarrow.data.labels import array_of, in_order
 from yarrow.estimator import ClassifierManners
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
@@ -24,7 +24,7 @@ class CompositeClassifier(ClassifierManners, Composite):
     def classes_(self) -> Array:
         """The classes seen, sorted."""
         self._fitted  # noqa: B018  (raises before anything was learned)
-        return sorted_names(self._classes_seen())
+        return array_of(in_order(self._classes_seen()))
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from yarrow.data.labels import distinct
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
@@ -73,8 +74,7 @@ class Dataset:
         """The labels that occur, sorted; empty for a regression."""
         if self.task == "regression":
             return []
-        labels: list[Any] = np.unique(self.y if self.clean is None else self.clean).tolist()
-        return labels
+        return distinct(self.y if self.clean is None else self.clean)[0]
 
     def blocks(self, rows: int = 4096) -> Iterator[Block]:
         """Yield the rows in their order, at most `rows` at a time."""
@@ -111,7 +111,8 @@ def with_noise(dataset: Dataset, share: float, seed: int = 0) -> Dataset:
         raise ParameterError(f"{dataset.name} is a regression; label noise is for classes.")
     if dataset.clean is not None:
         raise ParameterError(f"{dataset.name} has label noise already.")
-    labels, which = np.unique(dataset.y, return_inverse=True)
+    _, first, which = distinct(dataset.y)
+    labels = dataset.y[first]
     if len(labels) < 2:
         raise ParameterError(f"{dataset.name} has one class only, so no label can be replaced.")
     random = np.random.default_rng((seed, 1))  # other draws than those of a shuffle by `seed`
@@ -138,4 +139,4 @@ def joined(parts: Sequence[Dataset]) -> Dataset:
 
 def task_of(y: Any) -> Task:
     """Two classes or many."""
-    return "binary" if len(np.unique(y)) <= 2 else "multiclass"
+    return "binary" if len(distinct(y)[0]) <= 2 else "multiclass"

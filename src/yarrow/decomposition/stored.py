@@ -14,6 +14,7 @@ from yarrow.errors import ModelFileError, not_fitted
 from yarrow.estimator import Estimator, Shared
 from yarrow.lazy import np
 from yarrow.parameters import parameters
+from yarrow.registry import name_of
 from yarrow.saving import from_json, restore_settings
 
 _SCHEMA = schema.Fields(
@@ -90,7 +91,7 @@ class Stored(Shared, Estimator):
         metadata = {
             "kind": "decomposition",
             "yarrow": yarrow.__version__,
-            "estimator": type(self).__name__,
+            "estimator": name_of(type(self)),
             "parameters": {
                 name: _plain(value) for name, value in self.get_params(deep=False).items()
             },

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from yarrow.composite.members import is_regression, says_not_fitted
+from yarrow.data.labels import check_alike, distinct, in_order
 from yarrow.errors import DataError, ParameterError
+from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import Scores
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, exact_array
 from yarrow.stream.sparse import to_csr
 
 Wanted = Literal["predictions", "scores", "probabilities"]
@@ -57,7 +59,7 @@ class Told:
         if table.ndim == 1 or table.shape[1] == 1:
             column = table.reshape(-1)
             table = np.column_stack([-column, column])
-        self._parts.append((begin, np.asarray(classes).tolist(), table))
+        self._parts.append((begin, exact_array(classes).tolist(), table))
 
     def add_all(self, begin: int, found: Scores, wanted: Wanted) -> None:
         """What `progressive` of a learner said of the rows from `begin` on."""
@@ -72,7 +74,7 @@ class Told:
         if not self._parts:
             return [], None
         names = {name: None for _, classes, _ in self._parts for name in classes}
-        ordered = sorted(names, key=lambda name: (isinstance(name, str), name))
+        ordered = in_order(names)
         place = {name: i for i, name in enumerate(ordered)}
         whole = np.full((len(self.predictions), len(ordered)), np.nan)
         for begin, classes, table in self._parts:
@@ -94,7 +96,10 @@ class ArrayLearner:
         self._first: dict[str, Any] = {}
         if not self.regression and (classes is not None or not isinstance(model, LinearModel)):
             # scikit-learn must be told all classes before it learns the first row.
-            self._first = {"classes": np.unique(y) if classes is None else np.asarray(classes)}
+            told = distinct(y)[0] if classes is None else classes
+            self._first = {"classes": exact_array(told)}
+            if not isinstance(model, Estimator):
+                check_alike(told, model)
 
     def predict(self, begin: int, end: int, told: Told, wanted: Wanted) -> None:
         """Tell about the rows from begin up to end."""

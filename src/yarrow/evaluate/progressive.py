@@ -25,7 +25,7 @@ from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.metrics import ConfusionMatrix, Metric
 from yarrow.metrics.base import equal
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, exact_array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,9 +132,9 @@ def progressive(
         if not (hasattr(X, "X") and hasattr(X, "y")):
             raise ParameterError("Give X and y, or a Dataset that has both.")
         X, y, clean = X.X, X.y, X.clean if clean is None else clean
-    labels = np.asarray(y)
+    labels = exact_array(y)
     X, n = rows_of(X), length(X)
-    truth = labels if clean is None else np.asarray(clean)
+    truth = labels if clean is None else exact_array(clean)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     for name, array in (("y", labels), ("clean", truth), ("sample_weight", weights)):
         if array is not None and array.shape != (n,):

@@ -9,12 +9,13 @@ from typing import Any
 
 from scipy import sparse
 
+from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import comparators, losses
 from yarrow.evaluate.models import rows_of
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, exact_array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,7 @@ def regret(
     if not n:
         raise DataError("There is no row, so there is no regret.")
     said = np.nan_to_num(np.asarray(scores, dtype=np.float64).reshape(-1))
-    labels = np.asarray(y)
+    labels = exact_array(y)
     if said.shape != (n,) or labels.shape != (n,):
         raise DataError(f"X has {n} rows, but y has {labels.shape} and scores has {said.shape}.")
     values = _signed(labels, loss, positive)
@@ -114,7 +115,7 @@ def regret(
 
 
 def _signed(labels: Array, loss: str, positive: Any) -> Array:
-    names = np.unique(labels)
+    names = distinct(labels)[0]
     if loss == "squared" and labels.dtype.kind == "f" and positive is None:
         return labels.astype(np.float64)
     if positive is None:

@@ -9,13 +9,14 @@ from typing import Any, Literal, overload
 
 from scipy import sparse
 
+from yarrow.data.labels import distinct, in_order, kept
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import losses
 from yarrow.experts.base import ExpertRun, Experts
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.structured import StructuredClassifier, block_map
-from yarrow.stream.arrays import Array, read_rows
+from yarrow.stream.arrays import Array, exact_array, read_rows
 
 #: changes the weights in place: learn(t, row's places, its values, margin, weights)
 Learn = Callable[[int, Array, Array, float, Array], None]
@@ -188,7 +189,7 @@ def record(model: Any, X: Any, y: Any, *, keep_weights: bool = False) -> Run | E
         raise ParameterError(f"A run is recorded of a linear model, not of {model!r}.")
     read_rows(X)
     table = sparse.csr_matrix(X, dtype=np.float64)
-    labels = np.asarray(y)
+    labels = exact_array(y)
     if labels.shape != (table.shape[0],):
         raise DataError(f"y has the shape {labels.shape}, but X has {table.shape[0]} rows.")
     fresh = type(model)(**model.get_params(deep=False))
@@ -231,7 +232,7 @@ def _watcher(model: Any, labels: Array) -> _Values | _Classes | _Blocks:
         return _Blocks(model, labels)
     if not hasattr(type(model), "classes_"):
         return _Values(model, labels)
-    names = np.unique(labels)
+    names = distinct(labels)[0]
     if len(names) > 2 and model.multiclass != "top1":
         raise ParameterError(
             f"One-versus-rest over {len(names)} classes is {len(names)} runs of two classes: "
@@ -263,14 +264,15 @@ class _Values:
 class _Classes:
     """Watches a classifier: two classes with one weight vector, or many by the best rival."""
 
-    def __init__(self, model: Any, labels: Array, names: Array) -> None:
-        self.model, self.labels, self.names = model, labels, names
-        self.numbers = np.searchsorted(names, labels)
+    def __init__(self, model: Any, labels: Array, names: list[Any]) -> None:
+        self.model, self.labels = model, labels
+        self.codes = {kept(name): place for place, name in enumerate(names)}
+        self.numbers = distinct(labels)[2]
         self.n_classes = len(names)
         self.task: Literal["binary", "top1", "regression"] = "top1"
         self.rivals: Array | None = np.full(len(labels), -1)
         # One class alone is learned as one of two.
-        self.declared = names if len(names) > 1 else np.append(names, _another(names[0]))
+        self.declared = names if len(names) > 1 else [*names, _another(names[0])]
         if model.multiclass != "top1":
             self.task, self.rivals, self.n_classes = "binary", None, 2
             self.numbers = np.where(labels == self.declared[1], 1, -1)
@@ -288,11 +290,11 @@ class _Classes:
             return np.inf
         rival = max(others, key=lambda c: scores[c])
         assert self.rivals is not None
-        self.rivals[t] = np.searchsorted(self.names, known[rival])
+        self.rivals[t] = self.codes[known[rival]]
         return float((0.0 if true is None else scores[true]) - scores[rival])
 
     def learn(self, t: int, row: Any) -> None:
-        self.model.partial_fit(row, self.labels[t : t + 1], classes=self.declared.tolist())
+        self.model.partial_fit(row, self.labels[t : t + 1], classes=self.declared)
 
     def weights(self, columns: int) -> Array:
         table = _all_columns(self.model, columns)
@@ -302,7 +304,7 @@ class _Classes:
             return -table[:, 0] if known and known[0] == self.declared[1] else table[:, 0]
         by_class = np.zeros((self.n_classes, len(table)))
         for place, name in enumerate(known):
-            by_class[np.searchsorted(self.names, name)] = table[:, place]
+            by_class[self.codes[name]] = table[:, place]
         return by_class.ravel()
 
     def _known(self) -> list[Any]:
@@ -321,7 +323,7 @@ class _Blocks:
             raise ParameterError(
                 "A structured run is recorded with feature_map=block_map and a list of labels."
             )
-        unknown = sorted(set(labels.tolist()) - set(outputs), key=str)
+        unknown = in_order(set(labels.tolist()) - set(outputs))
         if unknown:
             raise DataError(f"y has the label {unknown[0]!r}, which is not among the outputs.")
         self.model, self.outputs, self.labels = model, list(outputs), labels.tolist()

@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from yarrow import metrics as known_metrics
 from yarrow.composite.members import fresh, is_regression
+from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate.models import Told, learner, length, rows_of, take
 from yarrow.evaluate.progressive import progressive
 from yarrow.lazy import np
 from yarrow.metrics import Metric
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, exact_array
 
 
 def folds_of(
@@ -27,19 +28,24 @@ def folds_of(
     >>> [test.tolist() for _, test in folds_of([0, 0, 0, 1, 1, 1], 3, stratified=True)]
     [[2, 3], [0, 5], [1, 4]]
     """
-    labels = np.asarray(y)
+    labels = exact_array(y)
     n = len(labels)
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= n:
         raise ParameterError(f"The folds must be from 2 to the {n} rows. Got {folds!r} instead.")
     chance = np.random.default_rng(seed)
     order = chance.permutation(n)
     if stratified:
-        _, numbers = np.unique(labels, return_inverse=True)
-        order = order[np.argsort(numbers[order], kind="stable")]
+        order = _by_class(order, labels)
     fold = np.empty(n, dtype=np.int64)
     fold[order] = np.arange(n) % folds
     for k in range(folds):
         yield chance.permutation(np.flatnonzero(fold != k)), np.flatnonzero(fold == k)
+
+
+def _by_class(order: Array, labels: Array) -> Array:
+    """Rows by their classes, and within a class in the order given."""
+    by_class: Array = order[np.argsort(distinct(labels)[2][order], kind="stable")]
+    return by_class
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +102,7 @@ def cross_validate(
 
 
 def _checked(X: Any, y: Any) -> tuple[Any, Array]:
-    X, labels = rows_of(X), np.asarray(y)
+    X, labels = rows_of(X), exact_array(y)
     if labels.shape != (length(X),):
         raise DataError(f"X has {length(X)} rows, but y has the shape {labels.shape}.")
     return X, labels
@@ -258,8 +264,7 @@ def _by_validation(
     n = len(y)
     order = np.random.default_rng(seed).permutation(n)
     if stratified:
-        _, numbers = np.unique(y, return_inverse=True)
-        order = order[np.argsort(numbers[order], kind="stable")]
+        order = _by_class(order, y)
     # Every so many rows one is held out, so that sorted classes keep their share.
     held = np.diff(np.floor(np.arange(n + 1) * share)) > 0
     test, rest = order[held], order[~held]

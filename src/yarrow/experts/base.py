@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block, is_learner
+from yarrow.data.labels import in_order
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -177,7 +178,7 @@ class Experts(Composite):
         state = fresh._new_state()
         block = fresh._block(fresh._read(X), [], y)
         if not self.regression:
-            block = dataclasses.replace(block, classes=sorted(set(block.truth), key=str))
+            block = dataclasses.replace(block, classes=in_order(set(block.truth)))
         _, own, losses, weights = fresh._follow(state, block)
         fresh._state = state
         assert block.rows is not None

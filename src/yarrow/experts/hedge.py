@@ -8,6 +8,7 @@ from typing import Literal
 from yarrow.composite.base import State
 from yarrow.composite.members import Block
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, LossOf, exponential, shared
 from yarrow.lazy import np
@@ -20,7 +21,7 @@ class VotingExperts(CompositeClassifier, Experts):
     """Base of the forms whose experts vote for a class, and lose 1 by a mistake."""
 
     def _judge(self, state: State, said: Array, block: Block) -> tuple[Array, LossOf]:
-        truth = np.array([state.codes.get(label, -2) for label in block.truth])
+        truth = numbered(block.truth, state.codes, unknown=UNKNOWN)
         return said, lambda told: (told != truth[:, None]).astype(float)
 
     def _combine(self, state: State, weights: Array, said: Array) -> Array:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from yarrow.composite.base import State
 from yarrow.composite.members import ArrayMember, Block
-from yarrow.composite.names import sorted_names
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, exponential, shared
 from yarrow.lazy import np
@@ -120,7 +120,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
     def _in_order(self, state: State, block: Block) -> Array:
         with self._lock:
             table = self._probabilities(state, block)
-        order = [state.codes[name] for name in sorted_names(list(state.codes)).tolist()]
+        order = [state.codes[name] for name in in_order(state.codes)]
         return table[:, order]
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:

@@ -10,6 +10,7 @@ from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import Block, is_learner
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
+from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -120,7 +121,7 @@ class OnlineToBatch(Composite):
         if self.regression:
             losses = (told - block.values[:, None]) ** 2
         else:
-            truth = np.array([state.codes.get(label, -2) for label in block.truth])
+            truth = numbered(block.truth, state.codes, unknown=UNKNOWN)
             losses = (told != truth[:, None]).astype(float)
         for row in tested:  # one by one, so that sums do not depend on how calls are cut
             state.tensors["losses"] = state.tensors["losses"] + losses[row]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, ClassVar, Self
 
+from yarrow.data.labels import Codes, kept, label_list, number_of, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
 from yarrow.features.base import Row
 from yarrow.lazy import np
-from yarrow.stream.arrays import read_labels, read_weights
+from yarrow.stream.arrays import read_weights
 
 
 @estimator
@@ -35,7 +35,7 @@ class InformationGain(Selector):
     river_bases: ClassVar[tuple[str, ...]] = ("SupervisedTransformer",)
 
     def _start(self) -> None:
-        self._labels: dict[Hashable, int] = {}
+        self._labels: Codes = {}
         self._counts = np.zeros((0, self._n_bins, 0))  # feature, bin, class; the bin of 0 is empty
         self._totals = np.zeros(0)  # rows of each class
 
@@ -54,7 +54,7 @@ class InformationGain(Selector):
             raise DataError("The weight of a row must be finite and >= 0.")
         self._begin()
         slots, bins = self._counted(x)
-        place = self._labels.setdefault(_plain(y), len(self._labels))
+        place = number_of(kept(y), self._labels)
         self._make_room()
         self._counts[slots, bins, place] += w
         self._totals[place] += w
@@ -81,19 +81,17 @@ class InformationGain(Selector):
         array, names = self._read(X, first)
         if y is None:
             raise DataError("requires y to be passed, but the target y is None")
-        numbers, label_names = read_labels(y, array.shape[0])
+        labels = read_labels(y, array.shape[0])
         weights = read_weights(sample_weight, array.shape[0])
         if first and weights is not None and not weights.any():
             raise DataError("All sample weights are zero: there is no row to learn.")
         if first:
             self.__dict__.pop("_slots", None)
         self._begin()
-        given = [label_names[int(n)] if label_names else n for n in numbers.tolist()]
-        of_row = [self._labels.setdefault(_plain(label), len(self._labels)) for label in given]
+        classes = numbered(label_list(labels), self._labels, add=True)
         rows, slots, bins = self._counted_in(array, names)
         self._make_room()
-        by_row = np.ones(len(of_row)) if weights is None else weights
-        classes = np.array(of_row, np.int64)
+        by_row = np.ones(len(classes)) if weights is None else weights
         np.add.at(self._counts, (slots, bins, classes[rows]), by_row[rows])
         np.add.at(self._totals, classes, by_row)
         self._remember(array, names)
@@ -116,8 +114,3 @@ class InformationGain(Selector):
         of_class = entropy_terms(totals).sum()
         gains: Floats = (joint - of_feature - of_class + entropy_terms(np.asarray(n))) / n
         return np.maximum(gains, 0.0)
-
-
-def _plain(label: Any) -> Any:
-    label = label.item() if isinstance(label, np.generic) else label
-    return int(label) if isinstance(label, float) and label.is_integer() else label

@@ -15,6 +15,7 @@ import yarrow
 from yarrow import model_file, schema
 from yarrow.bandit.choice import read_weight
 from yarrow.composite import files
+from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import Shared, uninterrupted
 from yarrow.kernel.rows import row_of_dict
@@ -158,7 +159,7 @@ class LateLabels(Shared):
             waiting = self._waiting.get(number)
             if waiting is None:
                 return False
-            row = _Learned(waiting.x, _plain(label), share)
+            row = _Learned(waiting.x, plain(label), share)
             _teach(self.model, row)
             del self._waiting[number]
             self._remember(number, row)
@@ -173,7 +174,7 @@ class LateLabels(Shared):
 
     def correct(self, ticket: Ticket | int, label: Any) -> bool:
         """Learn as if this label had come in the first place; False if it is too long ago."""
-        return self._replay(ticket, lambda old: dataclasses.replace(old, label=_plain(label)))
+        return self._replay(ticket, lambda old: dataclasses.replace(old, label=plain(label)))
 
     def retract(self, ticket: Ticket | int) -> bool:
         """Learn as if no label had come; False if it is too long ago."""
@@ -328,10 +329,6 @@ def _teach(model: Any, row: _Learned) -> None:
         model.learn_one(row.x, row.label)
     else:
         model.learn_one(row.x, row.label, row.weight)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def _row(pairs: list[list[Any]]) -> dict[Any, float]:

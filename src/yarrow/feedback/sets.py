@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.members import ArrayMember, Block, is_learner
-from yarrow.composite.names import named
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.labels import named
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np

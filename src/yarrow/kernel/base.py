@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import yarrow
 from yarrow import model_file, schema
+from yarrow.data.labels import array_of, class_labels, in_order, order_of
 from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import (
     ClassifierManners,
@@ -27,23 +28,17 @@ from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.inside import Inside
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.kernel.progressive import Foretelling
-from yarrow.kernel.rows import (
-    RowTable,
-    about_row,
-    class_labels,
-    class_order,
-    row_of_dict,
-)
+from yarrow.kernel.rows import RowTable, about_row, row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, most_classes, number
+from yarrow.registry import name_of
 from yarrow.saving import SOURCE_FIELDS, restore_settings, restore_source, source_fields
 from yarrow.stream.arrays import (
     Array,
     Rows,
     check_columns,
     check_values,
-    exact_array,
     feature_names,
     read_rows,
     read_weights,
@@ -258,12 +253,12 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
         return np.array(scores)[:, :-1]
 
     def _class_order(self) -> Array:
-        return class_order(self._fitted.classes)
+        return order_of(self._fitted.classes)
 
     @property
     def classes_(self) -> Array:
         """The classes seen, sorted."""
-        return exact_array([self._fitted.classes[i] for i in self._class_order()])
+        return array_of(in_order(self._fitted.classes))
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class."""
@@ -291,7 +286,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
         return rows.names or self.__dict__.get("_feature_names_in") or []
 
     def _best(self, scores: Array) -> Array:
-        best: Array = exact_array(self._fitted.classes)[np.argmax(scores, axis=1)]
+        best: Array = array_of(self._fitted.classes)[np.argmax(scores, axis=1)]
         return best
 
     # -- river -----------------------------------------------------------------------------------
@@ -355,7 +350,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
         metadata = {
             "kind": "kernel",
             "yarrow": yarrow.__version__,
-            "estimator": type(self).__name__,
+            "estimator": name_of(type(self)),
             "parameters": settings,
             "classes": state.classes,
             **source_fields(self),

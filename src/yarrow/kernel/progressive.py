@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from yarrow.data.labels import array_of, class_labels, in_order, named, order_of
 from yarrow.errors import ParameterError
-from yarrow.kernel.rows import RowTable, about_row, class_labels, class_order
+from yarrow.kernel.rows import RowTable, about_row
 from yarrow.lazy import np
 from yarrow.linear_model.progressive import Scores, check_delay
 from yarrow.stream.arrays import Array, Rows, check_values, read_weights
@@ -92,11 +93,8 @@ class Foretelling:
 def _as_scores(told: list[Array], classes: list[Any]) -> Scores:
     """What was said of the classes known at each time, as one table sorted by class."""
     scores = np.full((len(told), len(classes)), np.nan)
-    predictions = []
     for line, said in zip(scores, told, strict=True):
         line[: len(said)] = said
-        predictions.append(classes[int(np.argmax(said))] if len(said) else None)
-    order = class_order(classes)
-    unknown = not all(len(said) for said in told)
-    labels = np.array(predictions, dtype=object if unknown else None)
-    return Scores(labels, scores[:, order], np.array([classes[place] for place in order]))
+    best = np.array([np.argmax(said) if len(said) else -1 for said in told], dtype=np.int64)
+    labels, in_table = named(best, classes), scores[:, order_of(classes)]
+    return Scores(labels, in_table, array_of(in_order(classes)))

@@ -10,7 +10,7 @@ from typing import Any
 from yarrow.errors import DataError
 from yarrow.kernel.support import Row, squared_norm
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, Rows, is_unicode, read_labels
+from yarrow.stream.arrays import Rows, is_unicode
 
 
 class RowTable:
@@ -92,18 +92,3 @@ class about_row:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, DataError):
             raise DataError(f"Row {self.place}: {error}") from None
-
-
-def class_labels(y: Any, n_rows: int) -> list[Any]:
-    """The class of each row."""
-    numbers, names = read_labels(y, n_rows)
-    return [names[int(n)] for n in numbers] if names else [int(n) for n in numbers]
-
-
-def class_order(classes: list[Any]) -> Array:
-    """Where each class stands in the order of their names, numbers before texts."""
-
-    def key(place: int) -> tuple[bool, Any]:
-        return isinstance(classes[place], str), classes[place]
-
-    return np.array(sorted(range(len(classes)), key=key), dtype=np.int64)

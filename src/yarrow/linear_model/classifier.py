@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from yarrow import _core
+from yarrow.data.labels import array_of, in_order, label_list, order_of, plain, read_labels
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierManners, estimator
 from yarrow.lazy import np
@@ -18,7 +19,7 @@ from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
 from yarrow.parameters import anything, choice, most_classes
-from yarrow.stream.arrays import Array, Rows, feature_names, read_labels, read_rows
+from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
 from yarrow.stream.taught import as_taught
 
 
@@ -100,10 +101,10 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         return [(label, float(weight)) for label, weight in self.class_weight.items()]
 
     def _balanced(self, numbers: Array, names: list[Any]) -> list[tuple[Any, float]]:
-        labels, counts = np.unique(numbers, return_counts=True)
+        present, counts = np.unique(numbers, return_counts=True)
         return [
-            (names[int(label)] if names else float(label), len(numbers) / (len(labels) * count))
-            for label, count in zip(labels, counts, strict=True)
+            (label, len(numbers) / (len(present) * count))
+            for label, count in zip(label_list((present, names)), counts, strict=True)
         ]
 
     def _declared(self, classes: Any = None) -> list[Any]:
@@ -111,10 +112,10 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         declared = self.classes if self.classes is not None else classes
         if declared is None:
             return []
-        names = sorted({_plain(name) for name in declared}, key=_sort_key)
+        names = in_order({plain(name) for name in declared})
         if len(names) > self.max_classes:
             self._check_new_class(names[self.max_classes], self.max_classes)
-        if classes is not None and not {_plain(name) for name in classes} <= set(names):
+        if classes is not None and not {plain(name) for name in classes} <= set(names):
             raise ParameterError(f"classes={classes!r} are not all among the declared {names!r}.")
         self._check_classes_named(names)
         return names
@@ -159,9 +160,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
         rows = read_rows(X, by_core=True)
         labels = read_labels(y, rows.n_rows)
         balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
-        numbers, names = labels
-        present = np.unique(numbers)
-        known = [names[int(n)] for n in present] if names else present.tolist()
+        known = label_list((np.unique(labels[0]), labels[1]))
         declared = self._declared() or (known if len(known) == 2 else [])
         self._check_classes_named(declared or known)
         self._fit_passes(self._new_model(declared, balanced), rows, labels, sample_weight)
@@ -184,8 +183,7 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
             known = set(model.classes) | set(model.declared)
             if classes is not None and not known <= set(declared):
                 raise ParameterError(
-                    f"classes={classes!r} contradict the classes known: "
-                    f"{sorted(known, key=_sort_key)}."
+                    f"classes={classes!r} contradict the classes known: {in_order(known)}."
                 )
             yield model
 
@@ -249,11 +247,10 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
     def _score_held_out(
         self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
     ) -> float:
-        numbers, names = labels
         scores = self._score_rows(model, rows, rows.names or [])[0]
         known = model.classes
         predicted = [known[place] for place in np.argmax(scores, axis=1)]
-        true = [names[int(n)] for n in numbers] if names else numbers.tolist()
+        true = label_list(labels)
         right = [one == other for one, other in zip(predicted, true, strict=True)]
         return float(np.average(right, weights=weights))
 
@@ -350,20 +347,8 @@ def shown_names(names: Sequence[Any]) -> str:
     return ", ".join([*map(repr, names[:20]), *(["..."] if len(names) > 20 else [])])
 
 
-def _plain(name: Any) -> Any:
-    return name.item() if isinstance(name, np.generic) else name
-
-
 def _class_table(seen: list[Any]) -> tuple[Array, Array]:
-    order = sorted(range(len(seen)), key=lambda i: _sort_key(seen[i]))
-    names = [seen[i] for i in order]
-    kinds = {type(name) for name in names}
-    array = np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
-    return array, np.array(order, dtype=np.int64)
-
-
-def _sort_key(name: Any) -> tuple[int, Any]:
-    return (1, name) if isinstance(name, str) else (0, name)
+    return array_of(in_order(seen)), order_of(seen)
 
 
 class CalibratedProbabilities:

@@ -125,14 +125,14 @@ class FileBlocks:
             labels, weights = rows["labels"], rows["weights"]
             bad = _bad_rows(labels, weights) if self.labels else np.zeros(0, np.int64)
             cells = (rows["values"], indices, rows["begins"], width)
-            block = self._block(*cells, label_array(labels), weights, rows["lines"])
+            block = self._block(*cells, exact_array(labels), weights, rows["lines"])
             yield self._without(block, bad, how) if len(bad) else block
 
     def _table(self, reader: TableReader) -> Iterator[FileBlock]:
         for rows in reader:
             numbers = np.asarray(self.names.resolve(rows.names))
             values = rows.values.astype(self.dtype)
-            y = label_array([None] * len(rows) if rows.labels is None else rows.labels)
+            y = exact_array([None] * len(rows) if rows.labels is None else rows.labels)
             indices = numbers[rows.indices].astype(np.int32)
             cells = (values, indices, rows.indptr, len(self.names))
             yield self._block(*cells, y, rows.weights, rows.lines)
@@ -167,7 +167,7 @@ class FileBlocks:
         keep = np.setdiff1d(np.arange(len(block.y)), bad)
         weights = None if block.weights is None else block.weights[keep]
         y = block.y[keep]
-        y = label_array(y.tolist()) if y.dtype == object else y
+        y = exact_array(y.tolist()) if y.dtype == object else y
         return FileBlock(block.rows.take(keep), y, weights, block.names, block.lines[keep])
 
 
@@ -177,10 +177,3 @@ def _bad_rows(labels: Any, weights: Array) -> Array:
     else:
         missing = np.isnan(labels)
     return np.flatnonzero(missing | ~(weights >= 0))
-
-
-def label_array(labels: Any) -> Array:
-    """Labels of one kind as an array of it, else as objects."""
-    if not isinstance(labels, list):
-        return np.asarray(labels)
-    return np.array(labels, dtype=object) if None in labels else exact_array(labels)

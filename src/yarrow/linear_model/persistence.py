@@ -11,7 +11,7 @@ from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model import export_file
-from yarrow.registry import class_named
+from yarrow.registry import class_named, name_of
 from yarrow.saving import (
     SOURCE_FIELDS,
     pack_names,
@@ -75,7 +75,7 @@ def packed(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
     metadata = {
         "kind": "model",
         "yarrow": yarrow.__version__,
-        "estimator": type(model).__name__,
+        "estimator": name_of(type(model)),
         "rule": model._rule().name,
         "parameters": {
             name: to_json(value) for name, value in model.get_params(deep=False).items()
@@ -152,7 +152,7 @@ def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str
     metadata = {
         "kind": "export",
         "yarrow": yarrow.__version__,
-        "estimator": type(model).__name__,
+        "estimator": name_of(type(model)),
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
         "seen": core.classes,  # in this order ties are decided
         "n_features_in": model.__dict__.get("_n_features_in"),

@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
+from yarrow.data.labels import in_order
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
+from yarrow.stream.arrays import Array, exact_array
 
 _MOST_PENDING = 4096
 
@@ -163,9 +164,7 @@ class Metric:
 
 def vector(values: Any, what: str) -> Array:
     """One value a row; numbers and words in one list stay what they are."""
-    array = np.asarray(values)
-    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
-        array = array if all(isinstance(v, str) for v in values) else _objects(values)
+    array = exact_array(values)
     if array.ndim != 1:
         raise DataError(f"The {what} must be one a row. Got the shape {array.shape} instead.")
     return array
@@ -235,4 +234,4 @@ def positive_of(names: Any, given: Any = None) -> Any:
             f"With more than two classes ({', '.join(shown[:5])}{'...' * (len(shown) > 5)}), say "
             "which one is positive by positive=..."
         )
-    return max(known) if len(known) == 2 else None
+    return in_order(known)[-1] if len(known) == 2 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from yarrow.data.labels import in_order, number_of, numbered
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric, check_labels, equal, is_missing, positive_of
@@ -97,18 +98,18 @@ class ConfusionMatrix(Metric):
 
     def _number(self, names: Array) -> Array:
         """Classes as numbers; -1 where there is none."""
-        numbers, known = self._numbers, self._numbers.setdefault
+        numbers = self._numbers
         if names.dtype.kind in "iub":
             least, most = int(names.min()), int(names.max())
             if most - least < 1 << 16:
                 places = names.astype(np.int64) - least
                 table = np.zeros(most - least + 1, dtype=np.int64)
                 for place in np.flatnonzero(np.bincount(places)).tolist():
-                    table[place] = known(place + least, len(numbers))
+                    table[place] = number_of(place + least, numbers)
                 return np.asarray(table[places])
         missing = is_missing(names)
         found = np.full(len(names), -1, dtype=np.int64)
-        found[~missing] = [known(name, len(numbers)) for name in names[~missing].tolist()]
+        found[~missing] = numbered(names[~missing].tolist(), numbers, add=True)
         return found
 
     def _scale(self, factor: float) -> None:
@@ -134,7 +135,7 @@ class ConfusionMatrix(Metric):
     def labels(self) -> list[Any]:
         """The classes seen or predicted, in order; the lines and columns of the matrix."""
         self._count_pending()
-        return sorted(self._numbers, key=lambda name: (isinstance(name, str), name))
+        return in_order(self._numbers)
 
     @property
     def cells(self) -> dict[tuple[Any, Any], float]:

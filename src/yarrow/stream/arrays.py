@@ -98,20 +98,28 @@ def _read_sparse(X: Any, by_core: bool) -> Rows:
 
 
 def _to_numpy(X: Any) -> Array:
-    lengths = [len(row) for row in X if hasattr(row, "__len__")] if isinstance(X, list) else []
-    for place, length in enumerate(lengths):
-        if length != lengths[0] and not isinstance(X[place], str):
-            raise DataError(f"row {place} has {length} values, but row 0 has {lengths[0]}")
+    rows = enumerate(X) if isinstance(X, list) else ()
+    lengths = [
+        (place, len(row))
+        for place, row in rows
+        if hasattr(row, "__len__") and not isinstance(row, (str, bytes))
+    ]
+    for place, length in lengths:
+        first, expected = lengths[0]
+        if length != expected:
+            raise DataError(f"row {place} has {length} values, but row {first} has {expected}")
     with _conversion():
         return np.asarray(X)
 
 
-def exact_array(values: Sequence[Any]) -> Array:
+def exact_array(values: Any) -> Array:
     """An array that keeps apart what Python does: of objects, where one type would merge entries.
 
-    As texts 1 and '1' would be the same, and as floats 2**53 and 2**53 + 1.
+    As texts 1 and '1' of a list would be the same, and as floats 2**53 and 2**53 + 1.
     """
     array = np.asarray(values)
+    if not isinstance(values, (list, tuple)):
+        return array
     kinds = set(map(type, values))
     has_text = any(issubclass(kind, str) for kind in kinds)
     has_integers = any(issubclass(kind, (int, np.integer)) for kind in kinds)
@@ -198,7 +206,8 @@ def check_finite(
     raise DataError(f"{what} contains {problem} {place_of(~finite, rows)}.")
 
 
-def _check_target(values: Array) -> None:
+def check_finite_target(values: Array) -> None:
+    """Refuse targets that are not finite, naming the row."""
     # In the words that scikit-learn's checks look for.
     check_finite(values, "Input y", infinity="infinity or a value too large for dtype('float64')")
 
@@ -367,66 +376,8 @@ def read_values(y: Any, n_rows: int) -> Array:
     """Targets of a regression."""
     values = read_target(y, n_rows)
     values = np.ascontiguousarray(_to_float(values, "Input y"))
-    _check_target(values)
+    check_finite_target(values)
     return values
-
-
-def read_labels(y: Any, n_rows: int) -> tuple[Array, list[Any]]:
-    """Class labels as float64 numbers, or as places in a list of names."""
-    values = read_target(y, n_rows)
-    kind = values.dtype.kind
-    if kind == "f":
-        _check_target(values)
-        _check_whole(values)
-        return np.ascontiguousarray(values, dtype=np.float64), []
-    if kind in "iu" and (values.size == 0 or max(-int(values.min()), int(values.max())) <= 2**53):
-        return np.ascontiguousarray(values, dtype=np.float64), []
-    if kind == "b":
-        return values.astype(np.float64), [False, True]
-    if kind == "O":
-        return _read_objects(values)
-    if kind in "Uiu":
-        found, places = np.unique(values, return_inverse=True)
-        return places.reshape(-1).astype(np.float64), _checked(found.tolist())
-    raise DataError(f"Unknown label type: {values.dtype}. Classes must be strings or integers.")
-
-
-def _read_objects(values: Array) -> tuple[Array, list[Any]]:
-    names: dict[Any, int] = {}
-    for position, value in enumerate(values):
-        if value is None:
-            raise DataError(f"Input y contains NaN at row {position}.")
-        if isinstance(value, (float, np.floating)) and not float(value).is_integer():
-            numbers = np.zeros(position + 1)
-            numbers[position] = value
-            _check_target(numbers)
-            _check_whole(numbers)
-        if not isinstance(value, (str, int, float, bool, np.generic)):
-            raise DataTypeError(
-                f"A class must be a string, an integer or a boolean, not {value!r}.", row=position
-            )
-        names.setdefault(value, len(names))
-    places = np.fromiter((names[value] for value in values), np.float64, len(values))
-    return places, _checked(list(names))
-
-
-def _check_whole(values: Array) -> None:
-    bad = values != np.floor(values)
-    if bad.any():
-        raise DataError(
-            f"Unknown label type: continuous, {float(values[bad][0])!r} {place_of(bad)}. Classes "
-            "must be strings, integers or booleans; for real targets use a regressor."
-        )
-
-
-def _checked(names: list[Any]) -> list[Any]:
-    """Classes that every learner can keep and save."""
-    for name in names:
-        if isinstance(name, str) and not is_unicode(name):
-            raise DataError(f"The class {name!r} is not valid Unicode.")
-        if isinstance(name, (int, np.integer)) and not -(2**63) <= int(name) < 2**63:
-            raise DataError("A class that is an integer must fit into 64 bits.")
-    return names
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Array | None:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from yarrow.data.labels import kept
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.stream.named_rows import Block, Label, NamedRows, assemble, block_of
@@ -211,10 +212,7 @@ def as_label(path: str, value: Any) -> Label:
     if isinstance(value, str):
         return value
     number = as_number(path, value)
-    if isinstance(value, int):
-        return int(value)
-    is_exact = number.is_integer() and abs(number) <= 2**53  # beyond, a float is no integer's name
-    return int(number) if is_exact else number
+    return int(value) if isinstance(value, int) else kept(number)
 
 
 def as_weight(path: str, value: Any) -> float:

@@ -1,0 +1,1 @@
+"""Data as all learners take it, whatever it came as."""
