@@ -15,8 +15,8 @@ from golden import make
 
 import yarrow
 from yarrow import model_file, registry
-from yarrow.activity import snapshot
-from yarrow.activity.recogniser import Recogniser
+from yarrow.activity.model import snapshot
+from yarrow.activity.model.recogniser import Recogniser
 from yarrow.registry import class_named, kind_of
 
 GOLDEN = Path(make.__file__).parent

@@ -14,9 +14,9 @@ from sklearn.linear_model import SGDClassifier
 import yarrow
 from yarrow import (
     bandit,
+    compare,
     datasets,
     evaluate,
-    experiments,
     experts,
     feature_selection,
     kernel,
@@ -204,8 +204,8 @@ def test_comparing_does_not_merge_them():
     def wrong(y):
         data = datasets.Dataset("it", rows, np.array(y, dtype=object), "multiclass", "", "")
         models = yarrow.AROWClassifier(), kernel.KernelPerceptron()
-        learners = [experiments.Entrant(type(model).__name__, model) for model in models]
-        return [one.wrong.tolist() for one in experiments.compare(data, learners).outcomes]
+        learners = [compare.Entrant(type(model).__name__, model) for model in models]
+        return [one.wrong.tolist() for one in compare.compare(data, learners).outcomes]
 
     assert wrong(MIXED) == wrong(TEXTS)
 

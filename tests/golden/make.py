@@ -39,11 +39,11 @@ from yarrow import (
     linear_model,
     model_file,
 )
-from yarrow.activity import said
-from yarrow.activity.clock import Clock
-from yarrow.activity.events import Event
-from yarrow.activity.session import Session
-from yarrow.activity.store import Store
+from yarrow.activity.app.session import Session
+from yarrow.activity.log import entries as said
+from yarrow.activity.log.events import Event
+from yarrow.activity.log.store import Store
+from yarrow.activity.sources.clock import Clock
 
 FOLDER = Path(__file__).parent / f"format-{model_file.VERSION}"
 LEARNED, MORE = 60, 25  # rows before and after a file is made
