@@ -67,6 +67,10 @@ class ModelFileError(YarrowError):
     """A model file that is not one, is damaged, or is newer than this version of Yarrow."""
 
 
+class OtherModelError(ModelFileError, ParameterError):
+    """A file holds a model of another class than the one that was asked to load it."""
+
+
 class NotFittedError(YarrowError, AttributeError):
     """A model that has learned nothing yet was asked for a result."""
 

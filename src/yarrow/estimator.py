@@ -225,6 +225,10 @@ class Shared:
         """All that is here but the lock, which belongs to one object of one process."""
         return {name: value for name, value in self.__dict__.items() if name != "_lock_"}
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:  # a copy: other threads may learn while this one is written
+            return copy.deepcopy(self._contents())
+
     def _twin(self) -> Self:
         """One that holds the same things: what is changed of it must be replaced."""
         twin = object.__new__(type(self))

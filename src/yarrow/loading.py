@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
-from yarrow import model_file
 from yarrow.linear_model import export_file
-from yarrow.registry import class_named
+from yarrow.saving import restored
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
@@ -16,15 +14,9 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
 
     What no file can hold, such as a rule or a kernel of your own, is given by name.
     """
-    return _unpacked(path, *export_file.read(path), objects)
+    return restored(path, *export_file.read(path), objects)
 
 
 def loads(content: bytes | bytearray, **objects: Any) -> Any:
     """Read a model from the content of such a file."""
-    return _unpacked("<bytes>", *export_file.parse("<bytes>", content), objects)
-
-
-def _unpacked(path: Any, tensors: Any, metadata: Any, objects: Mapping[str, Any]) -> Any:
-    with model_file.refusing(path, objects):
-        cls = class_named(metadata.get("kind"), metadata.get("estimator"))
-        return cls._unpacked(tensors, metadata, objects)
+    return restored("<bytes>", *export_file.parse("<bytes>", content), objects)

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
-from yarrow.registry import kind_of, name_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,16 +114,6 @@ def parse(path: object, content: mmap.mmap | bytearray) -> tuple[Tensors, dict[s
         if _Tensor.of(path, name, tensors[name]).digest() != digest:
             raise ModelFileError(f"{path}: damaged: tensor {name!r} is not as it was saved.")
     return {name: tensors[name] for name in body["tensors"]}, body["metadata"]
-
-
-def load(path: str | os.PathLike[str], cls: Any, objects: Mapping[str, Any] | None = None) -> Any:
-    """Read a model of one class; what no file can hold is in `objects`, by name."""
-    tensors, metadata = read(path)
-    with refusing(path, objects):
-        name = metadata.get("estimator")
-        if metadata.get("kind") != kind_of(cls) or name != name_of(cls):
-            raise ModelFileError(f"holds a {name}, not a {cls.__name__}")
-        return cls._unpacked(tensors, metadata, objects)
 
 
 @contextlib.contextmanager

@@ -1,19 +1,128 @@
-"""What files of all kinds of models hold alike: parameters, names, and what rows left behind."""
+"""The codec: how whatever is saved becomes the tensors and the metadata of a file, and comes back.
+
+An estimator declares what it keeps (`Saved`); the header, parameters, what arrays have left behind,
+the schema, locks and errors are the same for all. `model_file` has the bytes, `registry` the names.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from yarrow import schema
-from yarrow.errors import ModelFileError
-from yarrow.estimator import Estimator
+import yarrow
+from yarrow import model_file, schema
+from yarrow.errors import ModelFileError, OtherModelError
+from yarrow.estimator import Estimator, LearnsArrays
 from yarrow.lazy import np
 from yarrow.parameters import parameters
 from yarrow.registry import class_named, kind_of, name_of
 from yarrow.stream.format import DESCRIBED
 
+Tensors = Mapping[str, Any]
+Objects = Mapping[str, Any] | None
+"""What no file can hold, by name: a rule, a kernel, a clock."""
+
+
+class Saved:
+    """What can be saved.
+
+    A subclass says of what it has learned how it becomes tensors and fields of the metadata
+    (`_pack`), what these fields are (`_fields`), and how it comes back (`_unpack`).
+    """
+
+    #: fields of the metadata that `_pack` makes, and those that older files lack
+    _fields: ClassVar[Mapping[str, schema.Schema]]
+    _later_fields: ClassVar[Mapping[str, schema.Schema]] = {}
+
+    def _pack(self) -> tuple[Tensors, dict[str, Any]]:
+        raise NotImplementedError
+
+    def _unpack(self, tensors: Tensors, metadata: Mapping[str, Any], objects: Objects) -> None:
+        """Take what `_pack` has made; the metadata has been checked, the tensors have not."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read_file(cls, path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
+        return model_file.read(path)
+
+    def _about(self) -> dict[str, Any]:
+        """Fields for people who look into the file."""
+        return {}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the exact training state: a loaded model goes on as if nothing had happened.
+
+        Rows that other threads bring wait until it is written.
+        """
+        with getattr(self, "_lock", contextlib.nullcontext()):
+            model_file.write(path, *self._packed())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
+        """Read what `save` wrote. `objects` gives parameters that a file cannot hold."""
+        return restored(path, *cls._read_file(path), objects, cls)  # type: ignore[no-any-return]
+
+    def _packed(self) -> tuple[Tensors, dict[str, Any]]:
+        """All of it as the tensors and the metadata of a file."""
+        tensors, fields = self._pack()
+        metadata = header(type(self)) | self._about()
+        if isinstance(self, Estimator):
+            metadata["parameters"] = packed_settings(self.get_params(deep=False))
+        metadata |= fields
+        if isinstance(self, LearnsArrays):
+            metadata |= {name: self.__dict__.get(f"_{name}") for name in SOURCE_FIELDS}
+        return tensors, metadata
+
+    @classmethod
+    def _unpacked(
+        cls, tensors: Tensors, metadata: Mapping[str, Any], objects: Objects = None
+    ) -> Self:
+        """The model that `_packed` has made tensors and metadata of."""
+        fields, later = dict(cls._fields), dict(cls._later_fields)
+        if issubclass(cls, Estimator):
+            fields["parameters"] = SETTINGS
+        if issubclass(cls, LearnsArrays):
+            fields |= {name: SOURCE_FIELDS[name] for name in ("n_features_in", "feature_names_in")}
+            later |= SOURCE_FIELDS
+        schema.check(schema.Fields(fields, optional=later), metadata)
+        model = cls._made(tensors, metadata, objects)
+        model._unpack(tensors, metadata, objects)
+        if isinstance(model, LearnsArrays):
+            restore_source(model, metadata)
+        return model
+
+    @classmethod
+    def _made(cls, tensors: Tensors, metadata: Mapping[str, Any], objects: Objects) -> Self:
+        """A fresh one with the parameters of a file."""
+        return restore_settings(cls, metadata["parameters"], objects)  # type: ignore[no-any-return]
+
+
+def header(cls: type) -> dict[str, Any]:
+    """What every file says of what it holds."""
+    return {"kind": kind_of(cls), "yarrow": yarrow.__version__, "estimator": name_of(cls)}
+
+
+def restored(
+    path: object,
+    tensors: Tensors,
+    metadata: Mapping[str, Any],
+    objects: Objects = None,
+    cls: type | None = None,
+) -> Any:
+    """The model that a file holds: of whichever class, or of one; `path` is its name in errors."""
+    with model_file.refusing(path, objects):
+        found = class_named(metadata.get("kind"), metadata.get("estimator"))
+    if cls is not None and not issubclass(found, cls):
+        raise OtherModelError(f"{path}: holds a {found.__name__}, not a {cls.__name__}.")
+    with model_file.refusing(path, objects):
+        return found._unpacked(tensors, metadata, objects)
+
+
+#: parameters, each as `to_json` writes it
+SETTINGS = schema.MapOf(schema.Anything())
 #: what arrays and files leave behind in any kind of model
 SOURCE_FIELDS = {
     "n_features_in": schema.Maybe(schema.Whole(at_least=1, at_most=2**31)),
@@ -21,11 +130,6 @@ SOURCE_FIELDS = {
     "n_iter": schema.Maybe(schema.Whole(at_least=1)),
     "stream": schema.Maybe(DESCRIBED),
 }
-
-
-def source_fields(model: Any) -> dict[str, Any]:
-    """What arrays and files have left behind in a model, as a file holds it."""
-    return {name: model.__dict__.get(f"_{name}") for name in SOURCE_FIELDS}
 
 
 #: what `pack_names` makes
@@ -47,9 +151,12 @@ def restore_source(model: Any, metadata: Mapping[str, Any]) -> None:
             setattr(model, f"_{name}", metadata[name])
 
 
-def restore_settings(
-    cls: Any, settings: Mapping[str, Any], objects: Mapping[str, Any] | None
-) -> Any:
+def packed_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a file holds them."""
+    return {name: to_json(value) for name, value in settings.items()}
+
+
+def restore_settings(cls: Any, settings: Mapping[str, Any], objects: Objects) -> Any:
     """A fresh estimator with parameters as a file holds them, checked."""
     given = dict(objects or {})
     found = {name: from_json(value) for name, value in settings.items()} | given
@@ -82,9 +189,8 @@ def to_json(value: Any, nested: bool = False) -> Any:
         stored = not any(isinstance(item, Mapping) and "unstorable" in item for item in items)
         return {"list": items} if stored else {"unstorable": repr(value)}
     if isinstance(value, Estimator):
-        parameters = {name: to_json(item) for name, item in value.get_params(deep=False).items()}
-        kind = kind_of(type(value))
-        found = {"estimator": name_of(type(value)), "parameters": parameters}
+        kind, settings = kind_of(type(value)), packed_settings(value.get_params(deep=False))
+        found = {"estimator": name_of(type(value)), "parameters": settings}
         return found if kind == "model" else found | {"package": kind}
     plain = _plain(value)
     return plain if _is_plain(plain) else {"unstorable": repr(value)}
@@ -119,9 +225,7 @@ _PAIRS = schema.Fields(
     {"pairs": schema.ListOf(schema.Record(schema.Anything(), schema.Anything()))}
 )
 _LIST = schema.Fields({"list": schema.ListOf(schema.Anything())})
-_ESTIMATOR = schema.Fields(
-    {"estimator": schema.Text(), "parameters": schema.MapOf(schema.Anything())}
-)
+_ESTIMATOR = schema.Fields({"estimator": schema.Text(), "parameters": SETTINGS})
 
 
 def _plain(value: Any) -> Any:

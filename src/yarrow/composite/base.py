@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from yarrow import model_file, schema
+from yarrow import schema
 from yarrow.composite import files
 from yarrow.composite.members import Block, Member, fresh, member_of
 from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
@@ -30,6 +29,7 @@ from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
 from yarrow.linear_model.progressive import Scores, check_delay
 from yarrow.parameters import flag, integer
+from yarrow.saving import Objects, Saved
 from yarrow.stream.arrays import (
     Array,
     Rows,
@@ -116,7 +116,7 @@ class State:
 
 
 @estimator
-class Composite(LearnsArrays, Shared, Estimator):
+class Composite(LearnsArrays, Saved, Shared, Estimator):
     """Base of the estimators that are made of other learners."""
 
     _: dataclasses.KW_ONLY
@@ -393,30 +393,15 @@ class Composite(LearnsArrays, Shared, Estimator):
 
     # -- files -----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state of all learners; they must be Yarrow's own.
+    _fields: ClassVar[Mapping[str, schema.Schema]] = files.FIELDS
 
-        Rows that other threads bring wait until it is written.
-        """
-        with self._lock:
-            model_file.write(path, *self._packed())
+    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return files.pack(self)
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return files.packed(self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
-        """Read what `save` wrote."""
-        return model_file.load(path, cls, objects)  # type: ignore[no-any-return]
-
-    @classmethod
-    def _unpacked(
-        cls,
-        tensors: Mapping[str, Any],
-        metadata: Mapping[str, Any],
-        objects: Mapping[str, Any] | None = None,
-    ) -> Self:
-        return files.unpacked(cls, tensors, metadata, objects)  # type: ignore[return-value]
+    def _unpack(
+        self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    ) -> None:
+        files.unpack(self, tensors, metadata)
 
     def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
         """What `_pack_state` makes, arrays and notes, of so many `members` and `classes`."""
@@ -431,11 +416,6 @@ class Composite(LearnsArrays, Shared, Estimator):
     ) -> State:
         arrays = {name: np.array(array) for name, array in tensors.items()}
         return State([], codes, t, arrays, dict(notes))
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:  # a copy: other threads may learn while this one is written
-            kept = self._contents()
-            return kept | {"_state": copy.deepcopy(self._state)} if "_state" in kept else kept
 
 
 def _weight(w: Any) -> Array:

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import yarrow
 from yarrow import schema
 from yarrow.composite.members import member_of
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.estimator import Estimator
-from yarrow.registry import class_named, kind_of, name_of
-from yarrow.saving import (
-    SOURCE_FIELDS,
-    from_json,
-    restore_settings,
-    restore_source,
-    source_fields,
-    to_json,
-)
+from yarrow.registry import class_named
+from yarrow.saving import from_json, to_json
 
 if TYPE_CHECKING:
     from yarrow.composite.base import Composite
 
 
-def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
+def pack(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
     """The exact training state."""
     state = model._fitted
     own, notes = model._pack_state(state)
@@ -35,17 +27,10 @@ def packed(model: Composite) -> tuple[dict[str, Any], dict[str, Any]]:
         tensors |= {f"{place}/{name}": array for name, array in inner.items()}
         members.append(about)
     return tensors, {
-        "kind": kind_of(type(model)),
-        "yarrow": yarrow.__version__,
-        "estimator": name_of(type(model)),
-        "parameters": {
-            name: to_json(value) for name, value in model.get_params(deep=False).items()
-        },
         "members": members,
         "classes": list(state.codes),
         "rows": state.t,
         "notes": notes,
-        **source_fields(model),
     }
 
 
@@ -60,26 +45,16 @@ def packed_member(model: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
     return model._packed()  # type: ignore[no-any-return]
 
 
-_SCHEMA = schema.Fields(
-    {
-        "parameters": schema.MapOf(schema.Anything()),
-        "members": schema.ListOf(schema.MapOf(schema.Anything())),
-        "classes": schema.ListOf(schema.Label(), unique=True),
-        "rows": schema.Whole(at_least=1),
-        "notes": schema.MapOf(schema.Anything()),
-        "n_features_in": SOURCE_FIELDS["n_features_in"],
-        "feature_names_in": SOURCE_FIELDS["feature_names_in"],
-    },
-    optional=SOURCE_FIELDS,
-)
+FIELDS = {
+    "members": schema.ListOf(schema.MapOf(schema.Anything())),
+    "classes": schema.ListOf(schema.Label(), unique=True),
+    "rows": schema.Whole(at_least=1),
+    "notes": schema.MapOf(schema.Anything()),
+}
 
 
-def unpacked(
-    cls: type[Composite], tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Any
-) -> Composite:
-    """The estimator that `packed` has made tensors and metadata of."""
-    schema.check(_SCHEMA, metadata)
-    model: Composite = restore_settings(cls, metadata["parameters"], objects)
+def unpack(model: Composite, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Give a fresh estimator the state that `pack` has made tensors and metadata of."""
     codes = {label: code for code, label in enumerate(metadata["classes"])}
     if model.regression is bool(codes):
         raise ModelFileError("it has classes where there are none, or none where there are")
@@ -98,8 +73,6 @@ def unpacked(
     _check_members(model, members, codes)
     model._state = model._unpack_state(codes, metadata["rows"], own, notes)
     model._state.members = members
-    restore_source(model, metadata)
-    return model
 
 
 def _check_members(model: Composite, members: list[Any], codes: Mapping[Any, int]) -> None:
@@ -120,6 +93,11 @@ def part(tensors: Mapping[str, Any], prefix: str) -> dict[str, Any]:
         for name, array in tensors.items()
         if name.startswith(prefix)
     }
+
+
+def unpacked_part(tensors: Mapping[str, Any], metadata: Mapping[str, Any], name: str) -> Any:
+    """A learner inside that has a name."""
+    return unpacked_member(metadata[name], part(tensors, f"{name}/"))
 
 
 def unpacked_member(about: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ another. Numbers stand before texts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from yarrow.errors import DataError, DataTypeError
@@ -195,9 +195,7 @@ def number_of(label: Any, codes: Codes) -> int:
     return codes.setdefault(label, len(codes))
 
 
-def numbered(
-    labels: Collection[Any], codes: Codes, *, add: bool = False, unknown: int = -1
-) -> Array:
+def numbered(labels: Iterable[Any], codes: Codes, *, add: bool = False, unknown: int = -1) -> Array:
     """The numbers of labels; new ones get the next numbers, or are `unknown`, as None always is.
 
     >>> codes = {}
@@ -205,9 +203,9 @@ def numbered(
     (array([ 0,  1, -1,  0]), array([ 1, -1]))
     """
     if add:
-        for label in labels:
-            if label is not None:
-                number_of(label, codes)
+        code = codes.setdefault
+        found = [unknown if label is None else code(label, len(codes)) for label in labels]
+        return np.array(found, dtype=np.int64)
     return np.array([codes.get(label, unknown) for label in labels], dtype=np.int64)
 
 

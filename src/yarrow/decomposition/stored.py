@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import yarrow
-from yarrow import model_file, schema
+from yarrow import schema
+from yarrow.data.labels import plain
 from yarrow.errors import ModelFileError, not_fitted
 from yarrow.estimator import Estimator, Shared
 from yarrow.lazy import np
 from yarrow.parameters import parameters
-from yarrow.registry import name_of
-from yarrow.saving import from_json, restore_settings
-
-_SCHEMA = schema.Fields(
-    {
-        "parameters": schema.MapOf(schema.Anything()),
-        "state": schema.MapOf(schema.Anything()),
-    }
-)
-
+from yarrow.saving import Objects, Saved, from_json
 
 #: whatever is learned from values up to `base.LARGEST` is smaller, and has a finite square
 _MOST = 1e150
@@ -66,7 +55,7 @@ class _Name(schema.Schema):
 _NAME = _Name()
 
 
-class Stored(Shared, Estimator):
+class Stored(Saved, Shared, Estimator):
     """An estimator whose learned state is arrays, numbers and names, and so fits in a model file.
 
     Everything that is not a parameter is state: attributes that start with one underscore.
@@ -74,54 +63,27 @@ class Stored(Shared, Estimator):
 
     _not_saved: ClassVar[tuple[str, ...]] = ()  # state that is worked out again
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened.
+    _fields: ClassVar[Mapping[str, schema.Schema]] = {"state": schema.MapOf(schema.Anything())}
 
-        Rows that other threads bring wait until it is written.
-        """
-        with self._lock:
-            model_file.write(path, *self._packed())
-
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         if not self.__sklearn_is_fitted__():
             not_fitted(self)
         state = {name: v for name, v in self._state().items() if name not in self._not_saved}
         tensors = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-        others = {name: value for name, value in state.items() if name not in tensors}
-        metadata = {
-            "kind": "decomposition",
-            "yarrow": yarrow.__version__,
-            "estimator": name_of(type(self)),
-            "parameters": {
-                name: _plain(value) for name, value in self.get_params(deep=False).items()
-            },
-            "state": {name: _as_json(value) for name, value in others.items()},
-        }
+        others = {name: _as_json(value) for name, value in state.items() if name not in tensors}
         contiguous = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
-        return contiguous, metadata
+        return contiguous, {"state": others}
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return model_file.load(path, cls)  # type: ignore[no-any-return]
-
-    @classmethod
-    def _unpacked(
-        cls,
-        tensors: Mapping[str, Any],
-        metadata: Mapping[str, Any],
-        objects: Mapping[str, Any] | None = None,
-    ) -> Self:
-        schema.check(_SCHEMA, metadata)
-        model: Self = restore_settings(cls, metadata["parameters"], objects)
+    def _unpack(
+        self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    ) -> None:
         state = {name: from_json(value) for name, value in metadata["state"].items()}
         if state.keys() & tensors.keys():
             raise ModelFileError("a part of it stands there twice")
         state |= {name: np.array(value) for name, value in tensors.items()}
-        sizes = schema.check(schema.Fields(model._expected(), closed=True), state)
-        model._check_state(state, sizes)
-        model.__dict__.update(state)
-        return model
+        sizes = schema.check(schema.Fields(self._expected(), closed=True), state)
+        self._check_state(state, sizes)
+        self.__dict__.update(state)
 
     @abstractmethod
     def _expected(self) -> dict[str, schema.Schema]:
@@ -134,24 +96,16 @@ class Stored(Shared, Estimator):
         known = parameters(self)
         return {key: value for key, value in self._contents().items() if key not in known}
 
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:  # a copy: other threads may learn while this one is written
-            return copy.deepcopy(self._contents())
-
     @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:
         """Whether anything has been learned."""
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_json(value: Any) -> Any:
     """Dicts as pairs: JSON knows keys only as text."""
     if isinstance(value, Mapping):
         for key in value:
-            if type(_plain(key)) not in (str, int, float, bool):
+            if type(plain(key)) not in (str, int, float, bool):
                 raise ModelFileError(f"A file holds names that are texts or numbers, not {key!r}.")
-        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
-    return _plain(value)
+        return {"pairs": [[plain(key), plain(item)] for key, item in value.items()]}
+    return plain(value)

@@ -241,11 +241,11 @@ class OnlineSVD(Decomposition):
         new_basis, new_values, turn = orthonormal(new_basis, new_values, turn * signs)
         return new_basis, new_values, turn, float((all_values[kept:] ** 2).sum())
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         if self.__sklearn_is_fitted__():  # what a call that was not finished has left
             self._waiting[self._n_waiting :] = 0
             self._missing[self._n_waiting :] = False
-        return super()._packed()
+        return super()._pack()
 
     def _expected(self) -> dict[str, schema.Schema]:
         return super()._expected() | {

@@ -9,10 +9,9 @@ import numbers
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-import yarrow
-from yarrow import model_file, schema
+from yarrow import schema
 from yarrow.bandit.choice import read_weight
 from yarrow.composite import files
 from yarrow.data.labels import plain
@@ -20,6 +19,7 @@ from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import Shared, uninterrupted
 from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
+from yarrow.saving import Objects, Saved
 
 #: numbers of tickets are at least this and less than twice this, which JSON and doubles hold
 _LEAST = 2**52
@@ -63,25 +63,9 @@ class _Answer(schema.Schema):
 _NUMBER = schema.Whole(at_most=2 * _LEAST)
 _ROW = schema.ListOf(schema.Record(schema.FeatureName(), schema.Number()))
 _MEMBER = schema.MapOf(schema.Anything())
-_SCHEMA = schema.Fields(
-    {
-        "limits": schema.Record(
-            schema.Whole(at_least=1),
-            schema.Maybe(schema.Number(at_least=schema.TINY)),
-            schema.Whole(),
-        ),
-        "given_up": schema.Whole(),
-        "waiting": schema.ListOf(schema.Record(_NUMBER, _ROW, schema.Number())),
-        "learned": schema.ListOf(
-            schema.Record(_NUMBER, _ROW, _Answer(), schema.Number(at_least=0))
-        ),
-        "model": _MEMBER,
-    },
-    optional={"behind": _MEMBER, "clock": schema.Number()},
-)
 
 
-class LateLabels(Shared):
+class LateLabels(Saved, Shared):
     """A learner whose labels come when they come: `predict` gives a ticket, `learn` takes it back.
 
     The row is kept as it was seen, so whoever brings the label needs nothing but the ticket (or its
@@ -248,18 +232,28 @@ class LateLabels(Shared):
 
     # -- files -----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model, the rows that wait, and what is kept for corrections."""
-        with self._lock:
-            model_file.write(path, *self._packed())
+    _fields: ClassVar[Mapping[str, schema.Schema]] = {
+        "limits": schema.Record(
+            schema.Whole(at_least=1),
+            schema.Maybe(schema.Number(at_least=schema.TINY)),
+            schema.Whole(),
+        ),
+        "given_up": schema.Whole(),
+        "waiting": schema.ListOf(schema.Record(_NUMBER, _ROW, schema.Number())),
+        "learned": schema.ListOf(
+            schema.Record(_NUMBER, _ROW, _Answer(), schema.Number(at_least=0))
+        ),
+        "model": _MEMBER,
+    }
+    _later_fields: ClassVar[Mapping[str, schema.Schema]] = {
+        "behind": _MEMBER,
+        "clock": schema.Number(),
+    }
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             tensors: dict[str, Any] = {}
-            metadata: dict[str, Any] = {
-                "kind": "feedback",
-                "yarrow": yarrow.__version__,
-                "estimator": "LateLabels",
+            fields: dict[str, Any] = {
                 "limits": [self.max_tickets, self.max_age, self.keep],
                 "clock": self._last_read,
                 "given_up": self.given_up,
@@ -272,48 +266,43 @@ class LateLabels(Shared):
             }
             for name, model in (("model", self.model), ("behind", self._behind)):
                 if model is not None:
-                    inner, metadata[name] = files.packed_member(model)
+                    inner, fields[name] = files.packed_member(model)
                     tensors |= {f"{name}/{key}": array for key, array in inner.items()}
-            return tensors, metadata
+            return tensors, fields
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> Self:
-        """Read what `save` wrote; tickets that were handed out before are good again."""
-        return model_file.load(path, cls, {"clock": clock})  # type: ignore[no-any-return]
-
-    @classmethod
-    def _unpacked(
-        cls,
-        tensors: Mapping[str, Any],
-        metadata: Mapping[str, Any],
-        objects: Mapping[str, Any] | None = None,
+    def load(  # type: ignore[override]
+        cls, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time
     ) -> Self:
-        schema.check(_SCHEMA, metadata)
-        max_tickets, max_age, keep = metadata["limits"]
+        """Read what `save` wrote; tickets that were handed out before are good again."""
+        return super().load(path, clock=clock)
+
+    @classmethod
+    def _made(
+        cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    ) -> Self:
+        max_tickets, max_age, _ = metadata["limits"]
+        model = files.unpacked_part(tensors, metadata, "model")
+        return cls(model, max_tickets=max_tickets, max_age=max_age, **(objects or {}))
+
+    def _unpack(
+        self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    ) -> None:
+        *_, keep = metadata["limits"]
         for name in tensors:
             if name.partition("/")[0] not in ("model", "behind" if keep else "model"):
                 raise ModelFileError(f"its {name!r} belongs to no learner")
-
-        def learner(name: str) -> Any:
-            return files.unpacked_member(metadata[name], files.part(tensors, f"{name}/"))
-
-        late = cls(learner("model"), max_tickets=max_tickets, max_age=max_age, **(objects or {}))
-        late.keep, late.given_up = keep, metadata["given_up"]
-        late._last_read = float(metadata.get("clock", 0.0))
+        self.keep, self.given_up = keep, metadata["given_up"]
+        self._last_read = float(metadata.get("clock", 0.0))
         if keep:
-            late._behind = learner("behind")
-        late._waiting = {n: _Waiting(_row(x), at) for n, x, at in metadata["waiting"]}
-        late._learned = {
+            self._behind = files.unpacked_part(tensors, metadata, "behind")
+        self._waiting = {n: _Waiting(_row(x), at) for n, x, at in metadata["waiting"]}
+        self._learned = {
             n: _Learned(_row(x), label, weight) for n, x, label, weight in metadata["learned"]
         }
         numbers = [n for n, *_ in (*metadata["waiting"], *metadata["learned"])]
-        if len({*numbers}) < len(numbers) or len(late._learned) > keep:
+        if len({*numbers}) < len(numbers) or len(self._learned) > keep:
             raise ModelFileError("a ticket stands in it twice, or is kept though none should be")
-        return late
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:  # a copy: other threads may learn while this one is written
-            return copy.deepcopy(self._contents())
 
 
 def _is_integer(value: Any) -> bool:

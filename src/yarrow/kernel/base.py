@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-import yarrow
-from yarrow import model_file, schema
+from yarrow import schema
 from yarrow.data.labels import array_of, class_labels, in_order, order_of
-from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import (
     ClassifierManners,
     Estimator,
@@ -32,8 +30,7 @@ from yarrow.kernel.rows import RowTable, about_row, row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, most_classes, number
-from yarrow.registry import name_of
-from yarrow.saving import SOURCE_FIELDS, restore_settings, restore_source, source_fields
+from yarrow.saving import Objects, Saved
 from yarrow.stream.arrays import (
     Array,
     Rows,
@@ -44,16 +41,6 @@ from yarrow.stream.arrays import (
     read_weights,
 )
 from yarrow.stream.taught import as_taught
-
-_SCHEMA = schema.Fields(
-    {
-        "parameters": schema.MapOf(schema.Anything()),
-        "classes": schema.ListOf(schema.Label(), unique=True),
-        "n_features_in": SOURCE_FIELDS["n_features_in"],
-        "feature_names_in": SOURCE_FIELDS["feature_names_in"],
-    },
-    optional=SOURCE_FIELDS,
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +56,9 @@ class Example:
 
 
 @estimator
-class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierManners, Estimator):
+class KernelClassifier(
+    Inside, Foretelling, LearnsArrays, Saved, Shared, ClassifierManners, Estimator
+):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -334,52 +323,28 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
 
     # -- files -----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened.
+    _fields: ClassVar[Mapping[str, schema.Schema]] = {
+        "classes": schema.ListOf(schema.Label(), unique=True)
+    }
 
-        Rows that other threads bring wait until it is written.
-        """
-        with self._lock:
-            model_file.write(path, *self._packed())
-
-    def _packed(self) -> tuple[dict[str, Array], dict[str, Any]]:
+    def _pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
         state = self._fitted
-        settings = self.get_params(deep=False)
-        if callable(self.kernel):
-            settings["kernel"] = None
-        metadata = {
-            "kind": "kernel",
-            "yarrow": yarrow.__version__,
-            "estimator": name_of(type(self)),
-            "parameters": settings,
-            "classes": state.classes,
-            **source_fields(self),
-        }
-        return state.tensors(), metadata
+        return state.tensors(), {"classes": state.classes}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
-        """Read what `save` wrote. A kernel of your own is given again: `kernel=...`."""
-        return model_file.load(path, cls, objects)  # type: ignore[no-any-return]
-
-    @classmethod
-    def _unpacked(
-        cls,
-        tensors: Mapping[str, Any],
-        metadata: Mapping[str, Any],
-        objects: Mapping[str, Any] | None = None,
-    ) -> Self:
-        schema.check(_SCHEMA, metadata)
+    def _made(cls, tensors: Any, metadata: Mapping[str, Any], objects: Objects) -> Self:
         settings = metadata["parameters"]
-        if settings.get("kernel", "") is None and "kernel" not in (objects or {}):
-            raise ModelFileError("the kernel is not in the file: pass kernel=... to load")
-        model: Self = restore_settings(cls, settings, objects)
-        state = model._new_state()
+        if settings.get("kernel", "") is None:  # so older files say that it was a function
+            settings = settings | {"kernel": {"unstorable": "a function"}}
+        return super()._made(tensors, {"parameters": settings}, objects)
+
+    def _unpack(
+        self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    ) -> None:
+        state = self._new_state()
         schema.check(state.expected(), tensors, columns=len(metadata["classes"]) + 1)
         state.restore(tensors, metadata["classes"])
-        model._state = state
-        restore_source(model, metadata)
-        return model
+        self._state = state
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:  # copies: other threads may learn while these are written

@@ -16,8 +16,7 @@ from typing import Any
 from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
-from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
-from yarrow.stream.format import DESCRIBED
+from yarrow.saving import NAME_FIELDS, SOURCE_FIELDS, pack_names, unpack_names
 
 Tensors = Mapping[str, Any]
 
@@ -142,9 +141,7 @@ SCHEMA = schema.Fields(
         "estimator": schema.Text(),
         "classes": schema.Maybe(schema.ListOf(schema.Label(), "classes", unique=True)),
         "seen": schema.ListOf(schema.Label(), unique=True),
-        "n_features_in": schema.Maybe(schema.Whole(at_least=1, at_most=2**31)),
-        "feature_names_in": schema.Maybe(schema.ListOf(schema.Text())),
-        "stream": schema.Maybe(DESCRIBED),
+        **{name: SOURCE_FIELDS[name] for name in ("n_features_in", "feature_names_in", "stream")},
     }
 )
 TENSORS = schema.Fields(
@@ -164,15 +161,12 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
     schema.check(SCHEMA, metadata)
     sizes = schema.check(TENSORS, tensors)
     classes, seen = metadata["classes"], metadata["seen"]
-    columns, names = metadata["n_features_in"], metadata["feature_names_in"]
     if classes is None and seen:
         raise ModelFileError("it has seen classes, but has none")
     if classes is not None and (not classes or {*seen} != {*classes}):
         raise ModelFileError("its 'classes' are not those it has 'seen'")
     if sizes["scores"] != (len(classes) if classes is not None and len(classes) > 2 else 1):
         raise ModelFileError("its classes and its intercept do not go together")
-    if names is not None and len(names) != columns:
-        raise ModelFileError("it does not name all of its columns")
     places = np.stack([tensors["feature"], tensors["score"]])
     limits = np.array([[sizes["names"]], [sizes["scores"]]])
     if (places >= limits).any() or len(np.unique(places, axis=1).T) < sizes["weights"]:

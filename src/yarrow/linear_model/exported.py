@@ -10,7 +10,7 @@ from yarrow.lazy import np
 from yarrow.linear_model import export_file
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.registry import class_named
-from yarrow.saving import unpack_names
+from yarrow.saving import restore_source, unpack_names
 from yarrow.stream.arrays import Array, column_names
 
 
@@ -116,10 +116,8 @@ def _predictor(weights: Array, names: list[Any], metadata: Mapping[str, Any]) ->
     state["scalars"][5] = np.abs(weights).max(initial=0.0)  # no weight is larger
     state |= _flat_names(names)
     core.set_state(state, seen)
-    model._model, model._stream = core, metadata.get("stream")
-    if metadata["n_features_in"] is not None:
-        model._n_features_in = metadata["n_features_in"]
-        model._feature_names_in = metadata["feature_names_in"]
+    model._model = core
+    restore_source(model, metadata)
     return model
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar
 
-from yarrow import _core
-from yarrow.errors import ParameterError, not_fitted
+from yarrow import _core, schema
+from yarrow.errors import not_fitted
 from yarrow.estimator import Estimator, LearnsArrays
-from yarrow.linear_model import persistence
+from yarrow.linear_model import export_file, persistence
+from yarrow.saving import Objects, Saved
 
 _STARTING = _core.Lock()
 CoreModel = _core.ModelF32 | _core.ModelF64
 
 
-class ModelOwner(LearnsArrays, Estimator):
+class ModelOwner(LearnsArrays, Saved, Estimator):
     """Base of all that learns by a model of the core."""
 
     _model: CoreModel
@@ -72,31 +73,23 @@ class ModelOwner(LearnsArrays, Estimator):
 
     # -- files -----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the exact training state: a loaded model goes on as if nothing had happened."""
-        persistence.save(self, path)
-
-    def _packed(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        return persistence.packed(self)
+    _fields: ClassVar[Mapping[str, schema.Schema]] = persistence.FIELDS
+    _later_fields: ClassVar[Mapping[str, schema.Schema]] = persistence.LATER_FIELDS
 
     @classmethod
-    def _unpacked(
-        cls,
-        tensors: Mapping[str, Any],
-        metadata: Mapping[str, Any],
-        objects: Mapping[str, Any] | None = None,
-    ) -> Self:
-        return persistence.unpacked(cls, tensors, metadata, objects)  # type: ignore[return-value]
+    def _read_file(cls, path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        return export_file.read(path)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], **objects: Any) -> Self:
-        """Read what `save` wrote. `objects` gives parameters that a file cannot hold."""
-        model = persistence.load(path, **objects)
-        if not isinstance(model, cls):
-            raise ParameterError(
-                f"{os.fspath(path)} holds a {type(model).__name__}, not a {cls.__name__}."
-            )
-        return model
+    def _about(self) -> dict[str, Any]:
+        return {"rule": self._rule().name}
+
+    def _pack(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        return persistence.pack(self)
+
+    def _unpack(
+        self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    ) -> None:
+        persistence.unpack(self, tensors, metadata, objects)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k != "_model"}

@@ -6,19 +6,18 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import yarrow
-from yarrow import model_file, schema
+from yarrow import schema
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model import export_file
-from yarrow.registry import class_named, name_of
 from yarrow.saving import (
-    SOURCE_FIELDS,
+    SETTINGS,
+    Objects,
+    header,
     pack_names,
+    packed_settings,
     restore_settings,
-    restore_source,
-    source_fields,
-    to_json,
+    restored,
 )
 
 if TYPE_CHECKING:
@@ -64,31 +63,37 @@ def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
     model._model, model._made_with = core, made_with
 
 
-def save(model: ModelOwner, path: str | os.PathLike[str]) -> None:
-    """Write the exact training state."""
-    model_file.write(path, *packed(model))
+#: its tensors are looked at by the core, which knows what they mean
+FIELDS = {
+    "classes": schema.ListOf(schema.Label(), unique=True),
+    "declared": schema.ListOf(schema.Label(), unique=True),
+    "class_weights": schema.ListOf(schema.Record(schema.Label(), schema.Number(at_least=0))),
+}
+LATER_FIELDS = {"made_with": SETTINGS}
 
 
-def packed(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The exact training state as the tensors and the metadata of a file."""
+def pack(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """The exact training state as tensors and fields of a file."""
     state = _core_views(model)
-    metadata = {
-        "kind": "model",
-        "yarrow": yarrow.__version__,
-        "estimator": name_of(type(model)),
-        "rule": model._rule().name,
-        "parameters": {
-            name: to_json(value) for name, value in model.get_params(deep=False).items()
-        },
-        "made_with": {name: to_json(value) for name, value in state["made_with"].items()},
+    return state["tensors"], {
+        "made_with": packed_settings(state["made_with"]),
         "classes": state["classes"],
         "declared": state["declared"],
         "class_weights": state["class_weights"],
         "rows": model.t_,
         "updates": model.n_updates_,
-        **source_fields(model),
     }
-    return state["tensors"], metadata
+
+
+def unpack(
+    model: ModelOwner, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+) -> None:
+    """Give a fresh model the state that `pack` has made tensors and fields of."""
+    learned_with = metadata.get("made_with") or metadata["parameters"]
+    made_with = restore_settings(type(model), learned_with, objects).get_params(deep=False)
+    if "blocks" in tensors and tensors["blocks"].dtype != model.dtype:
+        raise ModelFileError(f"its numbers are not of the type {model.dtype}")
+    restore_core(model, {**metadata, "tensors": tensors, "made_with": made_with})
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
@@ -97,45 +102,10 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     A parameter that no file can hold, such as a rule of your own, is given by name.
     """
     tensors, metadata = export_file.read(path)
-    with model_file.refusing(path, objects):
-        if metadata.get("kind") not in ("export", "model"):
-            raise ModelFileError(f"holds no linear model, but a {metadata.get('estimator')}")
-        return class_named(metadata["kind"], metadata.get("estimator"))._unpacked(
-            tensors, metadata, objects
-        )
-
-
-#: a model that was saved; its tensors are looked at by the core, which knows what they mean
-_SCHEMA = schema.Fields(
-    {
-        "estimator": schema.Text(),
-        "parameters": schema.MapOf(schema.Anything()),
-        "classes": schema.ListOf(schema.Label(), unique=True),
-        "declared": schema.ListOf(schema.Label(), unique=True),
-        "class_weights": schema.ListOf(schema.Record(schema.Label(), schema.Number(at_least=0))),
-        "n_features_in": SOURCE_FIELDS["n_features_in"],
-        "feature_names_in": SOURCE_FIELDS["feature_names_in"],
-    },
-    optional=SOURCE_FIELDS | {"made_with": schema.MapOf(schema.Anything())},
-)
-
-
-def unpacked(
-    cls: Any,
-    tensors: Mapping[str, Any],
-    metadata: Mapping[str, Any],
-    objects: Mapping[str, Any] | None,
-) -> ModelOwner:
-    """The model of a class that `packed` has made tensors and metadata of."""
-    schema.check(_SCHEMA, metadata)
-    model: ModelOwner = restore_settings(cls, metadata["parameters"], objects)
-    learned_with = metadata.get("made_with") or metadata["parameters"]
-    made_with = restore_settings(cls, learned_with, objects).get_params(deep=False)
-    if "blocks" in tensors and tensors["blocks"].dtype != model.dtype:
-        raise ModelFileError(f"its numbers are not of the type {model.dtype}")
-    restore_core(model, {**metadata, "tensors": tensors, "made_with": made_with})
-    restore_source(model, metadata)
-    return model
+    if metadata.get("kind") not in ("export", "model"):
+        held = metadata.get("estimator")
+        raise ModelFileError(f"{os.fspath(path)}: holds no linear model, but a {held}.")
+    return restored(path, tensors, metadata, objects)
 
 
 def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -149,10 +119,8 @@ def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str
         raise ParameterError("A hashed model knows no names of features to export: use save.")
     feature, score = np.nonzero(weights[:, 1:].T)
     names = model.feature_names_
-    metadata = {
+    metadata = header(type(model)) | {
         "kind": "export",
-        "yarrow": yarrow.__version__,
-        "estimator": name_of(type(model)),
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
         "seen": core.classes,  # in this order ties are decided
         "n_features_in": model.__dict__.get("_n_features_in"),
