@@ -366,9 +366,9 @@ def written(path: Path, y: Any, w: Any) -> Path:
 def test_files(
     name: str, weighted: bool, delay: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from yarrow.linear_model import file_blocks
+    from yarrow.online import files
 
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 500)
     family = FAMILIES[name]
     w = WEIGHTS if weighted else None
     rows = renamed("frame" if weighted else "dense")

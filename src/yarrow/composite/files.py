@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import yarrow
 from yarrow import schema
-from yarrow.composite.members import member_of
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.estimator import Estimator
+from yarrow.online.adapters import adapter_of
 from yarrow.registry import class_named, kind_of
 from yarrow.saving import (
     SOURCE_FIELDS,
@@ -92,7 +92,7 @@ def unpacked(
     sizes = schema.check(arrays, own, "its own", classes=len(codes), members=len(parts))
     schema.check(others, notes, "its 'notes'", **sizes)
     members = [
-        member_of(unpacked_member(about, part(tensors, f"{place}/")))
+        adapter_of(unpacked_member(about, part(tensors, f"{place}/")))
         for place, about in parts.items()
     ]
     _check_members(model, members, codes)

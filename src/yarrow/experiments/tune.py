@@ -14,7 +14,7 @@ from yarrow.experiments.judgement import ENOUGH, interval, second_half
 from yarrow.experiments.race import OnProgress
 from yarrow.experiments.recommend import error_words, span_words
 from yarrow.experiments.sources import Files
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.arrays import read_rows
 
 

@@ -26,7 +26,7 @@ from yarrow.estimator import (
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.inside import Inside
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
-from yarrow.kernel.progressive import Foretelling
+from yarrow.kernel.progressive import KernelProgressive
 from yarrow.kernel.rows import (
     RowTable,
     about_row,
@@ -74,7 +74,9 @@ class Example:
 
 
 @estimator
-class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierManners, Estimator):
+class KernelClassifier(
+    Inside, KernelProgressive, LearnsArrays, Shared, ClassifierManners, Estimator
+):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.

@@ -20,7 +20,7 @@ from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_columns, read_rows, read_weights
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.streaming import Learning
+    from yarrow.online.core_stream import Learning
 
 NO_LIMIT = 2**31 - 1
 
@@ -142,7 +142,7 @@ class LinearModel(ModelOwner):
 
     def _stream_learning(self) -> type[Learning]:
         """What learns files into the model."""
-        from yarrow.linear_model.streaming import Learning
+        from yarrow.online.core_stream import Learning
 
         return Learning
 
