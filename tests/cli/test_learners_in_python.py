@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cli.support import CSV, Run, rows_of_text
-from cli.test_late_labels import by_blocks, row_by_row, svm_rows
+from online.test_late_labels import by_blocks, row_by_row, svm_rows
 
 import yarrow
 from yarrow.cli.known import learners

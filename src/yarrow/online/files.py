@@ -177,3 +177,22 @@ def label_array(labels: Any) -> Array:
     if not isinstance(labels, list):
         return np.asarray(labels)
     return np.array(labels, dtype=object) if None in labels else exact_array(labels)
+
+
+def read_whole(sources: Sequence[str], stream_format: StreamFormat, *, most_values: int) -> Batch:
+    """All rows of some files at once, with those columns alone that they have.
+
+    More than `most_values` values are refused before they are held.
+    """
+    files = FileBatches(sources, stream_format, dtype="float64")
+    parts: list[Batch] = []
+    held = 0
+    for batch in files.read():
+        held += batch.n_values
+        if held > most_values:
+            raise DataError(f"has more than {most_values:,} values", source=files.reading)
+        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        parts.append(dataclasses.replace(batch, weights=weights))
+    if not parts:
+        raise DataError("there is no row", source=", ".join(map(source_name, files.paths)))
+    return Batch.joined(parts).only_present()
