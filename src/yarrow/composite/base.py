@@ -27,9 +27,10 @@ from yarrow.estimator import (
 )
 from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
-from yarrow.online.adapters import Adapter, adapter_of, fresh
+from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
 from yarrow.online.delay import steps
+from yarrow.online.learners import fresh
 from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import flag, integer

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from yarrow.online import adapters, batch
+from yarrow.online import adapters, batch, learners
 
 _NAMES: dict[str, Any] = {
     "Member": adapters.Adapter,
@@ -16,10 +16,9 @@ _NAMES: dict[str, Any] = {
 
 
 def __getattr__(name: str) -> Any:
-    found = _NAMES.get(name) or getattr(adapters, name)
+    found = _NAMES.get(name) or getattr(learners, name)
     warnings.warn(
-        f"yarrow.composite.members is now yarrow.online.adapters: {name} is there as "
-        f"{found.__name__}",
+        f"yarrow.composite.members is no more: {name} is {found.__module__}.{found.__name__}",
         DeprecationWarning,
         stacklevel=2,
     )

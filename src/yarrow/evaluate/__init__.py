@@ -41,7 +41,7 @@ from yarrow.evaluate.ranks import Ranks, critical_difference, mean_ranks
 from yarrow.evaluate.regret import Regret, regret, regret_to_best
 from yarrow.evaluate.run import Run, record
 from yarrow.evaluate.tuning import CrossValidation, Tuning, cross_validate, grid, tune
-from yarrow.online.adapters import nonzeros, sparseness
+from yarrow.online.learners import nonzeros, sparseness
 
 __all__ = [
     "Assumption",

@@ -10,9 +10,10 @@ from yarrow import metrics as known_metrics
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.metrics import Metric
-from yarrow.online.adapters import adapter_for, is_regression, nonzeros
+from yarrow.online.adapters import adapter_for
 from yarrow.online.batch import Batch, length, table_of
 from yarrow.online.driver import tested
+from yarrow.online.learners import is_regression, nonzeros
 from yarrow.stream.arrays import Array
 
 

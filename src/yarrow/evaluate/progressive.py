@@ -13,9 +13,9 @@ from yarrow.evaluate import curves
 from yarrow.lazy import np
 from yarrow.metrics import ConfusionMatrix, Metric
 from yarrow.metrics.base import equal
-from yarrow.online.adapters import is_regression, nonzeros
 from yarrow.online.batch import Batch, length, table_of
 from yarrow.online.driver import predict_then_learn
+from yarrow.online.learners import is_regression, nonzeros
 from yarrow.online.results import Ledger
 from yarrow.stream.arrays import Array
 

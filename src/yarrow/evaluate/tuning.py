@@ -12,9 +12,10 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate.progressive import progressive
 from yarrow.lazy import np
 from yarrow.metrics import Metric
-from yarrow.online.adapters import adapter_for, fresh, is_regression
+from yarrow.online.adapters import adapter_for
 from yarrow.online.batch import Batch, length, table_of, taken
 from yarrow.online.driver import tested
+from yarrow.online.learners import fresh, is_regression
 from yarrow.stream.arrays import Array
 
 

@@ -14,7 +14,8 @@ from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import predict_then_learn
-from yarrow.online.adapters import ArrayAdapter, adapter_of, fresh
+from yarrow.online.adapters import ArrayAdapter, adapter_of
+from yarrow.online.learners import fresh
 from yarrow.stream.arrays import Array
 
 

@@ -16,8 +16,8 @@ from yarrow.composite.base import Composite, State
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.online.adapters import is_learner
 from yarrow.online.batch import Batch
+from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice
 from yarrow.stream.arrays import Array
 

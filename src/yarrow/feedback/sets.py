@@ -14,8 +14,9 @@ from yarrow.composite.supervised import CompositeClassifier
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.online.adapters import ArrayAdapter, is_learner
+from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
+from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, flag, number
 from yarrow.stream.arrays import Array
 

@@ -56,12 +56,12 @@ class KernelProgressive(ProgressiveMixin):
                 with about_row(i):
                     values = state.kernel_row(table[i])
                 told.append(state.scores(values)[:-1])
-            for i in due.tolist():
+            for place, i in enumerate(due.tolist()):
                 share = 1.0 if weights is None else float(weights[i])
                 if share > 0:
                     with about_row(i):
                         row = table[i]
-                        if i < end - 1 or i != due[0]:  # else nothing was learned since
+                        if place or i < end - 1:  # else nothing was learned since
                             values = state.kernel_row(row)
                         self._learn_row(state, row, values, labels[i], share)
         return told

@@ -236,9 +236,9 @@ class LinearModel(ModelOwner):
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
         if self.early_stopping:
-            model, scores = passes.until_no_better(self, model, rows, labels, sample_weight)
+            model, scores = passes.run_until_plateau(self, model, rows, labels, sample_weight)
         else:
-            passes.all_of_them(self, model, rows, labels, sample_weight)
+            passes.run_epochs(self, model, rows, labels, sample_weight)
             scores = None
         self._keep_fitted(model, rows, self.max_iter if scores is None else len(scores))
         self._validation_scores = scores

@@ -8,78 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yarrow.errors import DataError, ParameterError
-from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch, is_dicts
+from yarrow.online.learners import is_core, is_regression, says_not_fitted
 from yarrow.online.results import ProgressiveResult, Wanted
 from yarrow.stream.arrays import Array, check_values, exact_array
 
 Codes = Mapping[Any, int]
-
-
-def fresh(model: Any) -> Any:
-    """A learner with the same parameters that has learned nothing."""
-    if hasattr(model, "clone"):  # Yarrow's and river's
-        return model.clone()
-    from sklearn.base import clone
-
-    return clone(model)
-
-
-def is_core(model: Any) -> bool:
-    """Whether rows of arrays and files go straight to the core."""
-    return hasattr(type(model), "_stream_learning")
-
-
-def is_regression(model: Any) -> bool:
-    """Whether a learner predicts values, not classes."""
-    if is_core(model):
-        return not hasattr(type(model), "classes_")
-    if isinstance(model, Estimator):
-        return "Regressor" in model.river_bases
-    if "river.base" in sys.modules and hasattr(model, "learn_one"):
-        from river import base, compose
-
-        while isinstance(model, compose.Pipeline):
-            model = list(model.steps.values())[-1]
-        return isinstance(model, base.Regressor)
-    if "sklearn.base" in sys.modules and hasattr(model, "__sklearn_tags__"):
-        from sklearn.base import is_regressor
-
-        return bool(is_regressor(model))
-    return getattr(model, "_estimator_type", None) == "regressor"
-
-
-def sparseness(model: Any) -> float:
-    """Share of zeros among the weights of all features seen, for all classes.
-
-    Oiwa et al. 2011 do not define their sparseness rate; this is how it is taken here.
-    """
-    if hasattr(model, "sparsity_"):
-        return float(model.sparsity_)
-    count = nonzeros(model)
-    return 1.0 - count / np.size(model.coef_)
-
-
-def says_not_fitted(error: Exception) -> bool:
-    """Whether an error is that of a model which has learned nothing, of whatever library."""
-    return any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__)
-
-
-def nonzeros(model: Any) -> int:
-    """Weights that are not zero, without the intercept; of Yarrow's and scikit-learn's learners."""
-    if is_core(model) and "_model" not in model.__dict__:
-        return 0  # nothing has been learned yet
-    if hasattr(model, "n_nonzero_"):
-        return int(model.n_nonzero_)
-    if not hasattr(model, "coef_"):
-        raise ParameterError(f"{type(model).__name__} has no weights that could be counted.")
-    return int(np.count_nonzero(model.coef_))
 
 
 class Adapter:
@@ -133,40 +72,51 @@ class Adapter:
 
     def predict_then_learn(self, batch: Batch, codes: Codes) -> Array:
         """Predict each row, then learn it."""
-        said = []
-        for one in batch.one_by_one():
-            said.append(self.predict(one, codes))
-            self.learn(one)
-        return np.concatenate(said)
+        said: list[Any] = []
+        for i in range(len(batch)):
+            said += self.predictions(batch, slice(i, i + 1))
+            self.learn(batch, np.array([i]))
+        return self._numbers(said, codes)
 
     def predict(self, batch: Batch, codes: Codes) -> Array:
         """What it says of rows that it does not learn."""
-        return self._numbers(self._predictions(batch), codes)
+        return self._numbers(self.predictions(batch), codes)
 
-    def learn(self, batch: Batch) -> None:
-        """Learn rows that have labels."""
+    def learn(self, batch: Batch, places: Array | None = None) -> None:
+        """Learn rows that have labels: all, or those at some places."""
         raise NotImplementedError
 
     def probabilities(self, batch: Batch, codes: Codes) -> Array:
         """A column a class; rows of zeros before anything was learned."""
         raise NotImplementedError
 
-    def answers(self, batch: Batch, wanted: Wanted = "predictions") -> ProgressiveResult:
-        """The same as labels, with scores or probabilities where they are wanted.
-
-        Before anything was learned a regression says 0, and a classifier nothing.
-        """
-        said = self._predictions(batch)
-        classes: Sequence[Any] = []
-        table: Array = np.full((len(said), 0), np.nan)
-        if wanted != "predictions" and not self.regression and any(s is not None for s in said):
-            classes, table = self._table_of(batch, wanted)
-        likely = table if wanted == "probabilities" else None
-        return ProgressiveResult(_column(said, self.regression), table, np.asarray(classes), likely)
-
-    def _predictions(self, batch: Batch) -> Sequence[Any]:
-        """A label or value a row; None where nothing is known."""
+    def predictions(self, batch: Batch, part: slice | None = None) -> list[Any]:
+        """A label or value of all rows or of some; None where nothing is known."""
         raise NotImplementedError
+
+    def answers(
+        self, batch: Batch, wanted: Wanted = "predictions", part: slice | None = None
+    ) -> ProgressiveResult:
+        """The same with scores or probabilities where they are wanted."""
+        some = batch if part is None else batch.take(part)
+        said = self.predictions(some)
+        if wanted == "predictions" or all(label is None for label in said):
+            return self.result(said)
+        classes, table = self._table_of(some, wanted)
+        likely = table if wanted == "probabilities" else None
+        return dataclasses.replace(
+            self.result(said), scores=table, classes=exact_array(classes), probabilities=likely
+        )
+
+    def result(self, said: list[Any]) -> ProgressiveResult:
+        """Predictions alone; where there is none a regression says 0, and a classifier nothing."""
+        column: Array
+        if self.regression:
+            column = np.array([0.0 if value is None else value for value in said], dtype=np.float64)
+        else:
+            column = np.empty(len(said), dtype=object)
+            column[:] = said
+        return ProgressiveResult(column, np.full((len(said), 0), np.nan), exact_array([]))
 
     def _table_of(self, batch: Batch, wanted: Wanted) -> tuple[Sequence[Any], Array]:
         """Classes, and what is wanted of them."""
@@ -204,9 +154,11 @@ class CoreAdapter(Adapter):
 
     def predict_then_learn(self, batch: Batch, codes: Codes) -> Array:
         if batch.rows is None or batch.labels is None:
-            return super().predict_then_learn(batch, codes)
+            said = self.predict(batch, codes)
+            self.learn(batch)
+            return said
         with self.model._learning_of(batch.classes) as core:
-            said: Array = self.model._core_result(core, batch).predictions
+            said = np.asarray(self.model._core_result(core, batch).predictions)
             return said if self.regression else self._table(core, codes)[said.astype(np.int64)]
 
     @staticmethod
@@ -231,10 +183,11 @@ class CoreAdapter(Adapter):
         scores, variances = core.score_one(batch.row)
         return np.array([scores]), np.array([variances])
 
-    def learn(self, batch: Batch) -> None:
+    def learn(self, batch: Batch, places: Array | None = None) -> None:
         if batch.rows is None:
             self.model.learn_one(batch.row, batch.truth[0], batch.weight(0))
             return
+        batch = batch if places is None else batch.take(places)
         with self.model._learning_of(batch.classes) as core:
             self.model._learn(core, batch.rows, batch.names, batch.labels, batch.weights)
 
@@ -254,8 +207,9 @@ class DictAdapter(Adapter):
     def ready(self, batch: Batch) -> Batch:
         return dataclasses.replace(batch, X=batch.dicts)  # made once
 
-    def _predictions(self, batch: Batch) -> Sequence[Any]:
-        return [self.model.predict_one(x) for x in batch.dicts]
+    def predictions(self, batch: Batch, part: slice | None = None) -> list[Any]:
+        predict = self.model.predict_one
+        return [predict(x) for x in (batch.dicts if part is None else batch.dicts[part])]
 
     def _table_of(self, batch: Batch, wanted: Wanted) -> tuple[Sequence[Any], Array]:
         try:
@@ -283,13 +237,13 @@ class DictAdapter(Adapter):
         if batch.weights is not None and not takes_weights:
             raise ParameterError(f"{type(self.model).__name__}.learn_one takes no weights.")
 
-    def learn(self, batch: Batch) -> None:
-        labels = batch.values.tolist() if self.regression else batch.truth
-        for i, (x, label) in enumerate(zip(batch.dicts, labels, strict=True)):
+    def learn(self, batch: Batch, places: Array | None = None) -> None:
+        rows, labels = batch.dicts, batch.targets if self.regression else batch.truth
+        for i in range(len(rows)) if places is None else places.tolist():
             if batch.weights is None:
-                self.model.learn_one(x, label)
+                self.model.learn_one(rows[i], labels[i])
             elif batch.weights[i] > 0:
-                self.model.learn_one(x, label, w=batch.weight(i))
+                self.model.learn_one(rows[i], labels[i], w=batch.weight(i))
 
     def probabilities(self, batch: Batch, codes: Codes) -> Array:
         table = np.zeros((len(batch), len(codes)))
@@ -311,14 +265,14 @@ class ArrayAdapter(Adapter):
         super().__init__(model)
         self._ready = False
 
-    def _predictions(self, batch: Batch) -> Sequence[Any]:
+    def predictions(self, batch: Batch, part: slice | None = None) -> list[Any]:
+        some = batch if part is None else batch.take(part)
         try:
-            said: Array = self.model.predict(batch.matrix)
+            return list(self.model.predict(some.matrix).tolist())
         except Exception as error:
             if self._ready or not says_not_fitted(error):
                 raise
-            return [None] * len(batch)
-        return said.tolist() if hasattr(said, "tolist") else list(said)
+        return [None] * len(some)
 
     def _table_of(self, batch: Batch, wanted: Wanted) -> tuple[Sequence[Any], Array]:
         method = getattr(self.model, "predict_proba", None)
@@ -357,11 +311,12 @@ class ArrayAdapter(Adapter):
             if known is not None and batch.truth[i] not in known:
                 raise DataError(f"{name} was not told of the class {batch.truth[i]!r}", row=i)
 
-    def learn(self, batch: Batch) -> None:
-        counts = np.flatnonzero(batch.counts)
-        if not len(counts):
+    def learn(self, batch: Batch, places: Array | None = None) -> None:
+        some = batch if places is None else batch.take(places)
+        if some.weights is not None and not some.counts.all():
+            some = some.take(np.flatnonzero(some.counts))
+        if not len(some):
             return
-        some = batch if len(counts) == len(batch) else batch.take(counts)
         more: dict[str, Any] = {} if some.weights is None else {"sample_weight": some.weights}
         if not (self._ready or self.regression or batch.classes is None):
             more["classes"] = exact_array(batch.classes)
@@ -410,20 +365,3 @@ def array_adapter_of(model: Any) -> ArrayAdapter:
         f"{type(model).__name__} has neither partial_fit and predict nor learn_one and "
         "predict_one, so it cannot learn row by row."
     )
-
-
-def _column(said: Sequence[Any], regression: bool) -> Array:
-    """Predictions as an array: of objects, where they are labels."""
-    if regression:
-        return np.array([0.0 if value is None else value for value in said], dtype=np.float64)
-    column = np.empty(len(said), dtype=object)
-    column[:] = said
-    return column
-
-
-def is_learner(value: Any) -> bool:
-    """Whether a value can be a member: an object, not a class, that learns row by row."""
-    learns = (hasattr(value, "learn_one") and hasattr(value, "predict_one")) or (
-        hasattr(value, "partial_fit") and hasattr(value, "predict")
-    )
-    return learns and not isinstance(value, type)

@@ -127,6 +127,11 @@ class Batch:
         """The targets of a regression."""
         return np.asarray(self.y) if self.labels is None else self.labels[0]
 
+    @functools.cached_property
+    def targets(self) -> list[float]:
+        """The same as numbers of Python."""
+        return list(self.values.tolist())
+
     @property
     def counts(self) -> Array:
         """Which rows are there to be learned: a row of no weight is absent."""

@@ -12,11 +12,11 @@ from typing import Any
 
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.online.adapters import is_core, is_regression
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import check_passes, most_index, with_name
 from yarrow.online.delay import DelayedBatches, KnownColumns
 from yarrow.online.files import FileBatches
+from yarrow.online.learners import is_core, is_regression
 from yarrow.online.results import (
     COMPLAINTS_KEPT,
     Checkpoint,

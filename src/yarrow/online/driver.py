@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from yarrow.metrics import Metric
-from yarrow.online.adapters import adapter_for, is_core, is_regression
+from yarrow.online.adapters import adapter_for
 from yarrow.online.batch import Batch
 from yarrow.online.batch_stream import BatchStream
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.delay import steps, turns
+from yarrow.online.learners import is_core, is_regression
 from yarrow.online.results import Ledger, Progress, ProgressiveResult, Wanted, joined
 from yarrow.stream.format import StreamFormat
 
@@ -63,15 +64,21 @@ def predict_then_learn(
         adapter = adapter_for(model, batch)
         adapter.check_weights(batch)
         batch = adapter.ready(batch)
-        ahead = list(stops)
+        ahead, said = list(stops), list[Any]()
+        only_labels = regression or wanted == "predictions"
         for first, last, rows in steps(n, delay=delay, times=times, arrives=arrives, block=block):
-            parts.append(adapter.answers(batch.take(slice(first, last)), wanted))
+            if only_labels:
+                said += adapter.predictions(batch, slice(first, last))
+            else:
+                parts.append(adapter.answers(batch, wanted, slice(first, last)))
             if len(rows):
-                adapter.learn(batch.take(rows))
+                adapter.learn(batch, rows)
             while at_stop and ahead and ahead[0] <= last:
                 ahead.pop(0)
                 if len(rows):
                     at_stop(last)
+        if only_labels:
+            return adapter.result(said)
     return joined(parts, "predictions" if regression else wanted)
 
 

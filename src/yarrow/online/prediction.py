@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.online.adapters import is_core
 from yarrow.online.core_stream import errors_named, with_name
 from yarrow.online.files import FileBatches
+from yarrow.online.learners import is_core
 from yarrow.online.results import Progress, ProgressiveResult, Wanted
 from yarrow.stream.arrays import Array
 from yarrow.stream.compressed import Source, source_name
