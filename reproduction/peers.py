@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from yarrow.compare.heats import Classes, Heat
+from yarrow.compare.heats import Classes, RaceBatch
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
@@ -36,7 +36,7 @@ class Peer:
     label: str
     parameters: dict[str, Any]
     start: Callable[[int], Any]
-    """Makes a run of so many classes: `step(heat)` gives the numbers of the classes predicted."""
+    """Makes a run of so many classes: `step(batch)` gives the numbers of the classes predicted."""
 
     @property
     def learner(self) -> str:
@@ -60,11 +60,11 @@ class _Run:
     def __init__(self, run: Any, classes: Classes) -> None:
         self._run, self._classes, self._rows = run, classes, 0
 
-    def step(self, heat: Heat) -> Array:
+    def step(self, batch: RaceBatch) -> Array:
         """Predict and learn a block."""
-        if heat.weights is not None:
+        if batch.weights is not None:
             raise ParameterError("Learners of other libraries take rows without weights here.")
-        told: Array = self._run.step(heat)
+        told: Array = self._run.step(batch)
         self._rows += len(told)
         # One that names a class which has not appeared yet is wrong, whichever it is.
         return np.where(told < len(self._classes.names), told, -1)
@@ -79,21 +79,21 @@ class _Run:
         return 0  # not counted: some keep no weights that could be looked at cheaply
 
 
-def _csr(heat: Heat) -> Any:
+def _csr(batch: RaceBatch) -> Any:
     from scipy.sparse import csr_array
 
-    return heat.X.tocsr() if hasattr(heat.X, "tocsr") else csr_array(np.asarray(heat.X))
+    return csr_array(batch.matrix)
 
 
 class _Once:
     """The rows of a block in another form, made once for all entrants that want it."""
 
-    def __init__(self, make: Callable[[Heat], Any]) -> None:
+    def __init__(self, make: Callable[[RaceBatch], Any]) -> None:
         self._make, self._last = make, (None, None)
 
-    def __call__(self, heat: Heat) -> Any:
-        if self._last[0] is not heat:
-            self._last = (heat, self._make(heat))  # type: ignore[assignment]
+    def __call__(self, batch: RaceBatch) -> Any:
+        if self._last[0] is not batch:
+            self._last = (batch, self._make(batch))  # type: ignore[assignment]
         return self._last[1]
 
 
@@ -137,8 +137,8 @@ class _SGD:
         """The weights, a line for each class; one line for two."""
         return self._weights * self._scales[:, None]
 
-    def step(self, heat: Heat) -> Array:
-        X = _csr(heat)
+    def step(self, batch: RaceBatch) -> Array:
+        X = _csr(batch)
         if self._decay is None:  # who has dense rows gives them as such
             self._decay = 1.0 if X.nnz > 0.5 * X.shape[0] * X.shape[1] else 0.01
         if X.shape[1] > self._weights.shape[1]:
@@ -146,7 +146,7 @@ class _SGD:
             wider[:, : self._weights.shape[1]] = self._weights
             self._weights = wider
         data, told = X.data.astype(np.float64), np.empty(X.shape[0], np.int64)
-        for i, label in enumerate(heat.learned.tolist()):
+        for i, label in enumerate(batch.learned.tolist()):
             part = slice(X.indptr[i], X.indptr[i + 1])
             told[i] = self._predict_and_learn(data[part], X.indices[part], label)
         return told
@@ -228,8 +228,8 @@ def _river(name: str, setting: dict[str, Any], make: Callable[[], Any]) -> Peer:
     return Peer("river", f"{name}({shown})", setting, lambda k: _River(make(), k))
 
 
-def _dicts(heat: Heat) -> list[dict[int, float]]:
-    X = _csr(heat)
+def _dicts(batch: RaceBatch) -> list[dict[int, float]]:
+    X = _csr(batch)
     columns, values, begins = X.indices.tolist(), X.data.tolist(), X.indptr.tolist()
     return [
         dict(zip(columns[start:end], values[start:end], strict=True))
@@ -252,11 +252,11 @@ class _River:
                 model = importlib.import_module("river.multiclass").OneVsRestClassifier(model)
         self.model = model
 
-    def step(self, heat: Heat) -> Array:
-        told = np.empty(len(heat.learned), np.int64)
+    def step(self, batch: RaceBatch) -> Array:
+        told = np.empty(len(batch.learned), np.int64)
         predict, learn = self.model.predict_one, self.model.learn_one
-        labels = map(self._kind, heat.learned.tolist())
-        for i, (row, label) in enumerate(zip(_as_dicts(heat), labels, strict=True)):
+        labels = map(self._kind, batch.learned.tolist())
+        for i, (row, label) in enumerate(zip(_as_dicts(batch), labels, strict=True)):
             said = predict(row)
             told[i] = -1 if said is None else int(said)
             learn(row, label)
@@ -273,8 +273,8 @@ def vowpal_wabbit(arguments: str = "", **options: Any) -> Peer:
     return Peer("Vowpal Wabbit", f"vw {line}", {"arguments": line}, lambda k: _VW(line, k))
 
 
-def _texts(heat: Heat) -> list[str]:
-    X = _csr(heat)
+def _texts(batch: RaceBatch) -> list[str]:
+    X = _csr(batch)
     columns, values, begins = X.indices.tolist(), X.data.tolist(), X.indptr.tolist()
     words = [f"{j}:{v:.9g}" for j, v in zip(columns, values, strict=True)]
     return [" ".join(words[a:b]) for a, b in itertools.pairwise(begins)]
@@ -299,13 +299,13 @@ class _VW:
         line = f"--quiet --bit_precision {bits} {task} {self._arguments}"
         return importlib.import_module("vowpalwabbit").Workspace(line)
 
-    def step(self, heat: Heat) -> Array:
+    def step(self, batch: RaceBatch) -> Array:
         if self._workspace is None:
-            self._workspace = self._opened(heat.rows.n_columns)
+            self._workspace = self._opened(batch.n_columns)
         workspace, many = self._workspace, self._classes > 2
-        told = np.empty(len(heat.learned), np.int64)
+        told = np.empty(len(batch.learned), np.int64)
         for i, (text, number) in enumerate(
-            zip(_as_texts(heat), heat.learned.tolist(), strict=True)
+            zip(_as_texts(batch), batch.learned.tolist(), strict=True)
         ):
             label = number + 1 if many else 2 * number - 1
             example = workspace.example(f"{label} | {text}")

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from cli.support import CSV, Run, rows_of_text
-from cli.test_by_blocks import by_blocks, row_by_row, svm_rows
+from online.test_late_labels import by_blocks, row_by_row, svm_rows
 
 import yarrow
 from yarrow.cli.known import learners
-from yarrow.linear_model import file_blocks, naming
+from yarrow.linear_model import naming
 from yarrow.linear_model.base import LinearModel
+from yarrow.online import files
 
 NAMES = [name for name, cls in learners().items() if not issubclass(cls, LinearModel)]
 
@@ -32,7 +33,7 @@ def test_they_are_all_there() -> None:
 def test_blocks_say_what_row_by_row_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, delay: int
 ) -> None:
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 600)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 600)
     lines = rows_of_text(90)
     path = tmp_path / "rows.svm"
     path.write_text("".join(lines))

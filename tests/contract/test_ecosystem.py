@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from contract.support import assert_same, learned
 
 from yarrow import AROWClassifier, FOBOSClassifier, OGDRegressor
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.format import StreamFormat
 
 

@@ -28,7 +28,7 @@ from yarrow import (
     Perceptron,
 )
 from yarrow.errors import YarrowError
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.format import StreamFormat
 
 names = st.one_of(

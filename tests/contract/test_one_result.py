@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yarrow import AROWClassifier, Perceptron, _core
-from yarrow.linear_model.stream_prediction import predict_stream
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
+from yarrow.online.prediction import predict_stream
 from yarrow.stream.format import StreamFormat
 
 COLUMNS = 9
@@ -269,7 +269,7 @@ def test_predictions_agree_in_every_form(variant, three_classes):
     assert [model.predict_one(row) for row in as_dicts(X)] == expected
     how = StreamFormat("svmlight", index_base=0)
     blocks = list(predict_stream(model, io.BytesIO(svmlight(X, y).encode()), how))
-    assert np.concatenate([block.chosen for block in blocks]).tolist() == expected
+    assert np.concatenate([block.predictions for block in blocks]).tolist() == expected
     if hasattr(model, "decision_function"):
         scores = np.vstack([block.scores for block in blocks]).tolist()
         assert scores == model.decision_function(X).tolist()

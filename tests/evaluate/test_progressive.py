@@ -20,7 +20,7 @@ import yarrow
 from yarrow import metrics
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import nonzeros, online_curve, progressive, sparseness
-from yarrow.evaluate.arrivals import steps
+from yarrow.online.delay import steps
 
 X2, Y2 = support.classification(200, 12, 2)
 X3, Y3 = support.classification(300, 12, 3)

@@ -16,7 +16,7 @@ from yarrow.linear_model import (
     AROWClassifier,
 )
 from yarrow.linear_model import confidence as confidence_module
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.format import StreamFormat
 
 

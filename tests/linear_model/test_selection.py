@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from yarrow import OFSClassifier, SOFSClassifier
 from yarrow.errors import ParameterError
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.format import StreamFormat
 
 BINARY = {"classes": [-1, 1], **EXACT}

@@ -14,8 +14,8 @@ import pytest
 
 from yarrow import AROWClassifier, PassiveAggressiveRegressor, Perceptron
 from yarrow.errors import DataError, NotFittedError, ParameterError
-from yarrow.linear_model.stream_prediction import predict_stream
-from yarrow.linear_model.streaming import Progress, learn_stream
+from yarrow.online.core_stream import Progress, learn_stream
+from yarrow.online.prediction import predict_stream
 from yarrow.stream.format import StreamFormat, parse_interactions
 
 ROWS = b"1 1:1 2:0.5\n-1 3:1\n1 1:2\n-1 2:1 3:1\n"
@@ -179,7 +179,7 @@ def test_predictions_of_a_stream_are_those_of_an_array() -> None:
     learned(model, io.BytesIO(ROWS))
     X = np.array([[1, 0.5, 0], [0, 0, 1], [2, 0, 0], [0, 1, 1]])
     [block] = predict_stream(model, io.BytesIO(ROWS), probabilities=True)
-    assert block.chosen.tolist() == model.predict(X).tolist()
+    assert block.predictions.tolist() == model.predict(X).tolist()
     assert block.labels == [1, -1, 1, -1]
     np.testing.assert_allclose(block.scores[:, 1], model.decision_function(X))
     np.testing.assert_allclose(block.probabilities, model.predict_proba(X))
@@ -189,7 +189,7 @@ def test_features_and_classes_never_seen_are_no_error_when_predicting() -> None:
     model = AROWClassifier()
     learned(model, io.BytesIO(ROWS))
     [block] = predict_stream(model, io.BytesIO(b"other 1:1 2000000:1\n"))
-    assert block.chosen.tolist() == [1]
+    assert block.predictions.tolist() == [1]
     assert block.labels == ["other"]
 
 

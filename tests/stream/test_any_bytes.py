@@ -17,7 +17,7 @@ import pytest
 
 from yarrow.errors import YarrowError
 from yarrow.linear_model import AROWClassifier
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.format import StreamFormat
 
 ROUNDS = int(os.environ.get("YARROW_FUZZ_ROUNDS", "150"))

@@ -18,7 +18,7 @@ from yarrow.bandit import BanditronClassifier
 from yarrow.errors import DataError
 from yarrow.kernel import KernelPassiveAggressiveClassifier
 from yarrow.linear_model import AROWClassifier, Perceptron, YarrowClassifier
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.columns import Roles
 from yarrow.stream.csv_table import _check_header
 from yarrow.stream.format import StreamFormat

@@ -23,7 +23,6 @@ from yarrow.bandit.choice import (
 )
 from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
-from yarrow.composite.members import Block
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
@@ -31,6 +30,7 @@ from yarrow.estimator import estimator
 from yarrow.kernel.rows import row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, integer, most_classes, number
 from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
 from yarrow.stream.arrays import Array, Rows, check_size
@@ -204,7 +204,7 @@ class BanditClassifier(CompositeClassifier):
         values = np.where(lines < 0, 0.0, row.values)
         return np.append(np.maximum(lines, 0), 0), np.append(values, self._constant)
 
-    def _rows(self, table: Table, block: Block, adds: bool) -> Iterator[tuple[Array, Array]]:
+    def _rows(self, table: Table, block: Batch, adds: bool) -> Iterator[tuple[Array, Array]]:
         """The same for all rows of a block; features are looked up once for all."""
         if block.rows is None:
             yield self._one_row(table, row_of_dict(block.row), adds)
@@ -243,7 +243,7 @@ class BanditClassifier(CompositeClassifier):
 
     def _block(
         self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
-    ) -> Block:
+    ) -> Batch:
         block = super()._block(rows, names, y, weight)
         check_size(rows.values, LARGEST, "Input X", rows)
         return block if classes is None else dataclasses.replace(block, classes=self._told(classes))
@@ -274,7 +274,7 @@ class BanditClassifier(CompositeClassifier):
             state.codes[label] = len(state.codes)
             state.table.add_class()
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _walk(self, state: State, block: Batch) -> Array:
         assert isinstance(state, BanditState)
         for label in (block.classes or ()) if self.classes is None else ():
             self._add_class(state, label)
@@ -302,7 +302,7 @@ class BanditClassifier(CompositeClassifier):
             self._add_class(state, truth)
         return said
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         assert isinstance(state, BanditState)
         table = state.table
         best = [np.argmax(table.scores(*row)) for row in self._rows(table, block, adds=False)]

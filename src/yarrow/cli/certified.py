@@ -54,13 +54,13 @@ def _certificate(estimator: Any, data: tuple[str, ...], how: Any) -> Any:
     from yarrow.evaluate import certificate, record
     from yarrow.evaluate.certificate import NEED_WEIGHTS
     from yarrow.lazy import np
-    from yarrow.stream.whole import read_whole
+    from yarrow.online.files import read_whole
 
     name = type(estimator).__name__
     whole = read_whole(data, how, most_values=MOST_NUMBERS)
     if np.any(whole.weights != 1):
         raise DataError("rows have weights, of which the theorems know nothing")
-    n_rows, n_features = whole.rows.shape
+    n_rows, n_features = len(whole), whole.n_columns
     keep_weights = name in NEED_WEIGHTS
     if keep_weights and n_rows * n_features > MOST_NUMBERS:
         gigabytes = 8 * n_rows * n_features / 1e9
@@ -68,4 +68,4 @@ def _certificate(estimator: Any, data: tuple[str, ...], how: Any) -> Any:
             f"the theorem of {name} looks at all weights before every row, "
             f"which would take {gigabytes:.1f} GB"
         )
-    return certificate(record(estimator, whole.rows, whole.labels, keep_weights=keep_weights))
+    return certificate(record(estimator, whole.matrix, whole.truth, keep_weights=keep_weights))

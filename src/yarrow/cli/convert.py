@@ -54,7 +54,8 @@ def command(
       yarrow convert a9a.svm.gz a9a.vw
     """
     from yarrow.cli.writers import Layout, compressing
-    from yarrow.linear_model.streaming import Progress, errors_named
+    from yarrow.online.core_stream import errors_named
+    from yarrow.online.results import Progress
     from yarrow.stream.format import format_of_name
 
     to = to or (None if target == "-" else format_of_name(target))
@@ -124,7 +125,7 @@ def _write_names(writer: Any, path: str) -> str:
 
 def _rows(source: str, how: Any, progress: Any) -> Iterator[Any]:
     """The rows of a file in any format."""
-    from yarrow.linear_model.streaming import with_name
+    from yarrow.online.core_stream import with_name
     from yarrow.stream.format import TEXT_FORMATS, TableReader, opened, text_reader
 
     format = how.of(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -29,8 +30,9 @@ from yarrow.cli.progress import (
     wrong_of,
 )
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
-from yarrow.cli.train import classes_named, learning, report_skipped, report_unseen
+from yarrow.cli.train import classes_named, report_skipped, report_unseen
 from yarrow.errors import ParameterError
+from yarrow.online.results import Ledger, Progress, ProgressiveResult
 
 SCORING = "Scoring"
 _SIZES = (("updates", "n_updates_"), ("nonzero_weights", "n_nonzero_"), ("rows_kept", "n_support_"))
@@ -86,6 +88,8 @@ def command(
       yarrow evaluate mail.svm.gz --learner fixedshare --experts arow,pa:C=0.1
       yarrow evaluate a9a.svm.gz --learner perceptron --certificate
     """
+    from yarrow.online.driver import learn_files
+
     check_inputs(data)
     check_output(model, data)
     wrong = wrong_of(estimator)
@@ -100,19 +104,16 @@ def command(
         raise ParameterError(
             f"{type(estimator).__name__} learns without labels: it has no metrics."
         )
-    if delay or keeper.wanted != "predictions":
-        from yarrow.cli.by_blocks import ByBlocks
-
-        keeper.check(estimator)
-        stream: Any = ByBlocks(estimator, how, delay=delay, wanted=keeper.wanted).run(data)
-    else:
-        stream = learning(estimator, data, how, keep_results=has_labels)
+    _check_metrics(keeper.wanted, estimator)
+    stream = learn_files(
+        estimator, data, how, delay=delay, wanted=keeper.wanted, keep_results=has_labels
+    )
     names: list[Any] = []
     for progress in stream:
         if progress.results is not None:
             results.add(*progress.results)
             names = progress.classes
-            keeper.take(progress, getattr(progress, "told", None))
+            keeper.take(progress)
         for checkpoint in progress.checkpoints:
             table.add(checkpoint, keeper.at(checkpoint.rows))
     keeper.at(progress.rows)
@@ -157,7 +158,17 @@ def command(
     report_skipped(progress)
 
 
-class _Keeper:
+def _check_metrics(wanted: str, estimator: Any) -> None:
+    """Refuse a metric that the learner cannot have."""
+    if wanted == "probabilities" and not hasattr(estimator, "predict_proba"):
+        raise ParameterError(
+            f"{type(estimator).__name__} has no probabilities, which log_loss needs."
+        )
+    if wanted == "scores" and not hasattr(estimator, "decision_function"):
+        raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")
+
+
+class _Keeper(Ledger):
     """The metrics that were asked for, read at any row."""
 
     def __init__(
@@ -176,73 +187,24 @@ class _Keeper:
         found: list[Metric] = [] if asked is None else list(plain)
         found += [Windowed(metric, window) for metric in plain if window is not None]
         found += [Fading(metric, fading) for metric in plain if fading is not None]
-        self.metrics = {metric.name: metric for metric in found}
-        self._positive = label
-        self._waiting: list[tuple[Any, Any, Any, list[Any]]] = []
-        self._rows = 0
+        super().__init__(found, positive=label)
 
-    @property
-    def wanted(self) -> str:
-        """What the metrics need of each row."""
-        uses = {metric.uses for metric in self.metrics.values()}
-        return next((kind for kind in ("probabilities", "scores") if kind in uses), "predictions")
-
-    def check(self, estimator: Any) -> None:
-        """Refuse a metric that the learner cannot have."""
-        if self.wanted == "probabilities" and not hasattr(estimator, "predict_proba"):
-            raise ParameterError(
-                f"{type(estimator).__name__} has no probabilities, which log_loss needs."
-            )
-        if self.wanted == "scores" and not hasattr(estimator, "decision_function"):
-            raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")
-
-    def take(self, progress: Any, told: Any) -> None:
-        """Some more rows, to be counted when their turn comes; `told` has their scores."""
+    def take(self, progress: Progress) -> None:
+        """Some more rows of a stream, to be counted when their turn comes."""
         if not self.metrics:
             return
         from yarrow.lazy import np
 
+        assert progress.results is not None
         labels, predictions = progress.results
         if progress.classes:
             named = np.empty(len(progress.classes) + 1, dtype=object)
             named[:-1] = progress.classes  # and at place -1 None
             labels = named[np.asarray(labels, dtype=np.int64)]
             predictions = named[np.asarray(predictions, dtype=np.int64)]
-        scores, classes = np.full((len(labels), 0), np.nan), []
-        if told is not None and told.scores is not None:
-            scores, classes = told.scores, told.classes
-        self._waiting.append((labels, predictions, scores, classes))
-
-    def at(self, rows: int) -> dict[str, float]:
-        """The metrics when so many rows have been counted."""
-        while self._rows < rows and self._waiting:
-            labels, predictions, scores, classes = self._waiting.pop(0)
-            n = min(rows - self._rows, len(labels))
-            for metric in self.metrics.values():
-                if metric.uses == "predictions":
-                    metric.update_many(labels[:n], predictions[:n])
-                else:
-                    self._count_scores(metric, labels[:n], scores[:n], classes)
-            self._rows += n
-            if n < len(labels):
-                self._waiting.insert(0, (labels[n:], predictions[n:], scores[n:], classes))
-        return {name: metric.value for name, metric in self.metrics.items()}
-
-    def _count_scores(self, metric: Any, labels: Any, scores: Any, classes: list[Any]) -> None:
-        """A score counts among those of the classes that were known at its row."""
-        from yarrow.lazy import np
-
-        known = ~np.isnan(scores)
-        changes = np.flatnonzero((known[1:] != known[:-1]).any(axis=1)) + 1
-        for begin, end in zip([0, *changes], [*changes, len(labels)], strict=True):
-            if begin == end:
-                continue
-            names = [name for name, there in zip(classes, known[begin], strict=True) if there]
-            part: Any = scores[begin:end][:, known[begin]]
-            lacks_positive = metric.uses == "scores" and self._positive not in (None, *names)
-            if len(names) < 2 or lacks_positive:
-                part = np.full(end - begin, np.nan)
-            metric.update_many(labels[begin:end], scores=part, classes=names)
+        nothing = np.full((len(labels), 0), np.nan)
+        said = progress.told or ProgressiveResult(predictions, nothing)
+        self.add(labels, dataclasses.replace(said, predictions=predictions))
 
     def values(self) -> dict[str, float | None]:
         """The metrics at the end; None where the rows do not say."""

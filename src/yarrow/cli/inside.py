@@ -13,9 +13,9 @@ from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import Explanation
-from yarrow.linear_model.stream_prediction import stream_of
-from yarrow.linear_model.streaming import errors_named
 from yarrow.loading import load
+from yarrow.online.core_stream import errors_named
+from yarrow.online.prediction import stream_of
 from yarrow.stream.format import TABLE_FORMATS, StreamFormat, text_reader
 
 

@@ -32,7 +32,7 @@ def _offered(package: str) -> dict[str, Any]:
     """The estimators of a package that learn rows with labels."""
     module = import_module(f"yarrow.{package}")
     classes = {name: getattr(module, name) for name in module.__all__}
-    return {name: cls for name, cls in classes.items() if hasattr(cls, "_foretell_rows")}
+    return {name: cls for name, cls in classes.items() if hasattr(cls, "_predict_then_learn")}
 
 
 def learner_named(name: str) -> Any:

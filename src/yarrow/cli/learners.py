@@ -307,7 +307,7 @@ def _resumed(path: str) -> LinearModel:
         raise ParameterError(
             f"{path}: is an export, which only predicts; resume what --model wrote."
         )
-    if not hasattr(model, "_foretell_rows") and not hasattr(model, "_stream_learning"):
+    if not hasattr(model, "_predict_then_learn") and not hasattr(model, "_stream_learning"):
         raise ParameterError(f"{path}: holds a {type(model).__name__}, which no command trains.")
     return model  # type: ignore[no-any-return]
 

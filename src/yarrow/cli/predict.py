@@ -54,8 +54,9 @@ def command(
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
     """
-    from yarrow.linear_model.streaming import Progress
     from yarrow.loading import load
+    from yarrow.online.prediction import predict_files
+    from yarrow.online.results import Progress
 
     if scores and proba:
         raise click.UsageError("--scores and --proba exclude each other")
@@ -73,29 +74,16 @@ def command(
         if header:
             columns = names if names is not None and (scores or proba) else []
             file.write(_line(["prediction", *columns]))
-        for block in predicted(estimator, data, how, proba, scores, progress):
-            chosen = block.chosen.tolist()
-            table = block.probabilities if proba else block.scores if scores else None
+        wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
+        for part in predict_files(estimator, data, how, wanted=wanted, progress=progress):
+            chosen = part.predictions.tolist()
+            table = part.probabilities if proba else part.scores if scores else None
             file.write(_lines(chosen, None if names is None else table))
             if tally is not None:
-                tally.add(block.labels, chosen)
+                tally.add(part.labels or [], chosen)
     if tally is not None:
         tally.report(progress.rows)
     report_skipped(progress)
-
-
-def predicted(estimator: Any, data: str, how: Any, proba: bool, scores: bool, progress: Any) -> Any:
-    """Predictions block by block, in the way that a model can make them."""
-    from yarrow.linear_model import ExportedModel
-    from yarrow.linear_model.base import LinearModel
-
-    if isinstance(estimator, LinearModel | ExportedModel):
-        from yarrow.linear_model.stream_prediction import predict_stream
-
-        return predict_stream(estimator, data, how, probabilities=proba, progress=progress)
-    from yarrow.cli.predicted_blocks import predicted_blocks
-
-    return predicted_blocks(estimator, data, how, proba, scores, progress)
 
 
 #: what would end a line or a cell, and the sign that says so

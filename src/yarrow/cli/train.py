@@ -49,6 +49,8 @@ def command(
     yarrow train a9a.svm --learner hedge --experts arow:r=0.1,pa --model a9a
     zcat new.svm.gz | yarrow train - --resume a9a.yarrow --model a9a.yarrow
     """
+    from yarrow.online.driver import learn_files
+
     if model is None and export is None:
         raise click.UsageError("Say where the model goes: --model FILE")
     check_inputs(data)
@@ -57,7 +59,7 @@ def command(
     if export is not None:
         check_exportable(estimator)
     display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
-    progress = display.watch(learning(estimator, data, how, passes=passes))
+    progress = display.watch(learn_files(estimator, data, how, passes=passes))
     seconds = display.seconds
     if export is not None:
         estimator.export(export)
@@ -72,19 +74,6 @@ def command(
         f"{seconds:.2f} s ({rate(progress.rows, seconds)} rows/s)"
     )
     report_skipped(progress)
-
-
-def learning(
-    estimator: Any, data: tuple[str, ...], how: Any, *, passes: int = 1, keep_results: bool = False
-) -> Any:
-    """Learn files in the way that a learner can: from the parser, or block by block."""
-    if hasattr(estimator, "_stream_learning"):
-        from yarrow.linear_model.streaming import learn_stream
-
-        return learn_stream(estimator, data, how, passes=passes, keep_results=keep_results)
-    from yarrow.cli.by_blocks import ByBlocks
-
-    return ByBlocks(estimator, how).run(data, passes)
 
 
 def check_exportable(estimator: Any) -> None:

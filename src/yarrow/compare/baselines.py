@@ -8,7 +8,7 @@ from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
 if TYPE_CHECKING:
-    from yarrow.compare.heats import Heat
+    from yarrow.compare.heats import RaceBatch
 
 
 class Baseline:
@@ -37,10 +37,10 @@ class LastLabel(Baseline):
     def __init__(self, regression: bool) -> None:
         self._last = 0.0 if regression else -1
 
-    def step(self, heat: Heat) -> Array:
+    def step(self, batch: RaceBatch) -> Array:
         """The label of the row before."""
-        counts = np.ones(len(heat.truth), np.bool_) if heat.counts is None else heat.counts
-        y = heat.learned
+        counts = batch.counts
+        y = batch.learned
         places = np.where(counts, np.arange(len(y)), -1)
         before = np.concatenate(([-1], np.maximum.accumulate(places)[:-1]))
         said = np.where(before < 0, self._last, y[before])
@@ -57,10 +57,10 @@ class Majority(Baseline):
         self._regression = regression
         self._counts = np.zeros(0)
 
-    def step(self, heat: Heat) -> Array:
+    def step(self, batch: RaceBatch) -> Array:
         """The majority before each row."""
-        y = heat.learned
-        weigh = np.ones(len(y)) if heat.counts is None else heat.counts.astype(np.float64)
+        y = batch.learned
+        weigh = batch.counts.astype(np.float64)
         if self._regression:
             sums = self._counts if len(self._counts) else np.zeros(2)
             n = sums[0] + np.cumsum(weigh) - weigh

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from yarrow.data.labels import UNKNOWN, Codes, distinct, kept, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, Rows, exact_array, read_rows, read_values, read_weights
+from yarrow.online.batch import Batch
+from yarrow.stream.arrays import Array, exact_array, read_rows, read_values, read_weights
 
 
 class OneMoreClass(DataError):
@@ -44,25 +46,18 @@ class Classes:
         return numbered([kept(label) for label in labels], self._codes)
 
 
-class Heat(NamedTuple):
-    """A block made ready for all entrants: read once, whoever learns it."""
+@dataclasses.dataclass(frozen=True)
+class RaceBatch(Batch):
+    """A batch made ready for all entrants: read once, whoever learns it."""
 
-    X: Any
-    y: Array
-    weights: Array | None
-    names: list[Any] | None  # of the columns, for those that look at names
-    rows: Rows
-    labels: tuple[Array, list[Any]]
-    learned: Array  # the labels as class numbers, or values
-    truth: Array  # what predictions are compared with: these, or those before noise
-    counts: Array | None  # which rows count; None: all
+    learned: Any = None  # the labels as class numbers, or values
+    truth_numbers: Any = None  # what predictions are compared with: these, or those before noise
 
     @classmethod
-    def of(cls, block: Any, classes: Classes | None, clean: bool) -> Heat:
+    def of(cls, block: Any, classes: Classes | None, clean: bool) -> RaceBatch:
         """Make a block ready; without `classes` its labels are values."""
         rows = read_rows(block.X)
         weights = read_weights(block.weights, rows.n_rows)
-        counts = None if weights is None or weights.all() else weights != 0
         compared = block.clean if clean and block.clean is not None else block.y
         labels: tuple[Array, list[Any]]
         if classes is None:
@@ -72,8 +67,16 @@ class Heat(NamedTuple):
         else:
             labels = read_labels(block.y, rows.n_rows)
             y = exact_array(block.y)
-            classes.number(y if counts is None else y[counts], add=True)
+            classes.number(y if weights is None else y[weights != 0], add=True)
             learned = truth = classes.number(y, add=False)
             if compared is not block.y:
                 truth = classes.number(compared, add=False)
-        return cls(block.X, block.y, weights, block.names, rows, labels, learned, truth, counts)
+        return cls(
+            rows,
+            block.names or [],
+            labels=labels,
+            weights=weights,
+            y=block.y,
+            learned=learned,
+            truth_numbers=truth,
+        )

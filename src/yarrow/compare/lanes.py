@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from yarrow.compare.baselines import Baseline
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.curve import curve_of, error_of
-from yarrow.compare.heats import Classes, Heat
+from yarrow.compare.heats import Classes, RaceBatch
 from yarrow.compare.runs import run_of
 from yarrow.errors import YarrowError
 from yarrow.lazy import np
@@ -25,7 +25,7 @@ class Entrant(NamedTuple):
     model: Any
 
 
-class Lane:
+class EntrantRun:
     """One entrant's run. A failure ends it, and only it."""
 
     def __init__(self, entrant: Entrant, classes: Classes | None, known: list[Any] | None) -> None:
@@ -46,26 +46,26 @@ class Lane:
         """Whether it is out."""
         return self.outcome.failure is not None
 
-    def step(self, heat: Heat) -> None:
+    def step(self, batch: RaceBatch) -> None:
         """Predict and learn a block."""
         if self.failed:
             return
         # Time on a core: by the clock, one would pay for the others that run beside it.
         started = time.thread_time()
         try:
-            predictions = self.run.step(heat)
+            predictions = self.run.step(batch)
         except MemoryError:
             return self._fail(MemoryError("there is not enough memory"))
         except Exception as error:
             return self._fail(error)  # other libraries raise whatever they like
         finally:
             self.outcome.seconds += time.thread_time() - started
-        self._account(heat, predictions)
+        self._account(batch, predictions)
 
-    def _account(self, heat: Heat, predictions: Array) -> None:
-        truth = heat.truth
-        if heat.counts is not None:
-            predictions, truth = predictions[heat.counts], truth[heat.counts]
+    def _account(self, batch: RaceBatch, predictions: Array) -> None:
+        truth, counts = batch.truth_numbers, batch.counts
+        if not counts.all():
+            predictions, truth = predictions[counts], truth[counts]
         outcome = self.outcome
         if self.classes is None:
             wrong = (predictions - truth) ** 2

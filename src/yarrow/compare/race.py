@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from yarrow.compare.baselines import LastLabel, Majority
 from yarrow.compare.comparison import Outcome
-from yarrow.compare.heats import Classes, Heat
-from yarrow.compare.lanes import Entrant, Lane
+from yarrow.compare.heats import Classes, RaceBatch
+from yarrow.compare.lanes import Entrant, EntrantRun
 from yarrow.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -83,51 +83,51 @@ class Race:
         self.pass_number = 0
         known = None if classes is None else list(classes)
         baselines = [LastLabel(regression), Majority(regression)]
-        self.lanes = [Lane(entrant, self.classes, known) for entrant in entrants]
-        self.lanes += [Lane(Entrant(b.name, b), self.classes, known) for b in baselines]
+        self.lanes = [EntrantRun(entrant, self.classes, known) for entrant in entrants]
+        self.lanes += [EntrantRun(Entrant(b.name, b), self.classes, known) for b in baselines]
 
     def run(self, blocks: Iterable[Block], on_progress: OnProgress | None = None) -> None:
         """One pass. While the entrants learn a block, the next one is read."""
         self.pass_number += 1
         self.rows = 0
-        heats = self._heats(blocks)
+        batches = self._batches(blocks)
         with ThreadPoolExecutor(self.threads) as pool:
-            heat = next(heats, None)
-            while heat is not None:
+            batch = next(batches, None)
+            while batch is not None:
                 # The slow ones first, so that no core waits long for the last.
                 queue = iter(sorted(self.lanes, key=lambda lane: -lane.outcome.seconds))
-                work = [pool.submit(_step, queue, heat) for _ in range(self.threads)]
+                work = [pool.submit(_step, queue, batch) for _ in range(self.threads)]
                 try:
-                    following = next(heats, None)
+                    following = next(batches, None)
                 finally:
                     wait(work)
                 for done in work:
                     done.result()
-                self._count(heat)
+                self._count(batch)
                 if on_progress is not None:
                     on_progress(self)
-                heat = following
+                batch = following
         if not self.rows:
             raise NoRows("there is no row to learn from")
         for lane in self.lanes:
             lane.end_pass()
 
-    def _heats(self, blocks: Iterable[Block]) -> Iterator[Heat]:
+    def _batches(self, blocks: Iterable[Block]) -> Iterator[RaceBatch]:
         for block in blocks:
             if len(block.y):
-                yield Heat.of(block, self.classes, self.clean)
+                yield RaceBatch.of(block, self.classes, self.clean)
 
-    def _count(self, heat: Heat) -> None:
-        self.rows += heat.rows.n_rows
-        self.columns = max(self.columns, heat.rows.n_columns)
+    def _count(self, batch: RaceBatch) -> None:
+        self.rows += len(batch)
+        self.columns = max(self.columns, batch.n_columns)
         if self.pass_number == 1:
-            self.values += int(getattr(heat.X, "nnz", heat.X.size))
+            self.values += batch.n_values
 
     def outcomes(self) -> list[Outcome]:
         """How each entrant did, in their order, the baselines last."""
         return [lane.finish() for lane in self.lanes]
 
 
-def _step(queue: Iterator[Lane], heat: Heat) -> None:
+def _step(queue: Iterator[EntrantRun], batch: RaceBatch) -> None:
     for lane in queue:
-        lane.step(heat)
+        lane.step(batch)

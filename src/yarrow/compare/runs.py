@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from yarrow.compare.baselines import Baseline
-from yarrow.compare.heats import Classes, Heat
+from yarrow.compare.heats import Classes, RaceBatch
 from yarrow.composite.base import Composite
-from yarrow.composite.members import Block
 from yarrow.data.labels import named
 from yarrow.errors import ParameterError
 from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.progressive import foretell
+from yarrow.linear_model.progressive import predict_then_learn
+from yarrow.online.adapters import ArrayAdapter, adapter_of
+from yarrow.online.learners import fresh
 from yarrow.stream.arrays import Array
 
 
@@ -35,9 +37,7 @@ def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
         return model.enter(classes, known)
     if isinstance(model, KernelClassifier):
         return _KernelRun(model, classes)
-    if hasattr(model, "learn_one"):
-        return _DictRun(model, classes)
-    return _ArrayRun(model, classes, known)
+    return _OtherRun(model, classes, known)
 
 
 class _CoreRun:
@@ -62,13 +62,11 @@ class _CoreRun:
         two = known if known is not None and len(known) == 2 else None
         return list(self.model._declared(two if self.model.classes is None else None))
 
-    def step(self, heat: Heat) -> Array:
-        names = (heat.names or []) if self._needs_names else []
-        told = foretell(
-            self.core, heat.rows, names, heat.labels, heat.weights, wants_scores=False, undo=False
-        )
-        same = self._width in (None, heat.rows.n_columns)
-        self._width = heat.rows.n_columns if same else -1
+    def step(self, batch: RaceBatch) -> Array:
+        some = batch if self._needs_names else dataclasses.replace(batch, names=[])
+        told = predict_then_learn(self.core, some, wants_scores=False, undo=False)
+        same = self._width in (None, batch.n_columns)
+        self._width = batch.n_columns if same else -1
         return told.predictions
 
     def learned(self) -> Any:
@@ -94,10 +92,10 @@ class _CompositeRun:
         self.model, self.classes, self.known = model.clone(), classes, known
         self.state = self.model._new_state()
 
-    def step(self, heat: Heat) -> Array:
+    def step(self, batch: RaceBatch) -> Array:
         # Columns are numbered alike in all blocks, whose number of columns may grow.
-        block = Block(heat.rows, [], None, heat.labels, heat.weights, self.known)
-        said = self.model._walk(self.state, block)
+        some = dataclasses.replace(batch, names=[], classes=self.known)
+        said = self.model._walk(self.state, some)
         if self.classes is None:
             return said
         return _numbered(list(named(said, list(self.state.codes))), self.classes)
@@ -124,8 +122,8 @@ class _KernelRun:
             raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
         self.model, self.classes = model.clone(), classes
 
-    def step(self, heat: Heat) -> Array:
-        told = self.model._foretell_rows(heat.rows, [], heat.y, heat.weights)
+    def step(self, batch: RaceBatch) -> Array:
+        told = self.model._predict_then_learn(dataclasses.replace(batch, names=[]))
         return _numbered(told.predictions.tolist(), self.classes)
 
     def learned(self) -> Any:
@@ -139,80 +137,39 @@ class _KernelRun:
         return int(np.count_nonzero(self.model.dual_coef_)) if known else 0
 
 
-class _ArrayRun:
-    """A learner of scikit-learn's kind, row by row: slow."""
+class _OtherRun:
+    """A learner of another library, row by row: slow."""
 
     def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
-        from sklearn.base import clone
-
-        self.model, self.classes = clone(model), classes
-        self._first = {} if classes is None or known is None else {"classes": np.asarray(known)}
-        if classes is not None and known is None:
+        self.adapter, self.classes, self.known = adapter_of(fresh(model)), classes, known
+        if isinstance(self.adapter, ArrayAdapter) and classes is not None and known is None:
             raise ParameterError(f"{type(model).__name__} must be told all classes beforehand.")
-        self._ready = False
         self._updates = 0
 
-    def step(self, heat: Heat) -> Array:
-        X = heat.X.tocsr() if hasattr(heat.X, "tocsr") else np.asarray(heat.X)
-        labels: list[Any] = []
-        for i in range(heat.rows.n_rows):
-            row = X[i : i + 1]
-            labels.append(self.model.predict(row)[0] if self._ready else None)
-            if heat.counts is not None and not heat.counts[i]:
-                continue
-            more = {} if heat.weights is None else {"sample_weight": heat.weights[i : i + 1]}
-            self.model.partial_fit(row, heat.y[i : i + 1], **self._first, **more)
-            self._ready, self._first = True, {}
-            self._updates += 1
-        return _numbered(labels, self.classes)
+    def step(self, batch: RaceBatch) -> Array:
+        some = dataclasses.replace(batch, classes=self.known)
+        names = [] if self.classes is None else self.classes.names
+        codes = {name: number for number, name in enumerate(names)}
+        said = self.adapter.predict_then_learn(some, codes)
+        self._updates += int(np.count_nonzero(batch.counts))
+        return said
 
     def learned(self) -> Any:
-        return self.model
+        return self.adapter.model
 
     def updates(self) -> int:
         return self._updates
 
     def nonzeros(self) -> int:
-        return int(np.count_nonzero(getattr(self.model, "coef_", 0)))
+        return weights_of_others(self.adapter.model)
 
 
-class _DictRun:
-    """A learner of river's kind, row by row: slow."""
-
-    def __init__(self, model: Any, classes: Classes | None) -> None:
-        self.model, self.classes = model.clone(), classes
-        self._updates = 0
-
-    def step(self, heat: Heat) -> Array:
-        rows = heat.rows
-        matrix: Any = heat.X.tocsr() if hasattr(heat.X, "tocsr") else np.asarray(heat.X)
-        names = heat.names or range(rows.n_columns)
-        labels: list[Any] = []
-        for i, label in enumerate(np.asarray(heat.y).tolist()):
-            if hasattr(matrix, "indptr"):
-                part = slice(matrix.indptr[i], matrix.indptr[i + 1])
-                places, values = matrix.indices[part].tolist(), matrix.data[part].tolist()
-            else:
-                places, values = range(rows.n_columns), matrix[i].tolist()
-            x = {names[j]: value for j, value in zip(places, values, strict=True) if value}
-            labels.append(self.model.predict_one(x))
-            if heat.counts is not None and not heat.counts[i]:
-                continue
-            more = {} if heat.weights is None else {"w": float(heat.weights[i])}
-            self.model.learn_one(x, label, **more)
-            self._updates += 1
-        return _numbered(labels, self.classes)
-
-    def learned(self) -> Any:
-        return self.model
-
-    def updates(self) -> int:
-        return self._updates
-
-    def nonzeros(self) -> int:
-        weights: Any = getattr(self.model, "weights", {})
-        values = weights.values() if hasattr(weights, "values") else ()
-        return sum(bool(np.any(value)) for value in values)
+def weights_of_others(model: Any) -> int:
+    """How many weights of a learner of scikit-learn or river are not zero."""
+    weights: Any = getattr(model, "weights", None)
+    if hasattr(weights, "values"):
+        return sum(bool(np.any(value)) for value in weights.values())
+    return int(np.count_nonzero(getattr(model, "coef_", 0)))
 
 
 def _numbered(labels: list[Any], classes: Classes | None) -> Array:

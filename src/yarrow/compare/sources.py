@@ -12,8 +12,8 @@ from yarrow.data.labels import distinct
 from yarrow.datasets import Block, Dataset, with_noise
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.linear_model.file_blocks import FileBlocks
-from yarrow.linear_model.streaming import check_passes
+from yarrow.online.core_stream import check_passes
+from yarrow.online.files import FileBatches
 from yarrow.stream.arrays import Array, exact_array
 from yarrow.stream.compressed import source_name
 from yarrow.stream.format import StreamFormat
@@ -57,7 +57,7 @@ class Named:
             yield block
 
 
-class Files(FileBlocks):
+class Files(FileBatches):
     """Files or standard input, read once for all who learn; named features share their numbers."""
 
     def __init__(
@@ -118,13 +118,14 @@ class Files(FileBlocks):
     def _matrices(self) -> Iterator[Block]:
         from scipy.sparse import csr_array
 
-        for rows, y, weights, names, _ in self.read():
+        for batch in self.read():
+            rows: Any = batch.rows
             # scipy gives both arrays one type, and the core takes indices of 32 bits as they are.
             begins = np.asarray(rows.begins, np.int32)
             shape = (rows.n_rows, rows.n_columns)
             X = csr_array((rows.values, rows.indices, begins), shape=shape)
             X.has_canonical_format = False  # the order of values in a row is the file's
-            yield Block(X, y, None, weights, list(names) if names else None)
+            yield Block(X, batch.y, None, batch.weights, list(batch.names) or None)
 
 
 def noisy(blocks: Iterable[Block], share: float, seed: int) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from yarrow.compare.recommend import error_words, span_words
 from yarrow.compare.sources import Files
 from yarrow.datasets import Dataset
 from yarrow.errors import ParameterError
-from yarrow.linear_model.streaming import learn_stream
+from yarrow.online.core_stream import learn_stream
 from yarrow.stream.arrays import read_rows
 
 

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 
 from yarrow import schema
 from yarrow.composite import files
-from yarrow.composite.members import Block, Member, fresh, member_of
 from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
 from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import (
@@ -27,7 +26,12 @@ from yarrow.estimator import (
 )
 from yarrow.kernel.rows import row_of_dict
 from yarrow.lazy import np
-from yarrow.linear_model.progressive import Scores, check_delay
+from yarrow.online.adapters import Adapter, adapter_of
+from yarrow.online.batch import Batch
+from yarrow.online.delay import steps
+from yarrow.online.learners import fresh
+from yarrow.online.mixin import ProgressiveMixin
+from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import flag, integer
 from yarrow.saving import Objects, Saved
 from yarrow.stream.arrays import (
@@ -47,7 +51,7 @@ from yarrow.stream.taught import as_taught
 class State:
     """What an estimator made of learners has learned; `tensors` are arrays of its own."""
 
-    members: list[Member]
+    members: list[Adapter]
     codes: dict[Any, int] = dataclasses.field(default_factory=dict)  # classes by appearance
     t: int = 0
     tensors: dict[str, Array] = dataclasses.field(default_factory=dict)
@@ -56,12 +60,12 @@ class State:
     #: what was there at `begin`, if that can still be taken back
     past: dict[str, Any] | None = dataclasses.field(default=None, repr=False, compare=False)
 
-    def check(self, block: Block) -> None:
+    def check(self, block: Batch) -> None:
         """Refuse rows that a member cannot learn."""
         for member in self.members:
             member.check(block)
 
-    def check_values(self, block: Block) -> None:
+    def check_values(self, block: Batch) -> None:
         """Refuse rows with a value that is too large for a member."""
         for member in self.members:
             member.check_values(block)
@@ -108,7 +112,7 @@ class State:
         for member in self.members:
             member.commit()
 
-    def meet(self, block: Block) -> Array:
+    def meet(self, block: Batch) -> Array:
         """Number the classes of a block; the labels as numbers."""
         counts = zip(block.truth, block.counts.tolist(), strict=True)
         numbered([label for label, counted in counts if counted], self.codes, add=True)
@@ -116,7 +120,7 @@ class State:
 
 
 @estimator
-class Composite(LearnsArrays, Saved, Shared, Estimator):
+class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     """Base of the estimators that are made of other learners."""
 
     _: dataclasses.KW_ONLY
@@ -151,23 +155,23 @@ class Composite(LearnsArrays, Saved, Shared, Estimator):
     def _begin(self, state: State) -> None:
         """Fill in what a fresh state has beside its members."""
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _walk(self, state: State, block: Batch) -> Array:
         """Predict each row, then learn it: class numbers, or values."""
         raise NotImplementedError
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         """Predictions of rows that are not learned: class numbers, or values."""
         raise NotImplementedError
 
     # -- learning --------------------------------------------------------------------------------
 
-    def _check_block(self, block: Block) -> None:
+    def _check_block(self, block: Batch) -> None:
         """Refuse values that are too large for a learner inside, where this is one itself."""
         (self.__dict__.get("_state") or self._new_state()).check_values(block)
 
     def _new_state(self) -> State:
         self._check_parameters()
-        members = [member_of(fresh(learner)) for learner in self._learners()]
+        members = [adapter_of(fresh(learner)) for learner in self._learners()]
         for member in members:
             if member.regression is not self.regression:
                 task = "a regression" if self.regression else "classes"
@@ -194,7 +198,7 @@ class Composite(LearnsArrays, Saved, Shared, Estimator):
 
     def _block(
         self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
-    ) -> Block:
+    ) -> Batch:
         """Rows of an array, looked at before any learner sees them."""
         check_values(rows)
         labels = None
@@ -202,12 +206,12 @@ class Composite(LearnsArrays, Saved, Shared, Estimator):
             values = read_values(y, rows.n_rows) if self.regression else None
             labels = read_labels(y, rows.n_rows) if values is None else (values, [])
         known = None if classes is None else np.asarray(classes).tolist()
-        return Block(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
+        return Batch(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
 
     def _names(self, rows: Rows) -> list[Any]:
         return rows.names or self.__dict__.get("_feature_names_in") or []
 
-    def _learn_block(self, block: Block) -> Array:
+    def _learn_block(self, block: Batch) -> Array:
         """All rows or none: a copy learns, and takes the place of the old state if all went well.
 
         One row needs no copy: whatever learners have learned of it is taken back if one refuses it.
@@ -248,73 +252,46 @@ class Composite(LearnsArrays, Saved, Shared, Estimator):
             self.__dict__.update(found | columns_of(rows))
         return self
 
-    def progressive(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        classes: Any = None,
-        delay: int = 0,
-    ) -> Scores:
-        """Predict each row, then learn it; with a `delay`, after so many more were predicted."""
-        check_delay(delay)
+    def _read_named(self, X: Any) -> tuple[Rows, list[Any]]:
         rows = self._read(X)
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None.")
-        told: Scores = self._change(
-            lambda twin: twin._foretell_array(rows, y, sample_weight, delay, classes)
-        )
-        return told
+        return rows, self._names(rows)
 
-    def _foretell_array(self, rows: Rows, y: Any, weight: Any, delay: int, classes: Any) -> Scores:
-        told = self._foretell_rows(rows, self._names(rows), y, weight, delay, classes)
-        self._keep_columns(rows)
-        return told
-
-    def _foretell_rows(
-        self,
-        rows: Rows,
-        names: list[Any],
-        y: Any,
-        sample_weight: Any = None,
-        delay: int = 0,
-        classes: Any = None,
-        *,
-        probabilities: bool = False,
-    ) -> Scores:
-        """All rows or none; their columns may differ from call to call."""
+    def _predict_then_learn(
+        self, batch: Batch, delay: int = 0, probabilities: bool = False
+    ) -> ProgressiveResult:
         if probabilities:
             raise ParameterError(f"{type(self).__name__} tells no probabilities while it learns.")
-        block = self._block(rows, names, y, sample_weight, classes)
+        assert batch.rows is not None
+        block = self._block(batch.rows, batch.names, batch.y, batch.weights, batch.classes)
         with self._lock:
             said = self._late(block, delay) if delay else self._learn_block(block)
             known = self._classes_seen()
         none = np.full((len(block), 0), np.nan)
         if self.regression:
-            return Scores(said, none)
-        return Scores(named(said, known), none, array_of(in_order(known)))
+            return ProgressiveResult(said, none)
+        return ProgressiveResult(named(said, known), none, array_of(in_order(known)))
 
-    def _late(self, block: Block, delay: int) -> Array:
+    def _late(self, block: Batch, delay: int) -> Array:
         """Row by row, each learned when so many more have been predicted; all of them, or none."""
         return np.concatenate(self._change(lambda twin: twin._late_rows(block, delay)))
 
-    def _late_rows(self, block: Block, delay: int) -> list[Array]:
+    def _late_rows(self, block: Batch, delay: int) -> list[Array]:
         if "_state" in self.__dict__:
             self._state = copy.deepcopy(self._state)
         ones, said = block.one_by_one(), []
+        none = np.zeros(1) if self.regression else np.full(1, -1)
+        i = 0
         try:
-            for i in range(len(ones) + delay):
-                if i < len(ones):
+            for begin, end, due in steps(len(ones), delay=delay):
+                for i in range(begin, end):
                     state = self.__dict__.get("_state")
-                    none = np.zeros(1) if self.regression else np.full(1, -1)
                     said.append(none if state is None else self._said(state, ones[i]))
-                if 0 <= i - delay < len(ones):
-                    self._learn_block(ones[i - delay])
+                for i in due.tolist():
+                    self._learn_block(ones[i])
         except DataError as error:
             if error.row is None:
                 raise
-            raise type(error)(error.problem, row=i - delay, field=error.field) from None
+            raise type(error)(error.problem, row=i, field=error.field) from None
         return said
 
     # -- scikit-learn ----------------------------------------------------------------------------
@@ -329,7 +306,7 @@ class Composite(LearnsArrays, Saved, Shared, Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
 
-    def _ask(self, X: Any) -> tuple[State, Block]:
+    def _ask(self, X: Any) -> tuple[State, Batch]:
         """What has been learned, and rows to be predicted by it."""
         state = self._fitted
         rows = self._read(X)
@@ -339,13 +316,13 @@ class Composite(LearnsArrays, Saved, Shared, Estimator):
 
     # -- river -----------------------------------------------------------------------------------
 
-    def _one(self, x: Any, y: Any = None, w: float | None = None) -> Block:
+    def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
         x = as_taught(self, x)
         row_of_dict(x)  # refuses what is no row, before any learner sees it
         labels = None
         if y is not None:
             labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
-        return Block(row=x, labels=labels, weights=None if w in (None, 1.0) else _weight(w))
+        return Batch(row=x, labels=labels, weights=None if w in (None, 1.0) else _weight(w))
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from yarrow import schema
-from yarrow.composite.members import member_of
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.estimator import Estimator
+from yarrow.online.adapters import adapter_of
 from yarrow.registry import class_named
 from yarrow.saving import from_json, to_json
 
@@ -67,7 +67,7 @@ def unpack(model: Composite, tensors: Mapping[str, Any], metadata: Mapping[str, 
     sizes = schema.check(arrays, own, "its own", classes=len(codes), members=len(parts))
     schema.check(others, notes, "its 'notes'", **sizes)
     members = [
-        member_of(unpacked_member(about, part(tensors, f"{place}/")))
+        adapter_of(unpacked_member(about, part(tensors, f"{place}/")))
         for place, about in parts.items()
     ]
     _check_members(model, members, codes)

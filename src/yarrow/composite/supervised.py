@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from yarrow.composite.base import Composite, State
-from yarrow.composite.members import Block
 from yarrow.data.labels import array_of, in_order
 from yarrow.estimator import ClassifierManners
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
 
 
@@ -34,7 +34,7 @@ class CompositeClassifier(ClassifierManners, Composite):
         """Of rows whose columns may differ from call to call."""
         return self._predict_block(self._fitted, self._block(rows, names))
 
-    def _predict_block(self, state: State, block: Block) -> Array:
+    def _predict_block(self, state: State, block: Batch) -> Array:
         with self._lock:
             said = self._said(state, block)
         return array_of(list(state.codes))[np.maximum(said, 0)]

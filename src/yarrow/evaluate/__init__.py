@@ -27,7 +27,6 @@ from yarrow.evaluate import bounds
 from yarrow.evaluate.bounds.base import Assumption, Bound
 from yarrow.evaluate.certificate import Certificate, certificate
 from yarrow.evaluate.curves import learning_curve, online_curve, precision_recall
-from yarrow.evaluate.models import nonzeros, sparseness
 from yarrow.evaluate.paired import (
     PairedComparison,
     block_length,
@@ -42,6 +41,7 @@ from yarrow.evaluate.ranks import Ranks, critical_difference, mean_ranks
 from yarrow.evaluate.regret import Regret, regret, regret_to_best
 from yarrow.evaluate.run import Run, record
 from yarrow.evaluate.tuning import CrossValidation, Tuning, cross_validate, grid, tune
+from yarrow.online.learners import nonzeros, sparseness
 
 __all__ = [
     "Assumption",

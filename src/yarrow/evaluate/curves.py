@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import metrics as known_metrics
-from yarrow.composite.members import is_regression
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.models import Told, Wanted, learner, length, nonzeros
 from yarrow.lazy import np
 from yarrow.metrics import Metric
+from yarrow.online.adapters import adapter_for
+from yarrow.online.batch import Batch, length, table_of
+from yarrow.online.driver import tested
+from yarrow.online.learners import is_regression, nonzeros
 from yarrow.stream.arrays import Array
 
 
@@ -83,24 +85,14 @@ def learning_curve(
     if not marks or marks[0] < 1 or marks[-1] > n:
         raise ParameterError(f"Sizes are numbers of rows from 1 to {n}. Got {sizes!r} instead.")
     start = known_metrics.chosen(metric, is_regression(model))[0]
-    wanted: Wanted = start.uses
-    labels, truth = np.asarray(y), np.asarray(y_test)
-    learning = learner(model, X, labels, None, classes)
-    testing = learner(model, X_test, truth)
+    rows = Batch(X=table_of(X), y=np.asarray(y), classes=classes)
+    test = Batch(X=table_of(X_test), y=np.asarray(y_test))
+    learning = adapter_for(model, rows)
+    rows = learning.ready(rows)
     values, counts = [], []
     for first, last in zip([0, *marks], marks, strict=False):
-        learning.learn(np.arange(first, last))
-        told = Told(len(truth), is_regression(model))
-        testing.predict(0, len(truth), told, wanted)
-        names, scores = told.scores()
-        now = start.fresh()
-        now.update_many(
-            truth,
-            told.predictions,
-            np.full(len(truth), np.nan) if scores is None else scores,
-            classes=names or None,
-        )
-        values.append(now.value)
+        learning.learn(rows.take(slice(first, last)))
+        values.append(tested(model, test, [start])[start.name])
         if hasattr(model, "coef_"):
             counts.append(nonzeros(model))
     return LearningCurve(start.name, marks, values, counts)

@@ -8,23 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import metrics as known_metrics
-from yarrow.composite.members import is_regression
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import curves
-from yarrow.evaluate.arrivals import steps, turns
-from yarrow.evaluate.models import (
-    Told,
-    Wanted,
-    learner,
-    length,
-    nonzeros,
-    rows_of,
-    take,
-)
 from yarrow.lazy import np
-from yarrow.linear_model.base import LinearModel
 from yarrow.metrics import ConfusionMatrix, Metric
 from yarrow.metrics.base import equal
+from yarrow.online.batch import Batch, length, table_of
+from yarrow.online.driver import predict_then_learn
+from yarrow.online.learners import is_regression, nonzeros
+from yarrow.online.results import Ledger
 from yarrow.stream.arrays import Array, exact_array
 
 
@@ -133,74 +125,49 @@ def progressive(
             raise ParameterError("Give X and y, or a Dataset that has both.")
         X, y, clean = X.X, X.y, X.clean if clean is None else clean
     labels = exact_array(y)
-    X, n = rows_of(X), length(X)
+    X = table_of(X)
+    n = length(X)
     truth = labels if clean is None else exact_array(clean)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     for name, array in (("y", labels), ("clean", truth), ("sample_weight", weights)):
         if array is not None and array.shape != (n,):
             raise DataError(f"X has {n} rows, but {name} has the shape {array.shape}.")
     regression = is_regression(model)
-    chosen = {metric.name: metric for metric in known_metrics.chosen(metrics, regression)}
-    wanted = _wanted(chosen)
+    ledger = Ledger(known_metrics.chosen(metrics, regression), in_hindsight=True)
     marks = _checkpoints(checkpoints, n)
-    told = Told(n, regression)
     counts: list[tuple[int, int]] = []
     begin = time.perf_counter()
-    by_core = isinstance(model, LinearModel) and hasattr(X, "shape")
-    in_order = times is None and arrives is None and block == 1
-    told_all = by_core or (hasattr(model, "progressive") and wanted == "predictions")
-    more: dict[str, Any] = {} if regression else {"classes": classes}
-    if wanted == "probabilities" and by_core:
-        more["probabilities"] = True
-    # The core keeps late rows within one call only, so it cannot stop to count weights then.
-    if told_all and hasattr(X, "shape") and in_order and not (watch_nonzeros and delay):
-        stops = marks if watch_nonzeros else marks[-1:]
-        for first, last in zip([0, *stops], stops, strict=False):
-            part = slice(first, last)
-            some = None if weights is None else weights[part]
-            found = model.progressive(take(X, part), labels[part], some, delay=delay, **more)
-            told.add_all(first, found, wanted)
-            if watch_nonzeros:
-                counts.append((last, nonzeros(model)))
-    elif by_core and not watch_nonzeros:
-        # A row of weight 0 is predicted and not learned: so all turns are one call.
-        rows, learned = turns(steps(n, delay=delay, times=times, arrives=arrives, block=block))
-        shares = learned * (1.0 if weights is None else weights[rows])
-        found = model.progressive(take(X, rows), labels[rows], shares, **more)
-        told.add_all(0, found.only(~learned), wanted)
-    else:
-        using = learner(model, X, labels, weights, classes)
-        ahead = list(marks)
-        for first, last, rows in steps(n, delay=delay, times=times, arrives=arrives, block=block):
-            using.predict(first, last, told, wanted)
-            using.learn(rows)
-            while watch_nonzeros and ahead and ahead[0] <= last:
-                ahead.pop(0)
-                if len(rows):
-                    counts.append((last, nonzeros(model)))
+    told = predict_then_learn(
+        model,
+        Batch(X=X, y=labels, weights=weights, classes=classes),
+        delay=delay,
+        times=times,
+        arrives=arrives,
+        block=block,
+        wanted=ledger.wanted,
+        stops=marks,
+        at_stop=(lambda rows: counts.append((rows, nonzeros(model)))) if watch_nonzeros else None,
+    )
     seconds = time.perf_counter() - begin
-    names, scores = told.scores()
-    lines = _count(chosen, marks, truth, told.predictions, scores, names, weights)
+    predictions = told.predictions.astype(np.float64 if regression else object)
+    lines: dict[str, list[tuple[int, float]]] = {name: [] for name in ledger.metrics}
+    ledger.add(truth, told, weights)
+    for mark in marks:
+        for name, value in ledger.at(mark).items():
+            lines[name].append((mark, value))
+    names = [] if told.classes is None else told.classes.tolist()
     return Progressive(
         labels=truth,
-        predictions=told.predictions,
-        metrics=chosen,
+        predictions=predictions,
+        metrics=ledger.metrics,
         curves=lines,
         nonzeros=counts,
-        scores=scores,
+        scores=told.scores if names else None,
         classes=names,
         regression=regression,
         seconds=seconds,
         model=model,
     )
-
-
-def _wanted(chosen: dict[str, Metric]) -> Wanted:
-    uses = {metric.uses for metric in chosen.values()}
-    for kind in ("probabilities", "scores"):
-        if kind in uses:
-            return kind
-    return "predictions"
 
 
 def _checkpoints(asked: Sequence[int] | None, n: int) -> list[int]:
@@ -211,28 +178,3 @@ def _checkpoints(asked: Sequence[int] | None, n: int) -> list[int]:
     if marks[0] < 0 or marks[-1] > n:
         raise ParameterError(f"Checkpoints are numbers of rows from 1 to {n}. Got {asked!r}.")
     return [mark for mark in marks if mark > 0]
-
-
-def _count(
-    chosen: dict[str, Metric],
-    marks: list[int],
-    truth: Array,
-    predictions: Array,
-    scores: Array | None,
-    names: list[Any],
-    weights: Array | None,
-) -> dict[str, list[tuple[int, float]]]:
-    lines: dict[str, list[tuple[int, float]]] = {name: [] for name in chosen}
-    unscored = np.full(len(truth), np.nan)
-    for first, last in zip([0, *marks], marks, strict=False):
-        part = slice(first, last)
-        for name, metric in chosen.items():
-            metric.update_many(
-                truth[part],
-                predictions[part],
-                (unscored if scores is None else scores)[part],
-                None if weights is None else weights[part],
-                classes=names or None,
-            )
-            lines[name].append((last, metric.value))
-    return lines

@@ -12,9 +12,9 @@ from scipy import sparse
 from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import comparators, losses
-from yarrow.evaluate.models import rows_of
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
+from yarrow.online.batch import table_of
 from yarrow.stream.arrays import Array, exact_array
 
 
@@ -86,7 +86,7 @@ def regret(
     >>> 0 < found.average < 0.7
     True
     """
-    rows = sparse.csr_matrix(rows_of(X), dtype=np.float64)
+    rows = sparse.csr_matrix(table_of(X), dtype=np.float64)
     n = rows.shape[0]
     if not n:
         raise DataError("There is no row, so there is no regret.")

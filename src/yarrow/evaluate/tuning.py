@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from yarrow import metrics as known_metrics
-from yarrow.composite.members import fresh, is_regression
 from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.models import Told, learner, length, rows_of, take
 from yarrow.evaluate.progressive import progressive
 from yarrow.lazy import np
 from yarrow.metrics import Metric
+from yarrow.online.adapters import adapter_for
+from yarrow.online.batch import Batch, length, table_of, taken
+from yarrow.online.driver import tested
+from yarrow.online.learners import fresh, is_regression
 from yarrow.stream.arrays import Array, exact_array
 
 
@@ -96,13 +98,13 @@ def cross_validate(
         one = fresh(model)
         for _ in _passes(one, X, labels, train, passes, (seed, k)):
             pass
-        for metric in _tested(one, X, labels, test, asked):
-            values[metric.name].append(metric.value)
+        for name, value in _tested(one, X, labels, test, asked).items():
+            values[name].append(value)
     return CrossValidation(values)
 
 
 def _checked(X: Any, y: Any) -> tuple[Any, Array]:
-    X, labels = rows_of(X), exact_array(y)
+    X, labels = table_of(X), exact_array(y)
     if labels.shape != (length(X),):
         raise DataError(f"X has {length(X)} rows, but y has the shape {labels.shape}.")
     return X, labels
@@ -115,24 +117,16 @@ def _passes(
     if passes < 1:
         raise ParameterError(f"The 'passes' parameter must be at least 1. Got {passes!r} instead.")
     chance = np.random.default_rng(seed)
-    using = learner(model, X, y)
+    batch = Batch(X=X, y=y)
+    adapter = adapter_for(model, batch)
+    batch = adapter.ready(batch)
     for number in range(1, passes + 1):
-        using.learn(rows if number == 1 else chance.permutation(rows))
+        adapter.learn(batch.take(rows if number == 1 else chance.permutation(rows)))
         yield number
 
 
-def _tested(model: Any, X: Any, y: Array, rows: Array, asked: Sequence[Metric]) -> Iterator[Metric]:
-    part, truth = take(X, rows), y[rows]
-    for metric in asked:
-        told = Told(len(truth), is_regression(model))
-        learner(model, part, truth).predict(0, len(truth), told, metric.uses)
-        names, scores = told.scores()
-        now = metric.fresh()
-        unscored = np.full(len(truth), np.nan)
-        now.update_many(
-            truth, told.predictions, unscored if scores is None else scores, classes=names or None
-        )
-        yield now
+def _tested(model: Any, X: Any, y: Array, rows: Array, asked: Sequence[Metric]) -> dict[str, float]:
+    return tested(model, Batch(X=taken(X, rows), y=y[rows]), asked)
 
 
 def grid(model: Any, values: Mapping[str, Sequence[Any]]) -> list[Any]:
@@ -214,7 +208,7 @@ def tune(
     best_passes = [passes] * len(candidates)
     if by in ("progressive", "first_half"):
         rows = n if by == "progressive" else n // 2
-        part, truth = take(X, slice(0, rows)), labels[:rows]
+        part, truth = taken(X, slice(0, rows)), labels[:rows]
         models = [fresh(candidate) for candidate in candidates]
         runs = [progressive(m, part, truth, delay=delay, metrics=[asked]) for m in models]
         values = [run.metrics[asked.name].value for run in runs]
@@ -275,7 +269,7 @@ def _by_validation(
     for candidate in candidates:
         model = fresh(candidate)
         found = [
-            next(_tested(model, X, y, test, [metric])).value
+            _tested(model, X, y, test, [metric])[metric.name]
             for _ in _passes(model, X, y, train, passes, (seed, 0))
         ]
         place = _best(found, metric)

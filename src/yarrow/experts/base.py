@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import schema
 from yarrow.composite.base import Composite, State
-from yarrow.composite.members import Block, is_learner
 from yarrow.data.labels import in_order
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
+from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice
 from yarrow.stream.arrays import Array
 
@@ -99,7 +100,7 @@ class Experts(Composite):
 
     # -- what a form says ------------------------------------------------------------------------
 
-    def _judge(self, state: State, said: Array, block: Block) -> tuple[Array, LossOf]:
+    def _judge(self, state: State, said: Array, block: Batch) -> tuple[Array, LossOf]:
         """What counts of what the experts said, and the loss in [0, 1] of whatever was said."""
         raise NotImplementedError
 
@@ -142,14 +143,16 @@ class Experts(Composite):
             raise ModelFileError("the weights of its experts do not sum to 1")
         return super()._unpack_state(codes, t, tensors, notes)
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _walk(self, state: State, block: Batch) -> Array:
         return self._follow(state, block)[0]
 
-    def _follow(self, state: State, block: Block) -> tuple[Array, Array, Array, Array]:
+    def _follow(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
         """Predictions and their losses; losses of all experts, and weights before each row."""
         if not self.regression:
             state.meet(block)
-        said = np.stack([member.foretell(block, state.codes) for member in state.members], axis=1)
+        said = np.stack(
+            [member.predict_then_learn(block, state.codes) for member in state.members], axis=1
+        )
         heard, loss_of = self._judge(state, said, block)
         losses = loss_of(heard)
         if block.weights is not None:  # a weight multiplies the loss
@@ -167,7 +170,7 @@ class Experts(Composite):
         combined = self._combine(state, weights, heard)
         return combined, loss_of(combined[:, None])[:, 0], losses, weights
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         said = np.stack([member.predict(block, state.codes) for member in state.members], axis=1)
         weights = np.broadcast_to(state.tensors["weights"], said.shape)
         return self._combine(state, weights, self._heard(state, said))

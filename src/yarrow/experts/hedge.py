@@ -6,12 +6,12 @@ import dataclasses
 from typing import Literal
 
 from yarrow.composite.base import State
-from yarrow.composite.members import Block
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, LossOf, exponential, shared
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array
 
@@ -20,7 +20,7 @@ from yarrow.stream.arrays import Array
 class VotingExperts(CompositeClassifier, Experts):
     """Base of the forms whose experts vote for a class, and lose 1 by a mistake."""
 
-    def _judge(self, state: State, said: Array, block: Block) -> tuple[Array, LossOf]:
+    def _judge(self, state: State, said: Array, block: Batch) -> tuple[Array, LossOf]:
         truth = numbered(block.truth, state.codes, unknown=UNKNOWN)
         return said, lambda told: (told != truth[:, None]).astype(float)
 

@@ -6,12 +6,13 @@ import dataclasses
 from typing import Any, ClassVar, Literal
 
 from yarrow.composite.base import State
-from yarrow.composite.members import ArrayMember, Block
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, exponential, shared
 from yarrow.lazy import np
+from yarrow.online.adapters import ArrayAdapter
+from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
 
@@ -54,7 +55,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
 
     row_costs: ClassVar[str] = "what its learners cost, row by row in Python"
 
-    def _shares(self, state: State, block: Block) -> Array:
+    def _shares(self, state: State, block: Batch) -> Array:
         """Of each expert the probabilities of all classes: rows x experts x classes."""
         told = [member.probabilities(block, state.codes) for member in state.members]
         table = np.stack(told, axis=1)
@@ -63,15 +64,15 @@ class MixtureClassifier(CompositeClassifier, Experts):
         table = np.divide(table, sums, out=np.full_like(table, equal), where=sums > 0)
         return np.asarray((1 - FLOOR) * table + FLOOR * equal)
 
-    def _follow(self, state: State, block: Block) -> tuple[Array, Array, Array, Array]:
-        by_dict = not any(isinstance(member, ArrayMember) for member in state.members)
+    def _follow(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
+        by_dict = not any(isinstance(member, ArrayAdapter) for member in state.members)
         # Columns that are zero so far are unknown as features of dicts: one way for all rows.
         rows = block.as_dicts() if by_dict else block.one_by_one()
         parts = [self._follow_one(state, one) for one in rows]
         said, own, losses, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         return said, own, losses, weights
 
-    def _follow_one(self, state: State, block: Block) -> tuple[Array, Array, Array, Array]:
+    def _follow_one(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
         known = len(state.codes)
         truth = state.meet(block)
         counts = bool(block.counts[0])
@@ -99,12 +100,12 @@ class MixtureClassifier(CompositeClassifier, Experts):
             return shared(state, losses, 1.0, self.share)
         return exponential(state, losses, np.ones(len(losses) + 1))
 
-    def _probabilities(self, state: State, block: Block) -> Array:
+    def _probabilities(self, state: State, block: Batch) -> Array:
         table = self._shares(state, block)
         weights = np.broadcast_to(state.tensors["weights"], table.shape[:2])
         return self._mixed(weights, table)
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         return np.asarray(self._probabilities(state, block).argmax(axis=1))
 
     # -- probabilities ---------------------------------------------------------------------------
@@ -117,7 +118,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
         """Of rows whose columns may differ from call to call."""
         return self._in_order(self._fitted, self._block(rows, names))
 
-    def _in_order(self, state: State, block: Block) -> Array:
+    def _in_order(self, state: State, block: Batch) -> Array:
         with self._lock:
             table = self._probabilities(state, block)
         order = [state.codes[name] for name in in_order(state.codes)]

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import schema
 from yarrow.composite.base import Composite, State
-from yarrow.composite.members import Block, is_learner
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
 from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
+from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice, integer
 from yarrow.stream.arrays import Array
 
@@ -69,7 +70,7 @@ class OnlineToBatch(Composite):
             raise ModelFileError("the copy that predicts is not there")
         return super()._unpack_state(codes, t, tensors, notes)
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _walk(self, state: State, block: Batch) -> Array:
         if self.use == "last" or block.rows is None:
             return self._part(state, block)
         said, learned, begin = [], np.cumsum(block.counts), 0
@@ -82,7 +83,7 @@ class OnlineToBatch(Composite):
             begin = end
         return np.concatenate(said)
 
-    def _part(self, state: State, block: Block) -> Array:
+    def _part(self, state: State, block: Batch) -> Array:
         if not self.regression:
             state.meet(block)
         current, *copies = state.members
@@ -90,7 +91,7 @@ class OnlineToBatch(Composite):
             told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)
         else:
             told = np.zeros((len(block), 0))
-        now = current.foretell(block, state.codes)
+        now = current.predict_then_learn(block, state.codes)
         said = self._together(state, told, now)
         self._score(state, told, block)
         state.t += int(np.count_nonzero(block.counts))
@@ -113,7 +114,7 @@ class OnlineToBatch(Composite):
         votes[np.arange(len(now)), np.maximum(now, 0)] += 0.5  # a tie goes to the newest
         return np.asarray(votes.argmax(axis=1))
 
-    def _score(self, state: State, told: Array, block: Block) -> None:
+    def _score(self, state: State, told: Array, block: Batch) -> None:
         """Charge copies for rows that none of them has learned."""
         if self.use != "best" or not told.shape[1]:
             return
@@ -153,7 +154,7 @@ class OnlineToBatch(Composite):
         doubt = np.sqrt(np.log(len(tests) / DELTA) / (2 * np.maximum(tests, 1)))
         return int(np.argmin(means + unit * doubt))
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         current, *copies = state.members
         if self.use != "last" and copies:
             told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)

@@ -7,12 +7,12 @@ from typing import Literal
 
 from yarrow import schema
 from yarrow.composite.base import State
-from yarrow.composite.members import Block
 from yarrow.composite.supervised import CompositeRegressor
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.experts.base import Experts, LossOf, exponential, shared
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
 from yarrow.stream.arrays import Array
 
@@ -46,7 +46,7 @@ class AveragingExperts(CompositeRegressor, Experts):
         with_range = {**arrays.fields, "range": schema.Array("f8", (2,))}
         return schema.Fields(with_range, closed=True), notes
 
-    def _judge(self, state: State, said: Array, block: Block) -> tuple[Array, LossOf]:
+    def _judge(self, state: State, said: Array, block: Batch) -> tuple[Array, LossOf]:
         y = np.where(block.counts, block.values, np.nan)
         low, high = state.tensors["range"]
         lows = np.fmin.accumulate(np.concatenate([[low], y]))

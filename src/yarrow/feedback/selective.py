@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 from yarrow import schema
 from yarrow.bandit.base import uniform
 from yarrow.composite.base import Composite, State
-from yarrow.composite.members import Block, CoreMember
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
+from yarrow.online.adapters import CoreAdapter
+from yarrow.online.batch import Batch
 from yarrow.parameters import anything, choice, number
 from yarrow.stream.arrays import Array
 
@@ -84,11 +85,11 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         notes = dict.fromkeys(("draws", "asked"), schema.Whole())
         return schema.Fields({}, closed=True), schema.Fields(notes, closed=True)
 
-    def _wants(self, state: State, block: Block) -> bool:
+    def _wants(self, state: State, block: Batch) -> bool:
         """Decide about one row; the next row draws another number."""
         state.notes["draws"] += 1
         member = state.members[0]
-        assert isinstance(member, CoreMember)
+        assert isinstance(member, CoreAdapter)
         if len(state.codes) < 2:
             return True
         chance = self.b
@@ -98,7 +99,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
             chance = self.b * unit / (self.b * unit + margin) if margin > 0 else 1.0
         return uniform(self.random_state, state.notes["draws"]) < chance
 
-    def _margin(self, member: CoreMember, block: Block) -> tuple[float, float]:
+    def _margin(self, member: CoreAdapter, block: Batch) -> tuple[float, float]:
         """How far the best class is ahead, and the standard deviation of that."""
         scores, variances = (table[0] for table in member.scores(block))
         order = np.argsort(-scores, kind="stable")
@@ -108,7 +109,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         variance = variances[best] + variances[second]
         return float(scores[best] - scores[second]), float(np.sqrt(variance))
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _walk(self, state: State, block: Batch) -> Array:
         said = np.full(len(block), -1)
         for i, one in enumerate(block.as_dicts()):
             said[i] = state.members[0].predict(one, state.codes)[0]
@@ -119,12 +120,12 @@ class SelectiveClassifier(CompositeClassifier, Composite):
                 self._learn_asked(state, one)
         return said
 
-    def _learn_asked(self, state: State, block: Block) -> None:
+    def _learn_asked(self, state: State, block: Batch) -> None:
         state.meet(block)
         state.members[0].learn(block)
         state.notes["asked"] += 1
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         return state.members[0].predict(block, state.codes)
 
     # -- where somebody can be asked ---------------------------------------------------------------
@@ -138,7 +139,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
                 return True
             return bool(state.attempt(lambda: self._asked_about(state, block)))
 
-    def _asked_about(self, state: State, block: Block) -> bool:
+    def _asked_about(self, state: State, block: Batch) -> bool:
         state.t += 1
         return self._wants(state, block)
 

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 from yarrow import schema
 from yarrow.composite.base import Composite, State
-from yarrow.composite.members import ArrayMember, Block, is_learner
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.labels import named
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
+from yarrow.online.adapters import ArrayAdapter
+from yarrow.online.batch import Batch
+from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, flag, number
 from yarrow.stream.arrays import Array
 
@@ -76,7 +78,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         notes = schema.Fields({"threshold": schema.Number(at_least=0), **counts}, closed=True)
         return schema.Fields({}, closed=True), notes
 
-    def _shares(self, state: State, block: Block) -> Array:
+    def _shares(self, state: State, block: Batch) -> Array:
         table = state.members[0].probabilities(block, state.codes)
         sums = table.sum(axis=1, keepdims=True)
         equal = np.full_like(table, 1.0 / max(1, table.shape[1]))
@@ -96,12 +98,12 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         inside[np.arange(len(shares)), best] = True
         return np.asarray(inside)
 
-    def _one_by_one(self, state: State, block: Block) -> list[Block]:
+    def _one_by_one(self, state: State, block: Batch) -> list[Batch]:
         """A block a row, each as the learner takes it."""
-        by_array = isinstance(state.members[0], ArrayMember)
+        by_array = isinstance(state.members[0], ArrayAdapter)
         return block.one_by_one() if by_array else block.as_dicts()
 
-    def _walk(self, state: State, block: Block) -> Array:
+    def _walk(self, state: State, block: Batch) -> Array:
         said = np.full(len(block), -1)
         for i, one in enumerate(self._one_by_one(state, block)):
             truth = one.truth[0]
@@ -126,7 +128,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         moved = notes["threshold"] + self.rate * (missed - (1 - self.coverage))
         notes["threshold"] = max(0.0, moved)
 
-    def _said(self, state: State, block: Block) -> Array:
+    def _said(self, state: State, block: Batch) -> Array:
         return np.asarray(self._shares(state, block).argmax(axis=1))
 
     # -- sets --------------------------------------------------------------------------------------
@@ -144,7 +146,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
             state = self.__dict__.get("_state")
             return [] if state is None else self._named_sets(state, block)[0]
 
-    def _named_sets(self, state: State, block: Block) -> list[list[Any]]:
+    def _named_sets(self, state: State, block: Batch) -> list[list[Any]]:
         classes = list(state.codes)
         inside = self._sets(state, self._shares(state, block))
         return [[classes[j] for j in np.flatnonzero(row)] for row in inside]
@@ -174,9 +176,9 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
         block = self._block(rows, self._names(rows), y, classes=classes)
-        return self._change(lambda twin: twin._foretell_sets(block))  # type: ignore[no-any-return]
+        return self._change(lambda twin: twin._progressive_sets(block))  # type: ignore[no-any-return]
 
-    def _foretell_sets(self, block: Block) -> tuple[Array, list[list[Any]]]:
+    def _progressive_sets(self, block: Batch) -> tuple[Array, list[list[Any]]]:
         begun = copy.deepcopy(self.__dict__.get("_state")) or self._new_state()
         begun.check(block)
         if begun.t:

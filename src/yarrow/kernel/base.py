@@ -25,7 +25,7 @@ from yarrow.estimator import (
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.inside import Inside
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
-from yarrow.kernel.progressive import Foretelling
+from yarrow.kernel.progressive import KernelProgressive
 from yarrow.kernel.rows import RowTable, about_row, row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
@@ -57,7 +57,7 @@ class Example:
 
 @estimator
 class KernelClassifier(
-    Inside, Foretelling, LearnsArrays, Saved, Shared, ClassifierManners, Estimator
+    Inside, KernelProgressive, LearnsArrays, Saved, Shared, ClassifierManners, Estimator
 ):
     """Base of the kernel classifiers: a function a class, each against the rest.
 

@@ -18,26 +18,9 @@ class RowTable:
 
     def __init__(self, rows: Rows, names: list[Any]) -> None:
         self.rows, self.names = rows, names or range(rows.n_columns)
-        self._may_repeat = False  # may a sparse row have a column twice?
-        if rows.begins is not None and rows.indices is not None:
-            falls = np.flatnonzero(np.diff(rows.indices[: rows.begins[-1]]) <= 0) + 1
-            self._may_repeat = not np.isin(falls, rows.begins).all()
 
     def __getitem__(self, i: int) -> Row:
-        rows = self.rows
-        if rows.begins is None or rows.indices is None:
-            columns = np.flatnonzero(rows.values[i])
-            values = rows.values[i, columns].astype(np.float64)
-        else:
-            part = slice(rows.begins[i], rows.begins[i + 1])
-            columns = rows.indices[part].astype(np.int64)
-            values = rows.values[part].astype(np.float64)
-            if self._may_repeat and len(np.unique(columns)) < len(columns):
-                columns, place = np.unique(columns, return_inverse=True)
-                values = np.bincount(place, weights=values)  # a column twice is their sum
-            there = values != 0
-            if not there.all():
-                columns, values = columns[there], values[there]
+        columns, values = self.rows.cells(i)
         return Row(self.names, columns, values, squared_norm(values))
 
 

@@ -20,7 +20,7 @@ from yarrow.parameters import choice, flag, integer, number
 from yarrow.stream.arrays import Array, Rows, check_columns, read_rows, read_weights
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.streaming import Learning
+    from yarrow.online.core_stream import Learning
 
 NO_LIMIT = 2**31 - 1
 
@@ -142,7 +142,7 @@ class LinearModel(ModelOwner):
 
     def _stream_learning(self) -> type[Learning]:
         """What learns files into the model."""
-        from yarrow.linear_model.streaming import Learning
+        from yarrow.online.core_stream import Learning
 
         return Learning
 
@@ -236,9 +236,9 @@ class LinearModel(ModelOwner):
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
         if self.early_stopping:
-            model, scores = passes.until_no_better(self, model, rows, labels, sample_weight)
+            model, scores = passes.run_until_plateau(self, model, rows, labels, sample_weight)
         else:
-            passes.all_of_them(self, model, rows, labels, sample_weight)
+            passes.run_epochs(self, model, rows, labels, sample_weight)
             scores = None
         self._keep_fitted(model, rows, self.max_iter if scores is None else len(scores))
         self._validation_scores = scores

@@ -17,7 +17,8 @@ from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
+from yarrow.linear_model.progressive import CoreProgressive, CoreResult
+from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
 from yarrow.stream.taught import as_taught
@@ -57,7 +58,7 @@ def strategies(*options: str) -> Any:
 
 
 @estimator
-class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
+class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
@@ -190,11 +191,11 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
     def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
         return read_labels(y, n_rows)
 
-    def _foretold(self, model: CoreModel, told: Foretold) -> Scores:
-        predictions, scores = told.predictions, told.scores
+    def _named_result(self, model: CoreModel, found: CoreResult) -> ProgressiveResult:
+        predictions, scores = found.predictions, found.scores
         classes, order = _class_table(model.classes)
         if not len(classes):  # no row counted
-            return Scores(np.full(len(predictions), None), scores, classes)
+            return ProgressiveResult(np.full(len(predictions), None), scores, classes)
         places = np.empty_like(order)
         places[order] = np.arange(len(order))
         unknown = predictions < 0
@@ -203,14 +204,14 @@ class LinearClassifier(Foretelling, ClassifierManners, LinearModel):
             labels = labels.astype(object)
             labels[unknown] = None
         likely = None
-        if told.variances is not None:
-            likely = foretold_probabilities(self, told)[:, order]
+        if found.variances is not None:
+            likely = probabilities_then(self, found)[:, order]
         scores = scores[:, order]
         if len(model.declared) == 2:
             both = scores.shape[1] == 2
             decided = self._two_class_decision(scores) if both else np.full(len(scores), np.nan)
             scores = np.where(np.isnan(scores).any(axis=1), np.nan, decided)[:, None]
-        return Scores(labels, scores, classes, likely)
+        return ProgressiveResult(labels, scores, classes, likely)
 
     def _in_class_order(self, scores: Array) -> Array:
         return scores[:, self._class_table(scores.shape[1])[1]]
@@ -386,13 +387,13 @@ class CalibratedProbabilities:
         return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
 
 
-def foretold_probabilities(model: Any, told: Foretold) -> Array:
+def probabilities_then(model: Any, found: CoreResult) -> Array:
     """The probabilities of each row at its time: of the classes, and as calibrated, then."""
-    likely = np.full(told.scores.shape, np.nan)
-    known = np.count_nonzero(~np.isnan(told.scores), axis=1)
+    likely = np.full(found.scores.shape, np.nan)
+    known = np.count_nonzero(~np.isnan(found.scores), axis=1)
     for n in np.unique(known[known > 0]).tolist():
         rows = np.flatnonzero(known == n)
-        parts = told.scores[rows, :n], told.variances[rows, :n], told.calibrations[rows]
+        parts = found.scores[rows, :n], found.variances[rows, :n], found.calibrations[rows]
         likely[rows, :n] = model._probabilities(*parts)
     return likely
 

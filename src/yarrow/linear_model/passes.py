@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Labels = tuple[Array, list[Any]]
 
 
-def all_of_them(
+def run_epochs(
     estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
 ) -> None:
     """`max_iter` passes, each in a new random order where `shuffle` is set."""
@@ -25,7 +25,7 @@ def all_of_them(
         _one_pass(estimator, model, rows, labels, sample_weight, order)
 
 
-def until_no_better(
+def run_until_plateau(
     estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
 ) -> tuple[CoreModel, list[float]]:
     """Passes until the score of held-out rows stops rising: the best pass's model, all scores.

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.ranking import PassiveAggressiveRanker, pairs_among, parts, wrong_order
-from yarrow.linear_model.streaming import COMPLAINTS_KEPT, Checkpoint, Learning, Progress, with_name
+from yarrow.online.core_stream import Learning, with_name
+from yarrow.online.results import COMPLAINTS_KEPT, Checkpoint, Progress
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import StreamFormat, position
 

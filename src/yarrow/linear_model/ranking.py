@@ -21,7 +21,7 @@ from yarrow.stream.arrays import Array, Rows, read_rows, read_values
 from yarrow.stream.taught import as_taught
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.streaming import Learning
+    from yarrow.online.core_stream import Learning
 
 _PAIRS_AT_ONCE = 4096
 

@@ -12,13 +12,14 @@ from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.progressive import Foretelling, Foretold, Scores
+from yarrow.linear_model.progressive import CoreProgressive, CoreResult
+from yarrow.online.results import ProgressiveResult
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
 from yarrow.stream.taught import as_taught
 
 
 @estimator
-class LinearRegressor(Foretelling, OneScore, LinearModel):
+class LinearRegressor(CoreProgressive, OneScore, LinearModel):
     """Base of the linear regressors."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
@@ -61,8 +62,8 @@ class LinearRegressor(Foretelling, OneScore, LinearModel):
             raise ParameterError("A regression has no classes.")
         return self._learning([])
 
-    def _foretold(self, model: CoreModel, told: Foretold) -> Scores:
-        return Scores(told.predictions, told.scores)
+    def _named_result(self, model: CoreModel, found: CoreResult) -> ProgressiveResult:
+        return ProgressiveResult(found.predictions, found.scores)
 
     def predict(self, X: Any) -> Array:
         """The predicted values."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,28 @@ class Rows:
     @property
     def is_sparse(self) -> bool:
         return self.begins is not None
+
+    @functools.cached_property
+    def _may_repeat(self) -> bool:
+        """Whether a sparse row may have a column twice."""
+        if self.begins is None or self.indices is None:
+            return False
+        falls = np.flatnonzero(np.diff(self.indices[: self.begins[-1]]) <= 0) + 1
+        return not np.isin(falls, self.begins).all()
+
+    def cells(self, i: int) -> tuple[Array, Array]:
+        """The columns of a row and its values, none of them zero; a column twice is their sum."""
+        if self.begins is None or self.indices is None:
+            columns = np.flatnonzero(self.values[i])
+            return columns, self.values[i, columns].astype(np.float64)
+        part = slice(self.begins[i], self.begins[i + 1])
+        columns = self.indices[part].astype(np.int64)
+        values: Array = self.values[part].astype(np.float64)
+        if self._may_repeat and len(np.unique(columns)) < len(columns):
+            columns, place = np.unique(columns, return_inverse=True)
+            values = np.bincount(place, weights=values)
+        there = values != 0
+        return (columns, values) if there.all() else (columns[there], values[there])
 
     def take(self, places: Array) -> Rows:
         """Some of the rows, as a copy."""

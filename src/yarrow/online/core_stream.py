@@ -7,10 +7,11 @@ import dataclasses
 import os
 import stat
 from collections.abc import Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from yarrow import _core
+from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError
+from yarrow.online.results import COMPLAINTS_KEPT, Checkpoint, Progress
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import (
     LAST_INDEX,
@@ -23,57 +24,13 @@ from yarrow.stream.format import (
     text_reader,
 )
 
-if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
-    from yarrow.stream.arrays import Array
-
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
 #: likely broken than that long.
 MOST_FEATURES = 2**26
 
-COMPLAINTS_KEPT = 5
-
-
-@dataclasses.dataclass(frozen=True)
-class Checkpoint:
-    """The account of a stream at one row: rows, errors so far, and that row."""
-
-    rows: int
-    judged: int  # rows, or pairs of rows, that were predicted before they were learned
-    mistakes: float
-    squared_error: float
-    label: Any
-    prediction: Any  # None where no class was known yet
-    features: int
-
-
-@dataclasses.dataclass
-class Progress:
-    """Where a stream stands. Mistakes were counted before each row was learned."""
-
-    source: str = ""
-    number: int = 1  # of the pass
-    rows: int = 0
-    judged: int = 0  # rows, or pairs of rows, that were predicted before they were learned
-    mistakes: float = 0
-    squared_error: float = 0.0
-    features: int = 0
-    skipped: int = 0
-    complaints: list[str] = dataclasses.field(default_factory=list)  # about the first rows skipped
-    bytes: int = 0  # of text or table, decompressed
-    position: int | None = None  # in the file itself; None for a pipe
-    done: bool = False  # with this source
-    #: at powers of two, since last time
-    checkpoints: list[Checkpoint] = dataclasses.field(default_factory=list)
-    #: labels and predictions since last time, as class numbers in the order of their appearance
-    #: (-1: none) or values, if they were asked for
-    results: tuple[Array, Array] | None = None
-    #: the names of those class numbers
-    classes: list[Any] = dataclasses.field(default_factory=list)
-
 
 def learn_stream(
-    model: LinearModel,
+    model: Any,
     sources: Source | Sequence[Source],
     how: StreamFormat | None = None,
     *,
@@ -115,30 +72,28 @@ def check_passes(sources: Sequence[Any], passes: int) -> None:
             )
 
 
-def most_index(model: LinearModel, how: StreamFormat) -> int:
+def most_index(model: Any, how: StreamFormat) -> int:
     """The largest index of svmlight rows that a model takes."""
     if model.max_features is None:
         return MOST_FEATURES
     if model.when_full != "error":
         return LAST_INDEX
-    return min(LAST_INDEX, model.max_features - (how.index_base == 0))
+    return min(LAST_INDEX, int(model.max_features) - (how.index_base == 0))
 
 
 class Learning:
     """Learns sources one after the other into a model, with one account of them all."""
 
-    def __init__(
-        self, model: LinearModel, how: StreamFormat, seconds: float, keep_results: bool
-    ) -> None:
+    def __init__(self, model: Any, how: StreamFormat, seconds: float, keep_results: bool) -> None:
         self.model, self.how = model, how
         self.seconds, self.keep_results = seconds, keep_results
         self.core: Any = model.__dict__.get("_model")
         if self.core is None:
             self.core = model._new_model(model._declared() if hasattr(model, "_declared") else [])
         is_single = model.dtype == "float32"
-        learner_type = _core.StreamLearnerF32 if is_single else _core.StreamLearnerF64
+        learner_type = StreamLearnerF32 if is_single else StreamLearnerF64
         self.learner = learner_type(self.core, how.on_error == "skip", keep_results)
-        self.account = _core.Account()
+        self.account = Account()
         self.progress = self.before = Progress()
         self.account_complaints = 0
 

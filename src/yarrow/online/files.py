@@ -1,15 +1,18 @@
-"""Rows of files as blocks of sparse arrays, for all who do not learn from the parser itself."""
+"""Rows of files as batches of sparse arrays, for all who do not learn from the parser itself."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from yarrow import _core
+from yarrow._core import Names
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.linear_model.streaming import COMPLAINTS_KEPT, errors_named, with_name
+from yarrow.online.batch import Batch
+from yarrow.online.core_stream import errors_named, with_name
+from yarrow.online.results import COMPLAINTS_KEPT
 from yarrow.stream.arrays import Array, Rows, exact_array
 from yarrow.stream.compressed import source_name
 from yarrow.stream.format import (
@@ -27,20 +30,11 @@ from yarrow.stream.format import (
 BLOCK_BYTES = 1 << 21
 
 
-class FileBlock(NamedTuple):
-    """Some rows that follow one another in a file."""
-
-    rows: Rows  # sparse
-    y: Array
-    weights: Array | None  # None: all are 1
-    names: list[Any]  # of the columns, those that come later included; empty: their numbers
-    lines: Array  # where the rows stand
-
-
-class FileBlocks:
+class FileBatches:
     """Files or standard input in order; named features are numbered as they appear.
 
-    `known` is what is remembered of streams that were read before.
+    The names of a batch's columns include those that come later. `known` is what is remembered of
+    streams that were read before.
     """
 
     def __init__(
@@ -56,7 +50,7 @@ class FileBlocks:
         self.paths, self.how, self.dtype = list(paths), how or StreamFormat(), dtype
         self.max_index, self.known = max_index, known
         self.labels = labels
-        self.names = _core.Names()
+        self.names = Names()
         self.listed: list[Any] = []
         self.reading = ""  # the path
         self.skipped = 0
@@ -79,7 +73,7 @@ class FileBlocks:
         at = position(self._file) if self._file is not None else 0
         return self._finished + (at or 0)
 
-    def read(self) -> Iterator[FileBlock]:
+    def read(self) -> Iterator[Batch]:
         """The rows in their order."""
         self._finished, self.skipped, self.complaints = 0, 0, []
         for path, size in zip(self.paths, self._sizes, strict=True):
@@ -118,26 +112,26 @@ class FileBlocks:
             self.complaints = (self.complaints + named)[:COMPLAINTS_KEPT]
             self._finished, self._file = self._finished + (size or 0), None
 
-    def _text(self, reader: Any, how: StreamFormat) -> Iterator[FileBlock]:
+    def _text(self, reader: Any, how: StreamFormat) -> Iterator[Batch]:
         while (rows := reader.next_rows(self.names)) is not None:
             indices = rows["indices"]
             width = max(1, len(self.names))
             labels, weights = rows["labels"], rows["weights"]
             bad = _bad_rows(labels, weights) if self.labels else np.zeros(0, np.int64)
             cells = (rows["values"], indices, rows["begins"], width)
-            block = self._block(*cells, exact_array(labels), weights, rows["lines"])
-            yield self._without(block, bad, how) if len(bad) else block
+            batch = self._batch(*cells, exact_array(labels), weights, rows["lines"])
+            yield self._without(batch, bad, how) if len(bad) else batch
 
-    def _table(self, reader: TableReader) -> Iterator[FileBlock]:
+    def _table(self, reader: TableReader) -> Iterator[Batch]:
         for rows in reader:
             numbers = np.asarray(self.names.resolve(rows.names))
             values = rows.values.astype(self.dtype)
             y = exact_array([None] * len(rows) if rows.labels is None else rows.labels)
             indices = numbers[rows.indices].astype(np.int32)
             cells = (values, indices, rows.indptr, len(self.names))
-            yield self._block(*cells, y, rows.weights, rows.lines)
+            yield self._batch(*cells, y, rows.weights, rows.lines)
 
-    def _block(
+    def _batch(
         self,
         values: Array,
         indices: Array,
@@ -146,29 +140,28 @@ class FileBlocks:
         y: Array,
         weights: Any,
         lines: Array,
-    ) -> FileBlock:
+    ) -> Batch:
         if weights is not None and (weights == 1).all():
             weights = None
         if not self.names.are_numbers and len(self.listed) < len(self.names):
             self.listed += self.names.since(len(self.listed))
         rows = Rows(values, indices, begins, len(y), width, None)
-        return FileBlock(rows, y, weights, self.listed, lines)
+        return Batch(rows, self.listed, y=y, weights=weights, lines=lines)
 
-    def _without(self, block: FileBlock, bad: Array, how: StreamFormat) -> FileBlock:
+    def _without(self, batch: Batch, bad: Array, how: StreamFormat) -> Batch:
         """Leave out rows that cannot be learned, or stop there."""
         for place in bad.tolist():
-            negative = block.weights is not None and not block.weights[place] >= 0
+            negative = batch.weights is not None and not batch.weights[place] >= 0
             what = "the weight of the row is negative" if negative else "the row has no label"
-            complaint = with_name(self.reading, f"line {block.lines[place]}: {what}")
+            complaint = with_name(self.reading, f"line {np.asarray(batch.lines)[place]}: {what}")
             if how.on_error != "skip":
                 raise DataError(complaint)
             self.skipped += 1
             self.complaints = [*self.complaints, complaint][:COMPLAINTS_KEPT]
-        keep = np.setdiff1d(np.arange(len(block.y)), bad)
-        weights = None if block.weights is None else block.weights[keep]
-        y = block.y[keep]
+        kept = batch.take(np.setdiff1d(np.arange(len(batch)), bad))
+        y = np.asarray(kept.y)
         y = exact_array(y.tolist()) if y.dtype == object else y
-        return FileBlock(block.rows.take(keep), y, weights, block.names, block.lines[keep])
+        return dataclasses.replace(kept, y=y)
 
 
 def _bad_rows(labels: Any, weights: Array) -> Array:
@@ -177,3 +170,22 @@ def _bad_rows(labels: Any, weights: Array) -> Array:
     else:
         missing = np.isnan(labels)
     return np.flatnonzero(missing | ~(weights >= 0))
+
+
+def read_whole(sources: Sequence[str], stream_format: StreamFormat, *, most_values: int) -> Batch:
+    """All rows of some files at once, with those columns alone that they have.
+
+    More than `most_values` values are refused before they are held.
+    """
+    files = FileBatches(sources, stream_format, dtype="float64")
+    parts: list[Batch] = []
+    held = 0
+    for batch in files.read():
+        held += batch.n_values
+        if held > most_values:
+            raise DataError(f"has more than {most_values:,} values", source=files.reading)
+        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        parts.append(dataclasses.replace(batch, weights=weights))
+    if not parts:
+        raise DataError("there is no row", source=", ".join(map(source_name, files.paths)))
+    return Batch.joined(parts).only_present()

@@ -11,9 +11,9 @@ import pytest
 from cli.support import by_name, rows_of_text
 
 import yarrow
-from yarrow.cli.by_blocks import ByBlocks
 from yarrow.errors import DataError
-from yarrow.linear_model import file_blocks
+from yarrow.online import files
+from yarrow.online.batch_stream import BatchStream
 from yarrow.stream.format import StreamFormat
 
 Row = tuple[dict[Any, float], Any, float]
@@ -22,7 +22,7 @@ Row = tuple[dict[Any, float], Any, float]
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of some ten rows, so that a delay is longer and shorter than a block."""
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 600)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 600)
 
 
 def row_by_row(model: Any, rows: list[Row], delay: int, wanted: str) -> tuple[list[Any], list[Any]]:
@@ -51,15 +51,18 @@ def by_blocks(
 ) -> tuple[list[Any], list[Any], Any]:
     predictions, scores = [], []
     last = None
-    for last in ByBlocks(model, StreamFormat(**how), delay=delay, wanted=wanted).run([str(path)]):
+    for last in BatchStream(model, StreamFormat(**how), delay=delay, wanted=wanted).run(
+        [str(path)]
+    ):
         if last.told is None:
             continue
-        predictions += last.told.predictions
-        if last.told.scores is None:
-            scores += [{}] * len(last.told.predictions)
+        predictions += last.told.predictions.tolist()
+        table = last.told.table(wanted)
+        if table is None:
+            scores += [{}] * len(last.told)
             continue
-        for line in last.told.scores.tolist():
-            named = zip(last.told.classes, line, strict=True)
+        for line in table.tolist():
+            named = zip(last.told.classes.tolist(), line, strict=True)
             known = {name: score for name, score in named if not np.isnan(score)}
             scores.append(known if len(known) > 1 else {})
     return predictions, scores, last

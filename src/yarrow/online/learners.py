@@ -1,0 +1,78 @@
+"""What can be told of a learner, whichever library it is of."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from yarrow.errors import ParameterError
+from yarrow.estimator import Estimator
+from yarrow.lazy import np
+
+
+def fresh(model: Any) -> Any:
+    """A learner with the same parameters that has learned nothing."""
+    if hasattr(model, "clone"):  # Yarrow's and river's
+        return model.clone()
+    from sklearn.base import clone
+
+    return clone(model)
+
+
+def is_core(model: Any) -> bool:
+    """Whether rows of arrays and files go straight to the core."""
+    return hasattr(type(model), "_stream_learning")
+
+
+def is_regression(model: Any) -> bool:
+    """Whether a learner predicts values, not classes."""
+    if is_core(model):
+        return not hasattr(type(model), "classes_")
+    if isinstance(model, Estimator):
+        return "Regressor" in model.river_bases
+    if "river.base" in sys.modules and hasattr(model, "learn_one"):
+        from river import base, compose
+
+        while isinstance(model, compose.Pipeline):
+            model = list(model.steps.values())[-1]
+        return isinstance(model, base.Regressor)
+    if "sklearn.base" in sys.modules and hasattr(model, "__sklearn_tags__"):
+        from sklearn.base import is_regressor
+
+        return bool(is_regressor(model))
+    return getattr(model, "_estimator_type", None) == "regressor"
+
+
+def sparseness(model: Any) -> float:
+    """Share of zeros among the weights of all features seen, for all classes.
+
+    Oiwa et al. 2011 do not define their sparseness rate; this is how it is taken here.
+    """
+    if hasattr(model, "sparsity_"):
+        return float(model.sparsity_)
+    count = nonzeros(model)
+    return 1.0 - count / np.size(model.coef_)
+
+
+def says_not_fitted(error: Exception) -> bool:
+    """Whether an error is that of a model which has learned nothing, of whatever library."""
+    return any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__)
+
+
+def nonzeros(model: Any) -> int:
+    """Weights that are not zero, without the intercept; of Yarrow's and scikit-learn's learners."""
+    if is_core(model) and "_model" not in model.__dict__:
+        return 0  # nothing has been learned yet
+    if hasattr(model, "n_nonzero_"):
+        return int(model.n_nonzero_)
+    if not hasattr(model, "coef_"):
+        raise ParameterError(f"{type(model).__name__} has no weights that could be counted.")
+    return int(np.count_nonzero(model.coef_))
+
+
+def is_learner(value: Any) -> bool:
+    """Whether a value can be a member: an object, not a class, that learns row by row."""
+    learns = (hasattr(value, "learn_one") and hasattr(value, "predict_one")) or (
+        hasattr(value, "partial_fit") and hasattr(value, "predict")
+    )
+    return learns and not isinstance(value, type)

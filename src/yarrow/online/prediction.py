@@ -1,0 +1,159 @@
+"""Predicting the rows of files, with models that learn and with exported ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from yarrow.errors import ParameterError
+from yarrow.lazy import np
+from yarrow.online.core_stream import errors_named, with_name
+from yarrow.online.files import FileBatches
+from yarrow.online.learners import is_core
+from yarrow.online.results import Progress, ProgressiveResult, Wanted
+from yarrow.stream.arrays import Array
+from yarrow.stream.compressed import Source, source_name
+from yarrow.stream.format import (
+    TEXT_FORMATS,
+    StreamFormat,
+    TableReader,
+    opened,
+    position,
+    text_reader,
+)
+
+
+def stream_of(model: Any) -> dict[str, Any] | None:
+    """What a model, saved or exported, remembers of the stream it learned."""
+    stream: dict[str, Any] | None = getattr(model, "_inner", model)._stream
+    return stream
+
+
+def predict_files(
+    model: Any,
+    source: str,
+    stream_format: StreamFormat,
+    *,
+    wanted: Wanted = "predictions",
+    progress: Progress | None = None,
+) -> Iterator[ProgressiveResult]:
+    """Predict all rows of a source in order, part by part; `progress` is kept up to date.
+
+    From the parser itself where the core can, else a batch at a time. The labels of a table are
+    read only if `stream_format` itself says which column they are in.
+    """
+    if is_core(getattr(model, "_inner", model)):
+        proba = wanted == "probabilities"
+        return predict_stream(model, source, stream_format, probabilities=proba, progress=progress)
+    return _predict_batches(model, source, stream_format, wanted, progress or Progress())
+
+
+def predict_stream(
+    model: Any,
+    source: Source,
+    stream_format: StreamFormat | None = None,
+    *,
+    probabilities: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[ProgressiveResult]:
+    """The same of models of the core, saved or exported."""
+    if probabilities and not hasattr(model, "predict_proba"):
+        raise ParameterError(f"{model!r} has no probabilities, only scores.")
+    asked = stream_format or StreamFormat()
+    labels = bool(asked.table.get("label"))
+    learner: Any = getattr(model, "_inner", model)  # of an exported one
+    remembered = asked.remembering(stream_of(model))
+    format = remembered.of(source)
+    progress = progress or Progress()
+    progress.source = source_name(source)
+    with errors_named(source, format), opened(source) as file:
+        if format in TEXT_FORMATS:
+            parts = _text_parts(learner, file, format, remembered, progress)
+        else:
+            parts = _table_parts(learner, source, file, format, remembered, labels, progress)
+        for scores, variances, row_labels in parts:
+            progress.rows += len(row_labels)
+            progress.position = position(file)
+            yield _named_result(learner, scores, variances, row_labels, probabilities)
+    progress.done = True
+
+
+Part = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the classes, labels
+
+
+def _text_parts(
+    model: Any, file: BinaryIO, format: str, stream_format: StreamFormat, progress: Progress
+) -> Iterator[Part]:
+    reader = text_reader(
+        file,
+        format,
+        stream_format,
+        labels_optional=True,
+        dtype=model.dtype,
+        hash_bits=model.hash_bits or 0,
+    )
+    while (part := model._fitted.predict_from(reader)) is not None:
+        _note(progress, reader)
+        yield part[:3]
+    _note(progress, reader)
+
+
+def _table_parts(
+    model: Any,
+    source: Source,
+    file: BinaryIO,
+    format: str,
+    stream_format: StreamFormat,
+    labels: bool,
+    progress: Progress,
+) -> Iterator[Part]:
+    reader = TableReader(source, file, format, stream_format, dtype=model.dtype, labels=labels)
+    for rows in reader:
+        _note(progress, reader)
+        scores, variances = model._fitted.predict_sparse(
+            rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
+        )
+        yield scores, variances, [None] * len(rows) if rows.labels is None else list(rows.labels)
+    _note(progress, reader)
+
+
+def _note(progress: Progress, reader: Any) -> None:
+    progress.bytes, progress.skipped = reader.bytes, reader.skipped
+    progress.complaints = [with_name(progress.source, text) for text in reader.complaints]
+
+
+def _named_result(
+    model: Any, scores: Array, variances: Array, labels: list[Any], probabilities: bool
+) -> ProgressiveResult:
+    if not hasattr(model, "classes_"):
+        return ProgressiveResult(model._chosen(scores, variances), scores, labels=labels)
+    chosen = model._best_names(scores)
+    in_order = model._in_class_order
+    likely = in_order(model._probabilities(scores, variances)) if probabilities else None
+    classes = model._class_table(scores.shape[1])[0]
+    return ProgressiveResult(chosen, in_order(scores), classes, likely, labels)
+
+
+def _predict_batches(
+    model: Any, source: str, stream_format: StreamFormat, wanted: Wanted, progress: Progress
+) -> Iterator[ProgressiveResult]:
+    for kind, method in (("probabilities", "predict_proba"), ("scores", "decision_function")):
+        if wanted == kind and not hasattr(model, method):
+            raise ParameterError(f"{type(model).__name__} has no {wanted}.")
+    known = model.__dict__.get("_stream")
+    files = FileBatches([source], stream_format, dtype="float64", known=known, labels=False)
+    for batch in files.read():
+        known_columns = batch.only_present() if batch.names else batch
+        asked = known_columns.rows, known_columns.names
+        progress.rows += len(batch)
+        nothing: Array = np.zeros((len(batch), 0))
+        yield ProgressiveResult(
+            model._predict_rows(*asked),
+            model._score_table(*asked) if wanted == "scores" else nothing,
+            getattr(model, "classes_", None),
+            model._probability_table(*asked) if wanted == "probabilities" else None,
+            [None if label != label else label for label in batch.y.tolist()],
+        )
+        progress.source, progress.position = files.reading, files.position
+    progress.skipped, progress.complaints = files.skipped, files.complaints
+    progress.done = True
