@@ -246,8 +246,6 @@ def test_progressive_validation(name: str, weighted: bool, delay: int, form: str
         pytest.skip("its own names: see the test of its own progressive")
     if form == "dicts" and family.by == "scikit-learn":
         pytest.skip("it takes no dicts")
-    if weighted and family.by != "yarrow":
-        w = np.maximum(w, 0.5)  # a row of no weight is given to them as it is
     rows = as_dicts(X)
     if family.by == "river" and form != "sparse" and form != "dicts":
         names = [f"c{j}" for j in range(COLUMNS)] if form == "frame" else range(COLUMNS)
