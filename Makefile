@@ -17,7 +17,13 @@ demo: .venv/run ## several learners over a noisy stream and a drifting one
 	$(BIN)/python examples/demo.py $(ARGS)
 
 test: .venv/dev ## the whole test suite, C++ and Python (ARGS="-k test_name" chooses)
-	. .venv/compiler && OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS) # a core a worker
+	. .venv/compiler && OPENBLAS_NUM_THREADS=1 \
+	  $(BIN)/pytest -n auto --dist worksteal $(ARGS) # a core a worker, and no worker is done early
+
+check: lint ## lint, types and the tests of what changed since main (ARGS=other: since another)
+	@tests=$$($(BIN)/python tools/changed.py $(ARGS)) && echo "Tests: $${tests:-none}" && \
+	if [ -n "$$tests" ]; then . .venv/compiler; \
+	  OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto -m "not slow" $$tests || [ $$? = 5 ]; fi # 5: no test
 
 wheels: .venv/dev ## the wheels, each tried on Python 3.11, 3.12 and 3.13 as far as found
 	tools/wheels.sh $(ARGS)
@@ -63,7 +69,7 @@ fuzz: .venv/dev ## forged model files and texts, a minute each part (ARGS=900: a
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo fuzz test wheels bench reproduce evidence docs pictures lint format sanitize clean
+.PHONY: help demo fuzz test check wheels bench reproduce evidence docs pictures lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh

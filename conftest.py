@@ -1,14 +1,15 @@
-"""`-k test_name` reads only the files in which that name stands; importing them all takes long."""
+"""What concerns all tests: which files are read, and what the garbage collector looks at."""
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out a file that cannot have a test which `-k` asks for.
+    """Leave out a file that cannot have a test which `-k` asks for; importing all takes long.
 
     Names of tests stand in a file's text or path. Any other word may be part of a parameter that
     is made elsewhere, as a learner's name is, and after `not` a word says nothing about files.
@@ -21,3 +22,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     text = f"{collection_path}\n{collection_path.read_text(encoding='utf-8')}".lower()
     return None if any(name in text for name in names) else True
+
+
+def pytest_collection_finish() -> None:
+    """Tens of thousands of tests are no garbage: collecting it is not to walk over them again."""
+    gc.collect()
+    gc.freeze()

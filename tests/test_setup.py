@@ -1,5 +1,6 @@
-"""Between a change and its test: the stamps of make, the progress of pip, the choice of -k."""
+"""Between a change and its test: the stamps of make, the progress of pip, the choice of tests."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -9,6 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+specification = importlib.util.spec_from_file_location("changed", ROOT / "tools" / "changed.py")
+changed = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(changed)
 
 
 def script(path: Path, text: str) -> None:
@@ -86,3 +90,71 @@ def test_a_name_after_k_reads_only_files_that_have_it(tmp_path, chosen, reads_al
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert ("was read" in done.stdout) == reads_all, done.stdout
     assert reads_all or "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "tests"),
+    [
+        (
+            "src/yarrow/stream/text.py",
+            "src/yarrow/stream/text.py tests/cli/test_train.py tests/stream",
+        ),
+        ("src/yarrow/stream/new/deep.py", "tests/stream"),
+        ("src/yarrow/stream/old/deep.py", "tests/stream/old"),
+        ("src/yarrow/errors.py", "tests/test_errors.py"),
+        ("src/yarrow/stream/page.css", "tests/stream"),
+        ("tests/stream/test_text.py", "tests/stream/test_text.py"),
+        ("tests/stream/helper.py", "tests/stream"),
+        ("tests/stream/test_gone.py", ""),
+        ("core/bindings/model.cpp", "tests/core tests/linear_model"),
+        ("docs/learners.md", "tests/test_docs.py"),
+        ("LICENSE", ""),
+    ],
+)
+def test_what_changed_is_tested_by_what_mirrors_it_and_by_what_names_it(tmp_path, name, tests):
+    for path, text in {
+        "tests/stream/test_text.py": "",
+        "tests/stream/helper.py": "",
+        "tests/stream/old/test_deep.py": "",
+        "tests/stream/test_other.py": "from yarrow.stream.textual import read",
+        "tests/cli/test_train.py": "from yarrow.stream import line, text",
+        "tests/cli/test_predict.py": "from yarrow.stream import texts",
+        "tests/core/test_core.py": "",
+        "tests/linear_model/test_perceptron.py": "",
+        "tests/test_docs.py": "",
+        "tests/test_errors.py": "",
+        "src/yarrow/stream/text.py": "",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert changed.chosen([name], tmp_path) == tests.split()
+
+
+def test_what_changed_is_what_differs_from_where_the_branch_began(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def git(*command: str) -> None:
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        subprocess.run(["git", *who, *command], check=True, capture_output=True)
+
+    def write(name: str, text: str = "") -> None:
+        (tmp_path / name).write_text(text)
+
+    def commit() -> None:
+        git("add", ".")
+        git("commit", "-m", "x")
+
+    git("init", "-b", "main")
+    for name in ("same", "edited", "committed", "others"):
+        write(name)
+    commit()
+    git("checkout", "-b", "work")
+    write("committed", "here")
+    commit()
+    git("checkout", "main")
+    write("others", "work")
+    commit()
+    git("checkout", "work")
+    write("edited", "now")
+    write("new")
+    assert changed.changed("main") == ["committed", "edited", "new"]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the wheels, one for Python 3.11 and one for 3.12 and later (the stable ABI), and runs a short
 # choice of the tests on each Python of VERSIONS that is found, in a fresh environment with the wheel
-# in it. `make wheels` prepares .venv and calls this; arguments of pytest replace the choice.
+# in it. `make wheels` prepares .venv and calls this; arguments of pytest replace the choice, and then
+# all that tests need is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 VERSIONS=(3.11 3.12 3.13)
@@ -10,7 +11,8 @@ CHOSEN=(
   tests/linear_model/test_custom_rule.py tests/stream/test_csv_tables.py tests/cli/test_train.py
   tests/activity/log/test_store.py
 )
-if [ $# -gt 0 ]; then CHOSEN=("$@"); fi
+needs=few-tests
+if [ $# -gt 0 ]; then CHOSEN=("$@") needs=test; fi
 
 # A Python of this version that can make environments and has the headers to build with: from PATH
 # or from pyenv.
@@ -61,7 +63,7 @@ for version in "${VERSIONS[@]}"; do
   found+=("$version")
   env=build/wheels/python$version
   if wheel=$(wheel_for "$python" "$version") && "$python" -m venv "$env" &&
-    "$env/bin/pip" install -qq "$wheel[test]" &&
+    "$env/bin/pip" install -qq --no-compile "$wheel[$needs]" && # it is read once
     OPENBLAS_NUM_THREADS=1 "$env/bin/python" -m pytest -q -n auto -m "not slow" "${CHOSEN[@]}"
   then
     echo "Python $version: $(basename "$wheel") passed."

@@ -9,9 +9,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from yarrow.activity.app.keys import Guest
 from yarrow.activity.app.runner import running_at
@@ -21,6 +22,7 @@ from yarrow.activity.log.store import Store
 from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change
 
+Answered = TypeVar("Answered")
 MORNING = 1_772_442_000.0  # 2026-03-02 09:00 UTC, a Monday
 
 
@@ -58,6 +60,14 @@ def work(session: Session, name: str, minutes: int) -> None:
         session.record([Change(focus(clock.at, resource, title), "")])
         clock.at += 60.0
         session.tick()
+
+
+def asked_until(ask: Callable[[], Answered], enough: Callable[[Answered], bool]) -> Answered:
+    """What is answered, as soon as it is enough, or after a minute."""
+    end = time.monotonic() + 60.0
+    while not enough(answer := ask()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return answer
 
 
 class Answer(NamedTuple):

@@ -9,10 +9,11 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from activity.support import asked_until
 
 from yarrow.activity.sources.activitywatch import ActivityWatch, Unreachable
 
@@ -82,12 +83,15 @@ def activitywatch(folder: Path, port: int | None = None) -> Iterator[Watched]:
     )
     try:
         watched = Watched(port)
-        for _ in range(300):
+
+        def answers() -> bool:
+            assert process.poll() is None, "aw-server ended"
             with contextlib.suppress(Unreachable):
                 watched.server.buckets()
-                break
-            assert process.poll() is None, "aw-server ended"
-            time.sleep(0.1)
+                return True
+            return False
+
+        assert asked_until(answers, bool), "aw-server does not answer"
         yield watched
     finally:
         process.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,7 @@ def start(*args: Any, **settings: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*COMMAND, *map(str, args)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # as in the foreground
         **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings),
     )
 

@@ -6,11 +6,10 @@ import json
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from activity.support import MORNING, Client, HandClock, program, session_at, work
+from activity.support import MORNING, Client, HandClock, asked_until, program, session_at, work
 from cli.support import Run
 
 from yarrow.activity.app.runner import way_to
@@ -195,20 +194,18 @@ def test_the_program_and_the_commands_beside_it(run: Run, database: Path, tmp_pa
         assert client.guest.key not in told + again
         with feed.open("a") as file:
             file.write('{"kind": "save", "resource": "/srv/www/index.html"}\n' + "broken\n")
-        for _ in range(100):
-            told = client.ask("/api/state").body
-            if any(not one["ok"] for one in told["sources"]):
-                break
-            time.sleep(0.1)
+        told = asked_until(
+            lambda: client.ask("/api/state").body,
+            lambda told: any(not one["ok"] for one in told["sources"]),
+        )
         assert "line 2: is no JSON" in told["sources"][0]["sentence"]
         resource = "/home/me/garden/beds.txt"
         run("activity", "forget", "--resource", resource, "--database", database, "--yes")
-        for _ in range(100):
-            found = client.ask("/api/resources?activity=1").body
-            if resource not in [one["resource"] for one in found]:
-                break
-            time.sleep(0.1)
-        assert resource not in [one["resource"] for one in found]
+        found = asked_until(
+            lambda: [one["resource"] for one in client.ask("/api/resources?activity=1").body],
+            lambda found: resource not in found,
+        )
+        assert resource not in found
         process.terminate()
         assert process.wait(20) == 0
     assert not Path(f"{database}.running").exists()
@@ -225,14 +222,8 @@ def test_the_way_to_the_page_is_the_owners_alone(tmp_path: Path) -> None:
 def test_the_demo_asks_within_a_minute() -> None:
     with program("demo", "--speed", "1000") as (_, link):
         client = Client(link)
-        alarm = None
-        for _ in range(300):
-            state = client.ask("/api/state").body
-            alarm = state["alarm"]
-            if alarm:
-                break
-            time.sleep(0.1)
-        assert alarm is not None
+        state = asked_until(lambda: client.ask("/api/state").body, lambda state: state["alarm"])
+        assert state["alarm"] is not None
         assert state["demo"]
         sentence = state["sources"][0]["sentence"]
         assert "simulated day" in sentence or "Answer the question" in sentence

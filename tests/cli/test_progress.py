@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import time
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from yarrow.cli import progress as showing
 from yarrow.cli.progress import Display, counted, rate
 from yarrow.online.core_stream import Progress
 
+LIVE = re.compile(r"standard input.*[\d,]+ rows .* rows/s .* MB/s .*error [\d.]+ %")
+
 
 def test_a_terminal_sees_a_live_line_that_goes_away(tmp_path: Path) -> None:
     terminal, screen = pty.openpty()
@@ -22,21 +25,23 @@ def test_a_terminal_sees_a_live_line_that_goes_away(tmp_path: Path) -> None:
     with start(*arguments, stdin=-1, stderr=screen) as process:
         os.close(screen)
         assert process.stdin is not None
-        for _ in range(20):
+        shown, blocks, end = b"", 0, time.monotonic() + 60
+        while not LIVE.search(shown.decode()) and time.monotonic() < end:
             process.stdin.write("".join(rows_of_text(500)).encode())
             process.stdin.flush()
-            time.sleep(0.1)
+            blocks += 1
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown += _read(terminal)
         process.stdin.close()
         assert process.stdout is not None
         summary = process.stdout.read().decode()
-        shown = b""
         while chunk := _read(terminal):
             shown += chunk
     os.close(terminal)
     text = shown.decode()
-    assert re.search(r"standard input.*[\d,]+ rows .* rows/s .* MB/s .*error [\d.]+ %", text)
+    assert LIVE.search(text)
     assert text.rstrip().endswith("\x1b[2K")  # the line is erased
-    assert summary.startswith("10,000 rows, error ")
+    assert summary.startswith(f"{500 * blocks:,} rows, error ")
 
 
 def _read(terminal: int) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import resource
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +121,9 @@ def test_damaged_compression_is_an_error(run: Run, svm: Path, tmp_path: Path) ->
 
 
 def fed_forever(process: Any) -> None:
-    """Write rows until the process has begun to learn them."""
-    process.stdin.write("".join(rows_of_text(1000)).encode())
+    """Write rows until the process has begun to read them: more than a pipe holds."""
+    process.stdin.write("".join(rows_of_text(5000)).encode())
     process.stdin.flush()
-    time.sleep(1.5)  # enough to start up
     assert process.poll() is None
 
 

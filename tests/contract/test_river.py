@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 
@@ -41,8 +42,12 @@ def test_all_checks_pass(few_variants):
     assert len(found) > 25, "river has more checks than this"
     # This one takes as long as all others, and no choice changes what is kept.
     left_out = {"check_bounded_memory_growth"} if few_variants.chosen else set()
+    expected = (ROUNDING_DECIDES | ORDER_DECIDES).get(str(few_variants), set())
+    for check in found:  # 200 rows for each learner, 60 for each choice of one
+        if few_variants.chosen and not expected and "dataset" in getattr(check, "keywords", ()):
+            check.keywords["dataset"] = itertools.islice(check.keywords["dataset"], 60)
     failed = failed_checks((c for c in found if c.__name__ not in left_out), model.clone)
-    assert failed.keys() == (ROUNDING_DECIDES | ORDER_DECIDES).get(str(few_variants), set()), failed
+    assert failed.keys() == expected, failed
 
 
 def test_estimators_count_as_rivers(estimator_class):

@@ -197,7 +197,7 @@ def test_others_run_while_arrays_are_learned(work):
     model = AROWClassifier(max_iter=1).partial_fit(big[:10], np.arange(10) % 2)
     labels = random.integers(0, 2, n)
     gaps = []
-    for _ in range(3):  # a busy machine may stop any thread for a while
+    for _ in range(10):  # a busy machine may stop any thread for a while
         thread = threading.Thread(
             target=model.predict if work == "predict" else getattr(model, work),
             args=(big,) if work == "predict" else (big, labels),

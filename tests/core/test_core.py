@@ -3,6 +3,7 @@
 The fuzzers' kept inputs are replayed too, through the compiler and the sanitizers in use here.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -31,10 +32,13 @@ def cmake() -> str:
     assert program, "cmake is not installed"
     ninja = shutil.which("ninja", path=PATH)
     make = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []
-    run(program, "-S", ROOT, "-B", BUILD, *make, f"-DYARROW_SANITIZE={SANITIZE}")
-    # All at once and in parallel; what does not compile is reported by its own test below.
-    keep_going = ["--", "-k", "0"] if ninja else []
-    subprocess.run([program, "--build", BUILD, *keep_going], capture_output=True)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:  # another worker may be about to do the same
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(program, "-S", ROOT, "-B", BUILD, *make, f"-DYARROW_SANITIZE={SANITIZE}")
+        # All at once and in parallel; what does not compile is reported by its own test below.
+        keep_going = ["--", "-k", "0"] if ninja else []
+        subprocess.run([program, "--build", BUILD, *keep_going], capture_output=True)
     return program
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from activity.browsing import IN_A_BROWSER, expect
+from activity.browsing import IN_A_BROWSER, all_shown, expect, wait_until
 from activity.support import MORNING, work
 
 from yarrow.activity.app.session import Session
@@ -32,11 +32,8 @@ def last(session: Session) -> Any:
 
 def stored(page: Any, session: Session, before: Any) -> Any:
     """What was said last, when it is something else than before."""
-    for _ in range(200):
-        if (now := last(session)) != before:
-            return now
-        page.wait_for_timeout(50)
-    raise AssertionError(f"nothing was stored after {before}")
+    wait_until(page, lambda: last(session) != before)
+    return last(session)
 
 
 def marked(page: Any, name: str = "chooser-choices") -> Any:
@@ -73,6 +70,7 @@ def doubtful_past(session: Session) -> float:
 
 def test_r_marks_what_the_stretch_is_taken_for(page: Any, session: Session) -> None:
     began = doubtful_past(session)
+    all_shown(page, session)
     expect(page.locator("#ranked li").first).to_contain_text("Letters")  # what it thinks now
     expect(page.locator("#review")).to_contain_text("1 to review")
     before = last(session)
@@ -90,11 +88,13 @@ def test_what_happens_meanwhile_does_not_change_what_enter_takes(
     page: Any, session: Session
 ) -> None:
     doubtful_past(session)
+    all_shown(page, session)
     expect(page.locator("#review")).to_contain_text("1 to review")
     before = last(session)
     page.keyboard.press("r")
     expect(marked(page)).to_contain_text("Tax return")
     work(session, "Garden", 5)
+    all_shown(page, session)
     expect(page.locator("#ranked li").first).to_contain_text("Garden")
     expect(marked(page)).to_contain_text("Tax return")
     page.keyboard.press("Enter")
@@ -103,6 +103,7 @@ def test_what_happens_meanwhile_does_not_change_what_enter_takes(
 
 def test_a_click_on_a_stretch_marks_what_it_is(page: Any, session: Session) -> None:
     doubtful_past(session)
+    all_shown(page, session)
     before = last(session)
     page.locator("#line button").first.click()
     expect(page.locator("#chooser-about")).to_have_text(re.compile("^So far: Tax return, declared"))
@@ -115,6 +116,7 @@ def test_c_marks_neither_what_is_asked_nor_the_present_one(page: Any, session: S
     learned(session, "Tax return", "Letters", "Garden")
     since: float = session.clock.at  # type: ignore[attr-defined]
     work(session, "Tax return", 4)
+    all_shown(page, session)
     expect(page.locator("#question")).to_contain_text("Did you switch to Tax return")
     before = last(session)
     page.keyboard.press("c")
@@ -133,6 +135,7 @@ def test_c_marks_neither_what_is_asked_nor_the_present_one(page: Any, session: S
 def test_c_marks_nothing_where_nothing_else_is_known(page: Any, session: Session) -> None:
     learned(session, "Tax return", "Garden")
     work(session, "Tax return", 4)
+    all_shown(page, session)
     expect(page.locator("#question")).to_contain_text("Did you switch to Tax return")
     page.keyboard.press("c")
     expect(page.locator("#chooser-choices li")).to_have_count(2)
@@ -149,10 +152,12 @@ def test_c_marks_nothing_where_nothing_else_is_known(page: Any, session: Session
 def test_what_was_refused_is_not_marked(page: Any, session: Session, key: str) -> None:
     learned(session, "Tax return", "Letters", "Garden")
     work(session, "Tax return", 4)
+    all_shown(page, session)
     expect(page.locator("#question")).to_contain_text("Did you switch to Tax return")
     page.keyboard.press("n")
     expect(page.locator("#alarm")).to_be_hidden()
     work(session, "Tax return", 2)
+    all_shown(page, session)
     expect(page.locator("#ranked li").first).to_contain_text("Tax return")
     page.keyboard.press(key)
     expect(marked(page, "choices" if key == "s" else "chooser-choices")).to_contain_text("Letters")
@@ -160,6 +165,7 @@ def test_what_was_refused_is_not_marked(page: Any, session: Session, key: str) -
 
 def test_s_marks_the_likeliest_other_activity(page: Any, session: Session) -> None:
     learned(session, "Letters", "Tax return", "Garden")
+    all_shown(page, session)
     expect(page.locator("#ranked li").first).to_contain_text("Garden")  # the present one
     expect(page.locator("#current")).to_have_text("Garden")
     before = last(session)
@@ -177,6 +183,7 @@ def test_s_marks_the_likeliest_other_activity(page: Any, session: Session) -> No
 def test_s_with_one_activity_marks_nothing(page: Any, session: Session) -> None:
     session.declare("Tax return")
     work(session, "Tax return", 5)
+    all_shown(page, session)
     expect(page.locator("#current")).to_have_text("Tax return")
     page.keyboard.press("s")
     expect(page.locator("#choices li")).to_have_text(["Tax return100 %"])
@@ -185,6 +192,7 @@ def test_s_with_one_activity_marks_nothing(page: Any, session: Session) -> None:
 
 def test_merge_marks_nothing_and_offers_no_merge_into_itself(page: Any, session: Session) -> None:
     learned(session, "Tax return", "Letters", "Garden")
+    all_shown(page, session)
     expect(page.locator("#current")).to_have_text("Garden")
     garden = number_of(session, "Garden")
     page.locator("#edit").click()
@@ -209,6 +217,7 @@ def test_merge_marks_nothing_and_offers_no_merge_into_itself(page: Any, session:
 
 def test_m_marks_nothing_and_leaves_out_where_it_is(page: Any, session: Session) -> None:
     learned(session, "Tax return", "Letters", "Garden")
+    all_shown(page, session)
     expect(page.locator("#current")).to_have_text("Garden")
     expect(page.locator("#resources li")).to_have_count(2)
     page.locator("#resources li").first.focus()
@@ -228,6 +237,7 @@ def test_m_marks_nothing_and_leaves_out_where_it_is(page: Any, session: Session)
 
 def test_a_number_takes_what_stands_beside_it(page: Any, session: Session) -> None:
     learned(session, "Tax return", "Letters", "Garden")
+    all_shown(page, session)
     row = page.locator("#ranked li").nth(1)
     expect(row.locator("kbd")).to_have_text("2")
     name = str(row.locator(".text").text_content())
@@ -242,6 +252,7 @@ def test_a_typed_name_is_shown_as_what_it_is(page: Any, session: Session) -> Non
     session.say(Archive, number_of(session, "Art"))
     session.say(Archive, number_of(session, "Old letters"))
     session.declare("Art")
+    all_shown(page, session)
     expect(page.locator("#current")).to_have_text("Art")
     page.keyboard.press("s")
     page.keyboard.type("art")  # the name itself comes first

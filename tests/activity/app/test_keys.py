@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from activity.strangers import Stranger
-from activity.support import Client, program
+from activity.support import Client, asked_until, program
 
 from yarrow.activity.app import keys
 from yarrow.activity.app.keys import Guest, Keys, proof
@@ -265,10 +265,7 @@ def printed(folder: Path, to: Any) -> None:
         [sys.executable, "-m", "yarrow", "activity", *command(folder)],
         stdin=subprocess.DEVNULL, stdout=to, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    for _ in range(400):
-        if (folder / "a.sqlite.html").exists():
-            break
-        time.sleep(0.05)
+    assert asked_until((folder / "a.sqlite.html").exists, bool)
     process.terminate()
     assert process.wait(20) == 0
 
@@ -300,11 +297,9 @@ def test_open_leads_a_browser_to_the_page(tmp_path: Path) -> None:
     with program(*command(tmp_path)) as (_, link):
         done = subprocess.run(ask, env=os.environ | path, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "")
-        for _ in range(100):
-            if (tmp_path / "opened").exists() and (tmp_path / "opened").read_text():
-                break
-            time.sleep(0.05)
-        way = Path((tmp_path / "opened").read_text())  # a file, so that no list of processes has it
+        assert asked_until((tmp_path / "opened").exists, bool)
+        # a file, so that no list of processes has it
+        way = Path(asked_until((tmp_path / "opened").read_text, bool))
         assert way == tmp_path / "a.sqlite.html"
         assert link in way.read_text()
         for name in ("a.sqlite.html", "a.sqlite.running", "a.sqlite"):

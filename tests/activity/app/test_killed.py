@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import operator
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
-from activity.support import Client, program
+from activity.support import Client, asked_until, program
 
 from yarrow.activity.log.entries import Correct, Create, Declare
 from yarrow.activity.log.store import Store
@@ -46,10 +48,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
             for thread in threads:
                 thread.start()
             enough = len(acknowledged) + 12
-            for _ in range(400):
-                if len(acknowledged) >= enough:  # however slow the machine is
-                    break
-                time.sleep(0.05)
+            asked_until(lambda: len(acknowledged), partial(operator.le, enough))
             time.sleep(how_long)
             process.kill()
             process.wait(20)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from activity.browsing import IN_A_BROWSER, expect
+from activity.browsing import IN_A_BROWSER, all_shown, expect, wait_until
 from activity.support import MORNING, work
 
 from yarrow.activity.app.server import PageServer
@@ -31,6 +31,7 @@ def test_a_person_forgets_to_declare_is_told_and_is_not_told_wrongly_again(
     # Switches without saying so, and is told, with the reasons.
     switched = session.clock.at  # type: ignore[attr-defined]
     work(session, "Tax return", 4)
+    all_shown(page, session)
     expect(page.locator("#question")).to_contain_text("Did you switch to Tax return at 10:00?")
     expect(page).to_have_title("Tax return? · Yarrow")
     expect(page.locator("#reasons")).to_contain_text("tax")
@@ -45,19 +46,21 @@ def test_a_person_forgets_to_declare_is_told_and_is_not_told_wrongly_again(
 
     # Now the tax office sends something about the garden: it asks, and is wrong.
     work(session, "Garden", 4)
+    all_shown(page, session)
     expect(page.locator("#question")).to_contain_text("Did you switch to Garden")
     page.keyboard.press("n")
     expect(page.locator("#alarm")).to_be_hidden()
     expect(page.locator("#current")).to_have_text("Tax return")
     work(session, "Garden", 10)  # and is not told wrongly again
     assert session.alarm() is None
+    all_shown(page, session)
     expect(page.locator("#alarm")).to_be_hidden()
 
 
 def test_a_correction_to_something_new(page: Any, session: Session) -> None:
     session.declare("Tax return")
     work(session, "Tax return", 10)
-    expect(page.locator("#current")).to_have_text("Tax return")
+    all_shown(page, session)
     page.keyboard.press("c")
     expect(page.locator("#chooser")).to_be_visible()
     page.keyboard.type("Garden")
@@ -72,7 +75,7 @@ def test_a_correction_to_something_new(page: Any, session: Session) -> None:
 def test_a_correction_says_since_when(page: Any, session: Session) -> None:
     session.declare("Tax return")
     work(session, "Tax return", 20)
-    expect(page.locator("#current")).to_have_text("Tax return")
+    all_shown(page, session)
     page.keyboard.press("c")
     expect(page.locator("#chooser-since")).to_have_value("09:00")
     page.locator("#chooser-since").fill("09:10")
@@ -86,7 +89,8 @@ def test_a_stretch_is_forgotten_by_its_button(page: Any, session: Session) -> No
     session.declare("Tax return")
     work(session, "Tax return", 20)
     page.on("dialog", lambda dialog: dialog.accept())
-    page.locator("#line button").first.click()
+    all_shown(page, session)
+    page.locator("#line button").click()
     page.locator("#chooser-forget").click()
     expect(page.locator("#line button")).to_have_count(0)
     assert session.recogniser.resources(0) == []
@@ -97,6 +101,7 @@ def test_the_day_can_be_reviewed(page: Any, session: Session) -> None:
     work(session, "Tax return", 20)
     session.declare("Garden")
     work(session, "Garden", 20)
+    all_shown(page, session)
     blocks = page.locator("#line button")
     expect(blocks).to_have_count(2)
     expect(blocks.nth(1)).to_have_attribute("aria-label", re.compile("^09:20 to 09:40, Garden"))
@@ -113,11 +118,13 @@ def test_doubtful_stretches_are_marked_and_reviewed_by_one_key(page: Any, sessio
     for name in ("Tax return", "Garden", "Tax return", "Garden"):
         session.declare(name)
         work(session, name, 15)
+    all_shown(page, session)
     expect(page.locator("#review")).to_be_hidden()
     work(session, "Tax return", 10)  # and answers nothing
+    all_shown(page, session)
     expect(page.locator("#review")).to_contain_text("1 to review")
     doubtful = page.locator("#line .uncertain")
-    whole = re.compile("10:00 to 10:10, .* but it looks like Tax return")  # not the half of it
+    whole = re.compile("10:00 to 10:10, .* but it looks like Tax return")
     expect(doubtful).to_have_attribute("aria-label", whole)
     page.keyboard.press("r")
     expect(page.locator("#chooser-title")).to_contain_text("What was 10:0")
@@ -142,18 +149,16 @@ def test_resources_are_opened_moved_and_dragged(
     session.record([Change(focus(MORNING + 61, "https://tax.example/"), "")])
     session.clock.at += 180  # type: ignore[attr-defined]
     session.tick()
+    all_shown(page, session)
     rows = page.locator("#resources li")
     expect(rows).to_have_count(2)
     expect(rows.nth(0)).to_contain_text("tax.example")  # the newest first
     page.keyboard.press("e")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_function("() => true")
+    wait_until(page, lambda: len(opened) == 1)
     page.keyboard.press("o")
-    for _ in range(50):
-        if len(opened) == 3:
-            break
-        page.wait_for_timeout(20)
+    wait_until(page, lambda: len(opened) == 3)
     assert opened == [str(file), "https://tax.example/", str(file)]
     rows.nth(1).drag_to(page.locator("#activities button", has_text="Garden"))
     expect(rows).to_have_count(1)
@@ -169,15 +174,18 @@ def test_resources_are_opened_moved_and_dragged(
 def test_activities_are_renamed_merged_and_archived(page: Any, session: Session) -> None:
     for name in ("One", "Two", "Three"):
         session.declare(name)
+    all_shown(page, session)
     expect(page.locator("#activities button")).to_have_count(3)
     page.locator("#edit").click()
     page.locator("#editor-name").fill("Third")
     page.keyboard.press("Enter")
     expect(page.locator("#current")).to_have_text("Third")
+    expect(page.locator("#editor")).to_be_hidden()
     page.locator("#activities button", has_text="One").click()
     page.locator("#edit").click()
     page.locator("#editor-archive").click()
     expect(page.locator("#activities button")).to_have_count(2)
+    all_shown(page, session)
     page.locator("#edit").click()
     page.locator("#editor-merge").click()
     page.keyboard.type("Two")
@@ -195,6 +203,7 @@ def test_hostile_titles_are_only_text(page: Any, session: Session) -> None:
     session.record([Change(focus(MORNING + 1, "/evil", evil), "")])
     session.clock.at += 120  # type: ignore[attr-defined]
     session.tick()
+    all_shown(page, session)
     expect(page.locator("#current")).to_have_text(evil)
     expect(page.locator("#resources li")).to_contain_text("<script>")
     assert page.locator("main img, main script").count() == 0
@@ -240,6 +249,7 @@ def test_text_can_be_read_and_nothing_sticks_out(
     )
     page = context.new_page()
     page.goto(server.link)
+    all_shown(page, session)
     expect(page.locator("#resources li")).to_have_count(2)
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= width

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from activity.support import MORNING, Client, HandClock, program, session_at, work
+from activity.support import MORNING, Client, HandClock, asked_until, program, session_at, work
 from activity.watching import AFK, SERVER, WEB, WINDOW, Watched, activitywatch, free_port
 from click.testing import CliRunner
 
@@ -254,11 +254,9 @@ def test_the_program_reads_a_running_activitywatch(watched: Watched, tmp_path: P
     command = ("run", "--activitywatch", watched.server.address, "--no-notify")
     with program(*command, "--database", tmp_path / "a.sqlite", "--port", "0") as (_, link):
         client = Client(link)
-        for _ in range(100):
-            state = client.ask("/api/state").body
-            if state["sources"][0]["ok"]:
-                break
-            time.sleep(0.1)
+        state = asked_until(
+            lambda: client.ask("/api/state").body, lambda state: state["sources"][0]["ok"]
+        )
         assert state["sources"][0]["sentence"] == "ActivityWatch is read"
         client.ask("/api/declare", {"name": "Tax return"})
         client.ask("/api/associate", {"resource": "window:kate/plan.txt", "name": "Tax return"})

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from activity.support import asked_until
 
 from yarrow.activity.log.events import Event
 from yarrow.activity.sources.clock import Clock, FastClock
@@ -101,11 +102,7 @@ def test_dates_are_understood() -> None:
 def test_standard_input_is_read_beside_everything_else() -> None:
     feed = PipeFeed(lambda: 7.0, io.BytesIO(b'{"kind": "focus", "title": "a"}\nbroken\n'))
     found: list[str] = []
-    for _ in range(200):
-        found += titles(feed)
-        if feed.refused:
-            break
-        time.sleep(0.01)
+    asked_until(lambda: found.extend(titles(feed)), lambda _: bool(feed.refused))
     assert found == ["a"]
     assert "standard input, line 2" in feed.refused[0]
 

@@ -150,8 +150,11 @@ function choose(id) {
   drawResources();
 }
 
+let asked = 0, answered = 0; // times that resources were asked for: answers may overtake each other
+
+// Comes last: afterwards the page shows all of the state, and says which one (data-version).
 async function drawResources() {
-  const id = current();
+  const id = current(), { version } = view.state, number = ++asked;
   $("edit").hidden = id === null;
   $("explorer-title").textContent = id === null ? "Resources" : `Resources of ${nameOf(id)}`;
   let found = [];
@@ -160,7 +163,8 @@ async function drawResources() {
       found = await ask(`/api/resources?activity=${id}`);
     } catch { return; } // the next state asks again
   }
-  if (id !== current()) return;
+  if (id !== current() || number < answered) return;
+  answered = number;
   const opened = found.filter((one) => one.openable).slice(0, 12).length;
   $("open-all").hidden = opened === 0;
   $("open-all").replaceChildren(`Open ${opened === 1 ? "it" : `the newest ${opened}`} `, element("kbd", {}, "o"));
@@ -168,6 +172,7 @@ async function drawResources() {
   $("no-resources").textContent = id === null ? "Declare an activity first." : "What you work with will stand here.";
   const key = (one) => [one.resource, one.title, Math.round(one.last / 60), Math.round(one.seconds / 60), one.explicit, id];
   fill($("resources"), found.slice(0, 60), key, (one) => resourceRow(one, id));
+  document.documentElement.dataset.version = version;
 }
 
 function resourceRow(one, id) {
