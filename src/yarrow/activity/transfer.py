@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from yarrow.activity import said
 from yarrow.activity.activitywatch import event_of
 from yarrow.activity.categories import Categories
+from yarrow.activity.checks import check_name
 from yarrow.activity.outside import read_json, whole
 from yarrow.activity.rules import LEVELS, Rule, find_rules
 from yarrow.activity.session import Session
@@ -192,6 +193,10 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
         for at, name in switched:
             key = name.casefold()
             if key not in numbers:
+                try:
+                    check_name(name)
+                except ParameterError as error:
+                    raise DataError(str(error), source=history.bucket) from None
                 numbers[key] = max(store.next_activity(), max(numbers.values(), default=-1) + 1)
                 created.append(name)
             origin = f"{history.bucket}@switch:{at:.3f}"
