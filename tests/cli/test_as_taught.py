@@ -248,6 +248,31 @@ def test_a_row_of_a_table_is_a_json_object(run: Run, rows: Any) -> None:
 # -- arrays --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_frame_of_raw_columns_is_refused(run: Run, rows: Any, learner: str) -> None:
+    folder, _ = rows
+    experts = ("--experts", "arow,pa") if learner == "hedge" else ()
+    run("train", folder / "train.csv", *OPTIONS, "--learner", learner, *experts,
+        "--model", folder / "m")  # fmt: skip
+    model = yarrow.load(folder / "m")
+    zips = pd.DataFrame({"age": [31.0, 40.5], "zip": [150.0, 1204.0]})  # numbers, but names there
+    texts = pd.DataFrame({"age": [31.0, 40.5], "text": ["cheap pills", "lunch"]})
+    towns = pd.DataFrame({"town": ["Oslo", "Rome"]})
+    before = model.predict_one({"town": "Oslo"}), model.predict_one({"town": "Rome"})
+    for frame, column in ((zips, "zip"), (texts, "text"), (towns, "town")):
+        for ask in (
+            model.predict,
+            model.predict_many,
+            lambda X: model.partial_fit(X, ["spam", "ham"]),
+            lambda X: model.learn_many(X, pd.Series(["spam", "ham"])),
+        ):
+            with pytest.raises(YarrowError, match=f"The column '{column}' of X holds words or"):
+                ask(frame)
+    assert before == (model.predict_one({"town": "Oslo"}), model.predict_one({"town": "Rome"}))
+    made = pd.DataFrame({"town=Oslo": [1.0, 0.0], "town=Rome": [0.0, 1.0]})
+    assert tuple(model.predict(made)) == before
+
+
 def test_a_bare_array_is_no_question_for_a_model_of_named_features(run: Run, rows: Any) -> None:
     folder, _ = rows
     for hashed in ((), ("--hash-bits", "8")):

@@ -53,6 +53,21 @@ def test_a_line_has_a_limit_that_can_be_raised(format: str, pack: Any) -> None:
     learned(AROWClassifier(), text, format=format, table=table)
 
 
+@pytest.mark.parametrize("longest", [50, 1_000_000, 2_500_000, 9_000_000])
+@pytest.mark.parametrize("before", [b"", b"1,2\n", (b'1,"' + b"\n" * 40 + b'"\n') * 50_000])
+@pytest.mark.parametrize("last", [False, True])
+def test_the_limit_of_a_csv_row_holds_to_the_byte(longest: int, before: bytes, last: bool) -> None:
+    def text(size: int) -> bytes:
+        quoted = b'1,"' + b"d\n" * ((size - 4) // 2) + b"d" * (size % 2) + b'"'
+        return b"y,x\n" + before + quoted + (b"" if last else b"\n1,2\n")
+
+    how: Any = {"format": "csv", "table": {"label": "y", "categories": ["x"]}}
+    learned(AROWClassifier(), text(longest), **how, longest_line=longest)
+    line = 2 + before.count(b"\n")
+    with pytest.raises(DataError, match=f"line {line}: the row .* limit of {longest} bytes"):
+        learned(AROWClassifier(), text(longest + 1), **how, longest_line=longest)
+
+
 def test_the_first_line_of_a_table_has_a_limit_too() -> None:
     for settings in ({}, {"table": {"label": "1", "header": False}}):
         with pytest.raises(DataError, match="line 1: the line is longer than the limit of 100"):

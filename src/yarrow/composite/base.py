@@ -44,7 +44,7 @@ from yarrow.stream.arrays import (
     read_values,
     read_weights,
 )
-from yarrow.stream.taught import as_taught
+from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 @dataclasses.dataclass
@@ -181,7 +181,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         return state
 
     def _read(self, X: Any) -> Rows:
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         known = self.__dict__.get("_n_features_in")
         names = self.__dict__.get("_feature_names_in")
         check_columns(type(self).__name__, rows, known, names, self._text_name)
@@ -334,7 +334,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         with self._lock:
             self._learn_block(self._block(rows, feature_names(X, rows), y, w))
 

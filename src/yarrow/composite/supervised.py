@@ -9,7 +9,8 @@ from yarrow.data.labels import array_of, in_order
 from yarrow.estimator import ClassifierManners
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
+from yarrow.stream.arrays import Array, Rows, feature_names
+from yarrow.stream.taught import rows_as_taught
 
 
 class CompositeClassifier(ClassifierManners, Composite):
@@ -56,7 +57,7 @@ class CompositeClassifier(ClassifierManners, Composite):
         state = self.__dict__.get("_state")
         if state is None:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
 
@@ -105,7 +106,7 @@ class CompositeRegressor(Composite):
         state = self.__dict__.get("_state")
         if state is None:
             return pd.Series(0.0, index=X.index)
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

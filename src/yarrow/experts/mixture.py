@@ -14,7 +14,8 @@ from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
+from yarrow.stream.arrays import Array, Rows, feature_names
+from yarrow.stream.taught import rows_as_taught
 
 #: a probability below this counts as this much, so that one surprise does not end an expert
 FLOOR = 1e-6
@@ -141,7 +142,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
         state = self.__dict__.get("_state")
         if state is None:
             return pd.DataFrame(index=X.index)
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         with self._lock:
             table = self._probabilities(state, self._block(rows, feature_names(X, rows)))
         return pd.DataFrame(table, columns=list(state.codes), index=X.index)

@@ -40,7 +40,7 @@ from yarrow.stream.arrays import (
     read_rows,
     read_weights,
 )
-from yarrow.stream.taught import as_taught
+from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 @dataclasses.dataclass(frozen=True)
@@ -211,7 +211,7 @@ class KernelClassifier(
     # -- scikit-learn ----------------------------------------------------------------------------
 
     def _read(self, X: Any) -> Rows:
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         known = self.__dict__.get("_n_features_in")
         names = self.__dict__.get("_feature_names_in")
         check_columns(type(self).__name__, rows, known, names, self._text_name)
@@ -303,7 +303,7 @@ class KernelClassifier(
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         with self._lock:
             self._learn_whole(rows, feature_names(X, rows), y, w)
 
@@ -313,7 +313,7 @@ class KernelClassifier(
 
         if "_state" not in self.__dict__:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X)
         return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
     @property

@@ -17,7 +17,8 @@ from yarrow.linear_model import inspection, passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
-from yarrow.stream.arrays import Array, Rows, check_columns, read_rows, read_weights
+from yarrow.stream.arrays import Array, Rows, check_columns, read_weights
+from yarrow.stream.taught import rows_as_taught
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
@@ -189,7 +190,7 @@ class LinearModel(ModelOwner):
 
     def _read(self, X: Any, by_core: bool = True) -> tuple[Rows, list[Any]]:
         """The rows of `X` and the names of its columns, checked against those seen before."""
-        rows = read_rows(X, by_core)
+        rows = rows_as_taught(self, X, by_core)
         known = self.__dict__.get("_n_features_in")
         fitted_names = self.__dict__.get("_feature_names_in")
         check_columns(type(self).__name__, rows, known, fitted_names, self._text_name)

@@ -21,7 +21,7 @@ from yarrow.linear_model.progressive import CoreProgressive, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
-from yarrow.stream.taught import as_taught
+from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 def _is_class_weight(value: Any) -> bool:
@@ -294,7 +294,7 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True)
         labels = read_labels(y, rows.n_rows)
         with self._learning(self._declared()) as model:
             self._learn(model, rows, feature_names(X, rows), labels, w)
@@ -306,7 +306,7 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
         model = self.__dict__.get("_model")
         if model is None:
             return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(self._best_names(scores), index=X.index)
 
@@ -381,7 +381,7 @@ class CalibratedProbabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return pd.DataFrame(index=X.index)
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True)
         names: list[Any] = feature_names(X, rows)
         table = self._probabilities(*self._score_rows(model, rows, names))
         return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)

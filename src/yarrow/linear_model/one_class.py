@@ -15,7 +15,7 @@ from yarrow.linear_model.inspection import Explanation, OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
 from yarrow.stream.arrays import Array, feature_names, read_rows
-from yarrow.stream.taught import as_taught
+from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 @estimator
@@ -165,6 +165,6 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
 
     def learn_many(self, X: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (np.zeros(rows.n_rows), []), w)

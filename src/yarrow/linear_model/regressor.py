@@ -15,7 +15,7 @@ from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.progressive import CoreProgressive, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.stream.arrays import Array, Rows, feature_names, read_rows, read_values
-from yarrow.stream.taught import as_taught
+from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 @estimator
@@ -103,7 +103,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True)
         values = read_values(y, rows.n_rows)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (values, []), w)
@@ -115,7 +115,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
         model = self.__dict__.get("_model")
         if model is None:
             return pd.Series(0.0, index=X.index)
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(scores[:, 0], index=X.index)
 

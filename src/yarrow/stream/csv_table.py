@@ -128,11 +128,16 @@ def _blocks(file: BinaryIO, delimiter: str, quotes: bool, longest: int) -> Itera
     rest = b""
     while chunk := file.read(max(BLOCK, len(rest))):
         block = rest + chunk
+        if len(block) > longest:
+            start = _long_row(block, quoted_cell, longest)
+            if start is not None:
+                if start:
+                    yield block[:start]
+                problem = too_long("row that starts here", longest)
+                raise _EndlessRow(f"{problem}; is a quote left open?")
         end = _last_row_end(block, quoted_cell)
         if end:
             yield block[:end]
-        elif len(block) > longest:
-            raise _EndlessRow(f"{too_long('row that starts here', longest)}; is a quote left open?")
         rest = block[end:]
     if any(not match["close"] for match in quoted_cell.finditer(rest)):
         raise _EndlessRow("the row that starts here never ends; is a quote left open?")
@@ -149,6 +154,17 @@ def _last_row_end(block: bytes, quoted_cell: re.Pattern[bytes]) -> int:
             return newline
         end = start
     return block.rfind(b"\n", 0, end) + 1
+
+
+def _long_row(block: bytes, quoted_cell: re.Pattern[bytes], longest: int) -> int | None:
+    """Return where the first row of more than `longest` bytes starts; its end may be to come."""
+    newlines = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    spans = np.array([match.span() for match in quoted_cell.finditer(block)]).reshape(-1, 2)
+    opened = np.searchsorted(spans[:, 0], newlines)
+    closed = np.searchsorted(spans[:, 1], newlines, side="right")
+    starts = np.concatenate([[0], newlines[opened == closed] + 1])
+    long = starts[np.diff(starts, append=len(block) + 1) - 1 > longest]  # the newline apart
+    return int(long[0]) if len(long) else None
 
 
 def _parse(

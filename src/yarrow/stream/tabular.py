@@ -193,6 +193,10 @@ class RowReader:
             (made if self._is_made(name) else row)[name] = value
         return row_features(self.roles, row) | made
 
+    def is_raw(self, name: str) -> bool:
+        """Whether the features of a column are made of its values, and are not called as it is."""
+        return name in self.roles.text or name in self.roles.categories
+
     def _cell(self, name: str, text: str) -> Any:
         if text in self.missing:
             return None

@@ -156,6 +156,21 @@ def test_a_table_with_durations_addresses_and_labels(tmp_path: Path) -> None:
     assert (1000.0, "focus", "window:kate/tax.txt") in told
 
 
+def test_names_from_files_are_short_enough_to_be_shown(tmp_path: Path) -> None:
+    store, long = Store(":memory:"), "y" * 201
+    (tmp_path / "a.csv").write_text(
+        f"time,title,duration,activity\n2026-03-02T09:00:00Z,tax,60,{long}\n"
+    )
+    (tmp_path / "b.csv").write_text("time,title,duration\n2026-03-02T09:00:00Z,tax,90\n")
+    rule = {"name": [long], "rule": {"type": "regex", "regex": "tax"}}
+    (tmp_path / "c.json").write_text(json.dumps({"categories": [rule]}))
+    for name, categories in (("a.csv", None), ("b.csv", str(tmp_path / "c.json"))):
+        history = read_history(str(tmp_path / name), categories=categories)
+        with pytest.raises(DataError, match=f"csv:{name}: a name may have 200 characters"):
+            import_history(store, history)
+    assert len(store) == 0
+
+
 def test_columns_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"when,what,on\n{MORNING},a.txt,Paper\n{MORNING + 60},b.txt,Tax\n")

@@ -239,7 +239,7 @@ class Session:
         """Put what the person says into the log; when this returns it is on the disk."""
         with self.changed:
             entry = kind(self.now(), *fields)
-            check_name(entry)
+            check_name(getattr(entry, "name", ""))
             self.recogniser.check(entry)
             self._append([entry], [None])
 

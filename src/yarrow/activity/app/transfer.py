@@ -16,6 +16,7 @@ from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Create, Declare, Entry, Rename
 from yarrow.activity.log.store import Store
 from yarrow.activity.log.validation import read_json, whole
+from yarrow.activity.model.checks import check_name
 from yarrow.activity.sources.activitywatch import event_of
 from yarrow.activity.sources.categories import Categories
 from yarrow.activity.sources.spans import GAP, Span, changes, read_spans
@@ -192,6 +193,10 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
         for at, name in switched:
             key = name.casefold()
             if key not in numbers:
+                try:
+                    check_name(name)
+                except ParameterError as error:
+                    raise DataError(str(error), source=history.bucket) from None
                 numbers[key] = max(store.next_activity(), max(numbers.values(), default=-1) + 1)
                 created.append(name)
             origin = f"{history.bucket}@switch:{at:.3f}"

@@ -27,13 +27,12 @@ def check_late(time: float, now: float) -> None:
         )
 
 
-def check_name(entry: Said) -> None:
+def check_name(name: str) -> None:
     """Raise an error if a new name is too long to be shown anywhere."""
-    length = len(getattr(entry, "name", ""))
-    if length > LONGEST_NAME:
+    if len(name) > LONGEST_NAME:
         raise ParameterError(
-            f"a name may have {LONGEST_NAME} characters, and this one has {length}: "
-            f"{getattr(entry, 'name', '')[:40]!r}..."
+            f"a name may have {LONGEST_NAME} characters, and this one has {len(name)}: "
+            f"{name[:40]!r}..."
         )
 
 
