@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "arrays.hpp"
-#include "classes.hpp"
-#include "loops.hpp"
-#include "undo.hpp"
-#include "vocabulary.hpp"
+#include "data/arrays.hpp"
+#include "data/classes.hpp"
+#include "data/vocabulary.hpp"
+#include "registry.hpp"
+#include "state/undo.hpp"
 
 namespace yarrow {
 

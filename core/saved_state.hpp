@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "mixture/saved.hpp"
 #include "model.hpp"
-#include "saved_mixture.hpp"
 
 // The exact training state of a model as named arrays, and back. `save_state` hands each array to
 // `put(name, numbers, lengths...)`, without lengths as one line. `restore_state` takes nothing on

@@ -6,9 +6,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../classes.hpp"
-#include "../rivals.hpp"
-#include "../rule.hpp"
+#include "data/classes.hpp"
+#include "learner/rivals.hpp"
+#include "rules/rule.hpp"
 
 namespace yarrow {
 

@@ -1,10 +1,10 @@
-#include "../model.hpp"
+#include "model.hpp"
 
 #include <set>
 
-#include "common.hpp"
-#include "dict_row.hpp"
-#include "model.hpp"
+#include "bindings/common.hpp"
+#include "bindings/dict_row.hpp"
+#include "bindings/python_model.hpp"
 
 namespace yarrow {
 

@@ -1,6 +1,6 @@
-#include "../saved_state.hpp"
+#include "saved_state.hpp"
 
-#include "model.hpp"
+#include "bindings/python_model.hpp"
 
 namespace yarrow {
 
