@@ -38,7 +38,7 @@ docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured
 pictures: .venv/bench ## the pictures of docs/decomposition.md, from real data (a minute)
 	$(BIN)/python tools/decomposition.py
 
-lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
+lint: .venv/dev ## ruff, mypy, clang-format, import and include layers, stubs of the core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(STUBS) build/stubs
@@ -46,6 +46,7 @@ lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/mypy
 	find core tests/core $(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/lint-imports
+	$(BIN)/python tools/core_layers.py
 
 format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs of the core
 	$(STUBS) src/yarrow

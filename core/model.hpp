@@ -378,17 +378,6 @@ class Model {
     return numbers;
   }
 
-  /// |w|^2 of what is left.
-  void recount_norms() {
-    const Blocks<W>& blocks = state().blocks;
-    for (int k = 0; k < blocks.columns(); ++k) {
-      double sum = 0;
-      for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
-        sum += square(blocks.data()[slot * blocks.stride() + k]);
-      state().columns[k].ww = square(state().columns[k].scale) * sum;
-    }
-  }
-
   /// Forgets the quarter of the features with the smallest weights.
   void prune() {
     if (past_) past_->remember_all(vocabulary);
@@ -410,7 +399,6 @@ class Model {
     state().groups.grow(vocabulary);
     learner->rebuild();
     learner->after_forgetting();
-    if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }
 
   Scores found_;

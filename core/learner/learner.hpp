@@ -5,52 +5,13 @@
 #include <vector>
 
 #include "data/costs.hpp"
+#include "learner/loop_list.hpp"
 #include "learner/outputs.hpp"
 #include "learner/rivals.hpp"
 #include "rules/rule.hpp"
 #include "state/state.hpp"
 
 namespace yarrow {
-
-/// The loop that a learner runs.
-enum class LoopKind {
-  affine,
-  diagonal,
-  projected,
-  whitened,
-  full,
-  full_row_inside,
-  factored,
-  soft_pull,
-  dual_pull,
-  elastic_pull,
-  cumulative_pull,
-  frequency_pull,
-  frequency_cumulative_pull,
-  frequency_dual_pull,
-  adagrad_mirror_pull,
-  adagrad_dual_pull,
-  ftrl_pull,
-  truncated_pull,
-  rounding_pull,
-  herded,
-  fading_visits,
-  fading_rows,
-  projected_fading_visits,
-  projected_fading_rows,
-  restarting,
-  l1_constrained,
-  elastic,
-  p_norm,
-  exponential,
-  exponential_signed,
-  voted,
-  largest,
-  surest,
-  feature_groups,
-  task_groups,
-  yarrow
-};
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {

@@ -1,8 +1,9 @@
 #pragma once
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <vector>
+
+#include "rules/rule.hpp"
 
 // One row, its true class and many rivals at once. All many-constraint updates of the project solve
 // one problem: the smallest change, measured by the covariance (or plainly), such that
@@ -16,18 +17,6 @@
 // iterate. Compared with SLSQP and with Hildreth's method in tests/linear_model/test_rivals.py.
 
 namespace yarrow {
-
-/// What a rule asks for when it meets many rivals at once.
-struct Slack {
-  double target = 1;  ///< the margin asked for, per unit of cost
-  double limit = std::numeric_limits<double>::infinity();  ///< slack priced limit*xi
-  double curvature = 0;                                    ///< slack priced xi^2/(2*curvature)
-  double kappa = 1;       ///< growth of the precision (confidence family)
-  double level_step = 0;  ///< shared by rivals exactly level with the target, if none is above
-};
-
-/// The many-rivals form of a rule: a pure function, like the rule itself.
-using SlackForm = Slack (*)(double weight, const double* parameters);
 
 struct Rival {
   int column;

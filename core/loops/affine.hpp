@@ -114,6 +114,17 @@ class AffineLoop {
       if (is_extreme(column.scale)) throw Error("the state's 'scale' has a number out of range");
   }
 
+  /// |w|^2 of what is left.
+  void after_forgetting(State<W>& state) const {
+    const Blocks<W>& blocks = state.blocks;
+    for (int k = 0; k < blocks.columns(); ++k) {
+      double sum = 0;
+      for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+        sum += square(blocks.data()[slot * blocks.stride() + k]);
+      state.columns[k].ww = square(state.columns[k].scale) * sum;
+    }
+  }
+
  private:
   /// One column: `Stride` is the number of planes.
   template <std::size_t Stride>

@@ -113,8 +113,52 @@ class L1Step {
   std::vector<Value> row_;
 };
 
+/// The features that may have a weight which is not 0, each once, for loops that must visit them
+/// all. It follows from the blocks, and may list some too many.
+struct Support final : ExtensionOf<Support> {
+  std::vector<Index> features;
+  std::vector<bool> listed;  ///< by feature
+  bool known = true;
+
+  bool is_copied_for_undo() const override { return false; }  // what was undone is listed too much
+  void truncate_features(std::size_t) override { known = false; }
+  void keep_features(const std::vector<Index>&) override { known = false; }
+  void restore(SavedState&, std::size_t, std::size_t) override { known = false; }
+
+  void add(Index feature) {
+    const auto at = static_cast<std::size_t>(feature);
+    if (at >= listed.size()) listed.resize(at + at / 2 + 16);
+    if (listed[at]) return;
+    listed[at] = true;
+    features.push_back(feature);
+  }
+
+  template <class W>
+  void find(const Blocks<W>& blocks) {
+    *this = {};
+    for (std::size_t f = 0; f < blocks.features(); ++f)
+      if (!is_zero(blocks, f)) add(static_cast<Index>(f));
+  }
+
+  template <class W>
+  void drop_zeros(const Blocks<W>& blocks) {
+    std::erase_if(features, [&](Index f) {
+      if (!is_zero(blocks, f)) return false;
+      listed[f] = false;
+      return true;
+    });
+  }
+
+ private:
+  template <class W>
+  static bool is_zero(const Blocks<W>& blocks, std::size_t feature) {
+    const W* cells = blocks.first() + feature * blocks.stride();
+    return std::all_of(cells, cells + blocks.columns(), [](W w) { return w == 0; });
+  }
+};
+
 /// The loop of the L1-norm-constrained Passive-Aggressive: a plain weight a feature. An update
-/// costs the row's features and those whose weight is not 0, which `state.support` lists.
+/// costs the row's features and those whose weight is not 0, which `Support` lists.
 template <class W>
 class L1ConstrainedLoop : public PlainWeights<W> {
   using PlainWeights<W>::intercept_;
@@ -149,8 +193,10 @@ class L1ConstrainedLoop : public PlainWeights<W> {
   }
   static bool is_still(const double* step) { return step[0] == 0; }
 
+  static void start(State<W>& state, const std::vector<double>&) { Support::start(state); }
+
   void apply(State<W>& state, const Row<W>& row, const Scores&, std::span<Move> moves) {
-    if (!state.support.is_known()) state.support.find(state.blocks);
+    if (!Support::of(state).known) Support::of(state).find(state.blocks);
     bool all_shrink = false;
     for (Move& m : moves) {  // all steps are found before the first is made
       solve(state, row, m);
@@ -160,8 +206,9 @@ class L1ConstrainedLoop : public PlainWeights<W> {
     }
     if (all_shrink && state.before_all_change) state.before_all_change();
     for (const Move& m : moves) walk(state, row, m);
-    for (std::size_t i = 0; i < row.size; ++i) state.support.add(row.index[i]);
-    if (all_shrink) state.support.drop_zeros(state.blocks);
+    Support& support = Support::of(state);
+    for (std::size_t i = 0; i < row.size; ++i) support.add(row.index[i]);
+    if (all_shrink) support.drop_zeros(state.blocks);
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -175,7 +222,7 @@ class L1ConstrainedLoop : public PlainWeights<W> {
     const double intercept = state.blocks.intercept()[m.column], sign = m.add > 0 ? 1 : -1;
     step_.start(beta_, std::abs(m.add));
     step_.add_weight(intercept);
-    for (const Index f : state.support.features) step_.add_weight(first[f * stride]);
+    for (const Index f : Support::of(state).features) step_.add_weight(first[f * stride]);
     step_.add_value(sign * intercept_, intercept);
     for (std::size_t i = 0; i < row.size; ++i)
       step_.add_value(sign * row.value[i], first[row.index[i] * stride]);
@@ -197,7 +244,7 @@ class L1ConstrainedLoop : public PlainWeights<W> {
       moved_.push_back(
           soft_threshold(first[row.index[i] * stride] + m.add * row.value[i], m.other));
     if (m.other > 0)
-      for (const Index f : state.support.features) {
+      for (const Index f : Support::of(state).features) {
         W& cell = first[f * stride];
         cell = static_cast<W>(soft_threshold(double{cell}, m.other));
       }

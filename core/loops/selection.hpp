@@ -17,10 +17,25 @@ namespace yarrow {
 template <class W>
 class Selected {
  public:
+  /// A list a column. They follow from the entry numbers, and so from the blocks.
+  struct Lists final : ExtensionOf<Lists> {
+    std::vector<std::vector<Index>> columns;
+
+    void add_column(int from, bool) override {
+      columns.push_back(from < 0 ? std::vector<Index>() : columns[from]);
+    }
+    void truncate_columns(int n) override { columns.resize(n); }
+    void restore(SavedState&, std::size_t, std::size_t n) override { columns.assign(n, {}); }
+  };
+  static void start(State<W>& state) { Lists::start(state).columns.resize(state.blocks.columns()); }
+  static const std::vector<Index>& list(const State<W>& state, int column) {
+    return Lists::of(state).columns[column];
+  }
+
   /// `arrivals`: how many features may enter before the next one is made.
   Selected(State<W>& state, int column, std::size_t plane, std::size_t arrivals)
       : state_(state),
-        list_(state.columns[column].selected),
+        list_(Lists::of(state).columns[column]),
         weights_(state.blocks.first() + column),
         entries_(weights_ + plane * state.blocks.capacity()) {
     if (!list_.empty()) last_ = entry(list_.back());
@@ -60,7 +75,7 @@ class Selected {
     for (int k = 0; k < blocks.columns(); ++k) {
       const W* entries = blocks.first() + k + plane * blocks.capacity();
       const auto entry = [&](Index f) { return entries[f * blocks.stride()]; };
-      std::vector<Index>& list = state.columns[k].selected;
+      std::vector<Index>& list = Lists::of(state).columns[k];
       list.clear();
       for (std::size_t f = 0; f < blocks.features(); ++f) {
         const W number = entry(static_cast<Index>(f));
@@ -145,6 +160,7 @@ class LargestLoop {
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {{0, true}, {0, false}};  // weights behind one scale a column; entry numbers
   }
+  static void start(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
 
   void set(const std::vector<double>& p, double intercept, bool /*average*/) {
     budget_ = static_cast<std::size_t>(p[0]);
@@ -251,10 +267,10 @@ class LargestLoop {
     state.columns[k].scale *= a;
     state.columns[k].ww *= a * a;
     if (!is_extreme(state.columns[k].scale)) return;
-    state.tell_before_change(state.columns[k].selected);
+    state.tell_before_change(Selected<W>::list(state, k));
     const auto fold = [&](W& cell) { cell = static_cast<W>(state.columns[k].scale * cell); };
     fold(state.blocks.intercept()[k]);
-    for (const Index f : state.columns[k].selected)
+    for (const Index f : Selected<W>::list(state, k))
       fold(state.blocks.first()[f * state.blocks.stride() + k]);
     state.columns[k].scale = 1;
     state.columns[k].ww = norm2(state, k);
@@ -289,7 +305,7 @@ class LargestLoop {
   double norm2(const State<W>& state, int k) const {
     const Blocks<W>& blocks = state.blocks;
     double sum = square(state.columns[k].scale * blocks.intercept()[k]);
-    for (const Index f : state.columns[k].selected)
+    for (const Index f : Selected<W>::list(state, k))
       sum += square(state.columns[k].scale * blocks.first()[f * blocks.stride() + k]);
     return sum;
   }
@@ -311,6 +327,7 @@ class SurestLoop : public ConfidenceLoop<W, Diagonal> {
   static std::vector<Plane> planes(bool /*average*/, double initial_variance) {
     return {{0, true}, {initial_variance, false}, {0, false}};  // mean, variance, entry number
   }
+  static void start(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
 
   void set(const std::vector<double>& p, double intercept, bool /*average*/) {
     Base::set({}, intercept, false);

@@ -1,5 +1,6 @@
 #pragma once
 #include "loops/plain_weights.hpp"
+#include "loops/votes.hpp"
 
 namespace yarrow {
 
@@ -29,6 +30,10 @@ class VotedLoop : public PlainWeights<W> {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
+  static void start(State<W>& state, const std::vector<double>&) {
+    VotesOfColumns<W>::start(state);
+  }
+
   static bool predicts_otherwise() { return true; }  // by votes, and not by the current vector
 
   void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
@@ -47,9 +52,10 @@ class VotedLoop : public PlainWeights<W> {
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     if (state.before_all_change) state.before_all_change();
     state.weights = weights;
-    state.votes.resize(state.blocks.columns());
+    std::vector<Votes<W>>& all = VotesOfColumns<W>::of(state).columns;
+    all.resize(state.blocks.columns());
     for (const Move& m : moves) {
-      Votes<W>& votes = state.votes[m.column];
+      Votes<W>& votes = all[m.column];
       add(state, row, m.column, 0, m.add);
       votes.add(row, m.add, now(state, m.column));
       if (max_vectors_ == 0 || votes.size() < max_vectors_) continue;
@@ -64,7 +70,8 @@ class VotedLoop : public PlainWeights<W> {
     x.resize(std::max(x.size(), state.blocks.features()));
     for (std::size_t i = 0; i < row.size; ++i) x[row.index[i]] = row.value[i];
     for (int k = 0; k < state.blocks.columns(); ++k)
-      out.score[k] = state.votes.empty() ? 0 : share_of_votes(state, row, x, k);
+      out.score[k] =
+          VotesOfColumns<W>::of(state).columns.empty() ? 0 : share_of_votes(state, row, x, k);
     for (std::size_t i = 0; i < row.size; ++i) x[row.index[i]] = 0;
   }
 
@@ -79,7 +86,7 @@ class VotedLoop : public PlainWeights<W> {
 
   double share_of_votes(const State<W>& state, const Row<W>& row, const std::vector<double>& x,
                         int k) const {
-    const Votes<W>& votes = state.votes[k];
+    const Votes<W>& votes = VotesOfColumns<W>::of(state).columns[k];
     const int oldest = state.blocks.capacity() + k;
     double score = intercept_ * state.blocks.intercept()[oldest];
     for (std::size_t i = 0; i < row.size; ++i)

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "data/row.hpp"
+#include "simd/kernels/layout.hpp"
 
 namespace yarrow {
 
@@ -14,10 +14,8 @@ namespace yarrow {
 /// bent_row.hpp walks over them. Three pieces come before all: the intercept's, and two of nobody,
 /// which fill up registers.
 template <class W>
-struct Bends {
+struct Bends : PieceLayout {
   static constexpr Index knots = 7, most_paired = 4;
-  /// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
-  enum Number { weight, precision, hits, visits, numbers };
 
   std::vector<std::vector<W>> columns;  ///< by column of the learner
 

@@ -20,7 +20,7 @@ class BentExpert {
     gain_.resize(n);
     double growth = 0;
     for (std::size_t k = 0; k < n; ++k) {
-      const W* intercept = state.few.bends.intercept_of(k);
+      const W* intercept = MixtureState<W>::of(state).few.bends.intercept_of(k);
       const double sign = columns.sign(static_cast<int>(k), c);
       const double margin = sign * (walk.bent_sums[k].product * walk.pieces.length +
                                     experts.intercept * intercept[Bends<W>::weight]);
@@ -37,7 +37,7 @@ class BentExpert {
   void move(State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns, int c,
             W times) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      W* const column = state.few.bends.columns[k].data();
+      W* const column = MixtureState<W>::of(state).few.bends.columns[k].data();
       walk.pieces.learn(column, step_[k], gain_[k], times, columns.sign(k, c) > 0);
       W& precision = column[Bends<W>::precision];  // the intercept's
       const W x = static_cast<W>(experts.intercept);

@@ -6,6 +6,7 @@
 
 #include "mixture/mixture.hpp"
 #include "rules/arow.hpp"
+#include "simd/kernels/layout.hpp"
 
 namespace yarrow {
 
@@ -19,9 +20,9 @@ namespace yarrow {
 ///   naive Bayes (naive_bayes.hpp): few features by the pieces of bent rows, many by themselves,
 ///       some by both;
 ///   AROW with a full covariance, which all classes share, for few features, else silent.
-struct Experts {
+struct Experts : ExpertLayout {
   /// The straight ones are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t arows = 4, straight = 6, bent = 6, bayes = 7, full = 8;
+  static constexpr std::size_t bent = straight, bayes = 7, full = 8;
   static constexpr std::size_t all = Mixture::experts;
 
   /// Planes of a block: for each straight expert and each column all weights, then all P - 1 and G,

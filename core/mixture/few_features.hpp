@@ -8,7 +8,7 @@
 
 #include "mixture/bends.hpp"
 #include "mixture/full_weights.hpp"
-#include "simd/pairs.hpp"
+#include "simd/reductions.hpp"
 
 namespace yarrow {
 
@@ -52,7 +52,6 @@ struct FewFeatures {
   std::vector<Index> features;  ///< by number
   Amount amount = Amount::few;  ///< of features
 
-  bool in_use() const { return !bends.columns.empty(); }  ///< else nobody asked for it
   void start() {
     bends.start();
     full.start();
@@ -125,12 +124,10 @@ struct FewFeatures {
   void end() { become(Amount::many); }
 
   void add_column(int from, bool mirrored) {
-    if (!in_use()) return;
     bends.add_column(from, mirrored);
     full.add_column(from, mirrored);
   }
   void truncate_columns(int n) {
-    if (!in_use()) return;
     bends.columns.resize(n);
     full.columns.resize(n);
   }

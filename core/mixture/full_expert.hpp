@@ -21,7 +21,7 @@ class FullExpert {
     share_ = 0;
     fill(step_, state.blocks.columns(), 0);
     if (!walk.few()) return 0;
-    const FullWeights<W>& full = state.few.full;
+    const FullWeights<W>& full = MixtureState<W>::of(state).few.full;
     margins_.resize(step_.size());
     for (std::size_t k = 0; k < step_.size(); ++k)
       margins_[k] =
@@ -47,7 +47,7 @@ class FullExpert {
   }
 
   void move(State<W>& state) const {
-    FullWeights<W>& full = state.few.full;
+    FullWeights<W>& full = MixtureState<W>::of(state).few.full;
     for (std::size_t k = 0; k < step_.size(); ++k)
       if (step_[k] != 0)
         for (std::size_t i = 0; i < full.size; ++i) full.columns[k][i] += step_[k] * h_[i];

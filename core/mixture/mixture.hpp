@@ -23,10 +23,8 @@ struct Mixture {
   static constexpr double most = 3;  ///< that an expert may say
   Numbers mean{};
   std::array<Numbers, places> covariance{};
-  bool in_use = false;
 
   void start(const double* weights, const double* variances) {
-    in_use = true;
     for (int e = 0; e < experts; ++e) {
       mean[e] = weights[e];
       covariance[e][e] = variances[e];

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "mixture/mixture_state.hpp"
 #include "simd/dispatch.hpp"
-#include "state/state.hpp"
 
 // Columns of any size, brought to one scale while they stream by, without a pass beforehand and
 // without touching what a row does not have. A feature keeps the number n of its visits and the
@@ -98,9 +98,9 @@ struct ColumnStatistics {
   /// one more would no longer change them; true: this is to be done now.
   template <class W>
   bool finish_row(State<W>& state) const {
-    if (++state.counted < round) return false;
+    if (++MixtureState<W>::of(state).counted < round) return false;
     if (state.before_all_change) state.before_all_change();
-    state.counted /= 2;
+    MixtureState<W>::of(state).counted /= 2;
     return true;
   }
 };

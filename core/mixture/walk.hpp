@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mixture/bent_row.hpp"
+#include "mixture/experts.hpp"
 #include "mixture/naive_bayes.hpp"
 #include "mixture/standardized.hpp"
 #include "simd/expert_sums.hpp"
@@ -44,11 +45,12 @@ template <class W>
 struct Walker {
   const State<W>& state;
   const Experts& experts;
+  const MixtureState<W>& own = MixtureState<W>::of(state);
 
   /// What the experts say of a row, standardised, and what the mixture makes of it.
   template <bool Learns>
   void listen(const Row<W>& row, Walk<W>& walk) const {
-    walk.amount = state.few.amount;
+    walk.amount = own.few.amount;
     go_straight<Learns>(row, walk);
     sum_of_few(row, false, walk);
     const std::size_t columns = state.blocks.columns();
@@ -56,7 +58,7 @@ struct Walker {
     walk.said.resize(columns);
     for (std::size_t k = 0; k < columns; ++k) {
       ask_experts(walk, k, walk.said[k]);
-      walk.scores[k] = state.mixture.score(walk.said[k]);
+      walk.scores[k] = own.mixture.score(walk.said[k]);
     }
   }
 
@@ -87,9 +89,9 @@ struct Walker {
     walk.bent_sums.resize(columns);
     walk.full_products.resize(columns);
     for (std::size_t k = 0; k < columns; ++k) {
-      walk.bent_sums[k] = walk.pieces.sums(state.few.bends.columns[k].data(),
+      walk.bent_sums[k] = walk.pieces.sums(own.few.bends.columns[k].data(),
                                            static_cast<W>(experts.smoothing), walk.lean[k]);
-      if (walk.few()) walk.full_products[k] = walk.values.dot(state.few.full.columns[k].data() + 1);
+      if (walk.few()) walk.full_products[k] = walk.values.dot(own.few.full.columns[k].data() + 1);
     }
   }
 
@@ -114,13 +116,14 @@ struct Walker {
   ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }
 
  private:
+  using Counts = typename MixtureState<W>::Counts;
   static constexpr std::size_t width = lanes_of<W>;
 
   /// Finds the values of few features, and their knots. Returns whether somebody can say something.
   bool bend(const Row<W>& row, bool with_new, Walk<W>& walk) const {
     const W* const deviations = walk.few() ? nullptr : statistics().deviations(state);
-    const std::size_t features = state.few.find(row, walk.row.values.data(), deviations,
-                                                state.blocks.stride(), with_new, walk.values);
+    const std::size_t features = own.few.find(row, walk.row.values.data(), deviations,
+                                              state.blocks.stride(), with_new, walk.values);
     walk.pieces.bend(walk.values, walk.few() && features <= Bends<W>::most_paired);
     return walk.few() || walk.values.size > 0;
   }
@@ -132,18 +135,18 @@ struct Walker {
 
   /// What a visit and a row say of each column, whatever the features.
   void find_leans(Walk<W>& walk) const {
-    find_odds(&Column::hits, state.visits, experts.smoothing_of_all, walk.lean);
-    find_odds(&Column::weight, state.weight, experts.smoothing, walk.prior);
+    find_odds(&Counts::hits, own.visits, experts.smoothing_of_all, walk.lean);
+    find_odds(&Counts::weight, own.weight, experts.smoothing, walk.prior);
     for (W& lean : walk.lean) lean = -lean;
   }
 
   /// Whether rows of a class are counted rather than others, by column.
-  void find_odds(double Column::* count, double all, double smoothing, std::vector<W>& odds) const {
+  void find_odds(double Counts::* count, double all, double smoothing, std::vector<W>& odds) const {
     if (odds.size() != line()) odds.resize(line());
     for (std::size_t k = 0; k < odds.size(); k += width) {
       Lanes<W> hits, rest;
       for (std::size_t l = 0; l < width; ++l) {
-        const double n = k + l < state.columns.size() ? state.columns[k + l].*count : 0;
+        const double n = k + l < own.columns.size() ? own.columns[k + l].*count : 0;
         hits[l] = static_cast<W>(n + smoothing);
         rest[l] = static_cast<W>(std::max(0.0, all - n) + smoothing);
       }
@@ -245,10 +248,10 @@ struct Walker {
     if (walk.bent)
       scores[Experts::bent] =
           walk.bent_sums[column].product * walk.pieces.length +
-          experts.intercept * state.few.bends.intercept_of(column)[Bends<W>::weight];
+          experts.intercept * own.few.bends.intercept_of(column)[Bends<W>::weight];
     if (walk.few())
       scores[Experts::full] = walk.full_products[column] * walk.row.to_predict +
-                              experts.intercept * state.few.full.columns[column][0];
+                              experts.intercept * own.few.full.columns[column][0];
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::heard(e) * scores[e]);
   }

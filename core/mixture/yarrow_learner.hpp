@@ -28,8 +28,9 @@ class YarrowLearner final : public Learner<W> {
   explicit YarrowLearner(const Recipe& recipe)
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
         experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
-    state.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
-    state.few.start();
+    MixtureState<W>& own = MixtureState<W>::start(state);
+    own.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
+    own.few.start();
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -72,13 +73,13 @@ class YarrowLearner final : public Learner<W> {
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     double sum = 0;
     for (std::size_t e = 0; e < Experts::straight; ++e)
-      sum += state.mixture.mean[e] * Experts::heard(e) * static_cast<double>(cell[e * capacity]) *
+      sum += own().mixture.mean[e] * Experts::heard(e) * static_cast<double>(cell[e * capacity]) *
              (e == 0 ? own_factor(slot, column) : 1);
-    if (state.few.amount != Amount::few) return sum;
+    if (own().few.amount != Amount::few) return sum;
     const std::size_t number =
-        slot == 0 ? 0 : state.few.number_of(static_cast<Index>(slot - 1)) + 1;
+        slot == 0 ? 0 : own().few.number_of(static_cast<Index>(slot - 1)) + 1;
     if (number > FewFeatures<W>::most) return sum;
-    return sum + state.mixture.mean[Experts::full] * state.few.full.columns[column][number];
+    return sum + own().mixture.mean[Experts::full] * own().few.full.columns[column][number];
   }
   std::vector<W> weights() const override {
     const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
@@ -104,9 +105,9 @@ class YarrowLearner final : public Learner<W> {
   void rebuild() override {
     const std::size_t capacity = state.blocks.capacity();
     const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
-    bool fits = state.visits >= 0 && state.weight >= 0 && !state.few.bends.has_negative();
-    for (const Column& column : state.columns)
-      fits = fits && is_part(column.hits, state.visits) && is_part(column.weight, state.weight);
+    bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.bends.has_negative();
+    for (const auto& column : own().columns)
+      fits = fits && is_part(column.hits, own().visits) && is_part(column.weight, own().weight);
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
       const W* const cells = state.blocks.data() + slot * state.blocks.stride();
       const W* const statistics =
@@ -117,9 +118,9 @@ class YarrowLearner final : public Learner<W> {
         fits = fits && cells[i] >= 0;
       for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
         fits = fits && is_part(cells[i], visits);
-      if (slot == 0 || state.few.amount == Amount::many) continue;
+      if (slot == 0 || own().few.amount == Amount::many) continue;
       // Halved again and again, the smallest number of visits becomes 0.
-      const std::size_t number = state.few.number_of(static_cast<Index>(slot - 1));
+      const std::size_t number = own().few.number_of(static_cast<Index>(slot - 1));
       fits = fits && (visits == 0 || number < FewFeatures<W>::most);
     }
     if (!fits) throw Error("the state's counts do not belong together");
@@ -136,16 +137,18 @@ class YarrowLearner final : public Learner<W> {
   }
 
   Walker<W> walker() const { return {state, experts_}; }
+  MixtureState<W>& own() { return MixtureState<W>::of(state); }
+  const MixtureState<W>& own() const { return MixtureState<W>::of(state); }
 
   /// By what the first AROW sees values of a feature multiplied.
   double own_factor(std::size_t slot, int column) const {
-    if (slot == 0 || state.few.amount == Amount::few) return 1;
+    if (slot == 0 || own().few.amount == Amount::few) return 1;
     const std::size_t capacity = state.blocks.capacity();
     const W* cells = state.blocks.data() + slot * state.blocks.stride();
     const double visits = cells[Experts::statistics * capacity];
     if (visits == 0) return 0;
     return std::abs(log_odds(cells[Experts::hits * capacity + column], visits, experts_.smoothing) -
-                    log_odds(state.columns[column].hits, state.visits, experts_.smoothing_of_all));
+                    log_odds(own().columns[column].hits, own().visits, experts_.smoothing_of_all));
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
@@ -154,7 +157,7 @@ class YarrowLearner final : public Learner<W> {
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
     const Mixture::Step mixture_step =
-        state.mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
+        own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
     if (!walk_.values.strangers.empty()) meet_features(row);
     const Columns columns = this->columns();
     const double growth =
@@ -169,7 +172,7 @@ class YarrowLearner final : public Learner<W> {
       move_few(columns, c, times);
       count(row, c, times);
     }
-    state.mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
+    own().mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
     if (walker().statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
@@ -181,18 +184,18 @@ class YarrowLearner final : public Learner<W> {
 
   /// With its new features the row is one of few, or no longer.
   void meet_features(const Row<W>& row) {
-    const std::size_t features = state.few.features.size() + walk_.values.strangers.size();
+    const std::size_t features = own().few.features.size() + walk_.values.strangers.size();
     const bool were_few = walk_.few();
     walk_.amount = FewFeatures<W>::amount_of(features);
     if (were_few && !walk_.few()) walker().template go_straight<true>(row, walk_);
-    state.few.make_room(features);
+    own().few.make_room(features);
     walker().sum_of_few(row, true, walk_);
   }
 
   /// What is done for few features, as far as they still are.
   void move_few(Columns columns, int c, W times) {
-    state.few.become(walk_.amount);
-    for (const Index feature : walk_.values.strangers) state.few.add_feature(feature);
+    own().few.become(walk_.amount);
+    for (const Index feature : walk_.values.strangers) own().few.add_feature(feature);
     if (walk_.bent) bent_.move(state, experts_, walk_, columns, c, times);
     if (walk_.few()) full_.move(state);
   }
@@ -212,11 +215,11 @@ class YarrowLearner final : public Learner<W> {
       W* const cells = state.blocks.first() + Experts::hits * capacity + k;
       if (k < last || !is_last_beside)
         for (std::size_t i = 0; i < row.size; ++i) cells[row.index[i] * stride] += times;
-      state.columns[k].hits += values;
-      state.columns[k].weight += weight;
+      own().columns[k].hits += values;
+      own().columns[k].weight += weight;
     }
-    state.visits += values;
-    state.weight += weight;
+    own().visits += values;
+    own().weight += weight;
   }
 
   void halve_counts() {
@@ -224,13 +227,13 @@ class YarrowLearner final : public Learner<W> {
     W* cells = state.blocks.data() + Experts::hits * capacity;
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot, cells += stride)
       for (std::size_t k = 0; k <= capacity; ++k) cells[k] /= 2;  // hits, and visits behind them
-    for (Column& column : state.columns) {
+    for (auto& column : own().columns) {
       column.hits /= 2;
       column.weight /= 2;
     }
-    state.visits /= 2;
-    state.weight /= 2;
-    state.few.bends.halve_counts();
+    own().visits /= 2;
+    own().weight /= 2;
+    own().few.bends.halve_counts();
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a
@@ -269,7 +272,7 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double largest_weight() const {
-    double most = state.few.largest_weight();
+    double most = own().few.largest_weight();
     for (std::size_t e = 0; e < Experts::straight; ++e) most = std::max(most, state.largest(e));
     return most;
   }

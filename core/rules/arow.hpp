@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 
-#include "learner/rivals.hpp"
 #include "rules/rule.hpp"
 
 // AROW (Crammer, Kulesza & Dredze 2013): minimises, for a Gaussian over weights,

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 
-#include "learner/rivals.hpp"
 #include "rules/rule.hpp"
 
 // MIRA (Crammer & Singer 2003), the ultraconservative original: the next weights are the shortest

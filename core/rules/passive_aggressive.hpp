@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 
-#include "learner/rivals.hpp"
 #include "rules/rule.hpp"
 
 // Passive-Aggressive (Crammer et al. 2006): min 1/2 |w - w_t|^2 with the margin z.w >= target,

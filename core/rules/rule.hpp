@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 // A rule is a pure function of scalars: it is told about one row and answers with two numbers.
 // Loops own everything else (walking the row, classes, growth, averaging, saving).
 
@@ -48,6 +50,18 @@ struct Asked {
 /// doubles. `parameters` holds the hyper-parameters in the order in which the rule names them;
 /// `step` has room for the two answers and for a new `memory`, which stays if nothing is written.
 using Rule = void (*)(const Situation* situation, const double* parameters, double* step);
+
+/// What a rule asks for when it meets many rivals at once.
+struct Slack {
+  double target = 1;  ///< the margin asked for, per unit of cost
+  double limit = std::numeric_limits<double>::infinity();  ///< slack priced limit*xi
+  double curvature = 0;                                    ///< slack priced xi^2/(2*curvature)
+  double kappa = 1;       ///< growth of the precision (confidence family)
+  double level_step = 0;  ///< shared by rivals exactly level with the target, if none is above
+};
+
+/// The many-rivals form of a rule: a pure function, like the rule itself.
+using SlackForm = Slack (*)(double weight, const double* parameters);
 
 /// The C form of a rule written as a C++ function that returns its step by value.
 template <auto F>

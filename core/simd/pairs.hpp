@@ -210,30 +210,6 @@ struct Ending {
   }
 };
 
-/// N sums over the places of a row: `term(places, sums)` adds to each. The last places are filled
-/// up with zeros; so a term of value 0 must be 0, and what it sets may lie up to `spare_places`
-/// behind the end of the row.
-template <int N, class W, class Term>
-[[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W> row, Term term) {
-  if (row.size == 0) return {};
-  Pair front[N] = {}, back[N] = {};
-  std::size_t i = 0;
-  for (; i + 4 < row.size; i += 4) {
-    term(Places<W, Pair>(row, i), front);
-    term(Places<W, Pair>(row, i + 2), back);
-  }
-  const Ending<W> ending(row, i);
-  term(ending.places(0, i), front);
-  term(ending.places(2, i + 2), back);
-  std::array<double, N> sums;
-  for (int j = 0; j < N; ++j) {
-    const Pair both = front[j] + back[j];
-    sums[j] = both[0] + both[1];
-  }
-  return sums;
-}
-constexpr std::size_t spare_places = 3;
-
 /// The same number at all places.
 template <class N>
 inline N everywhere(double x) {

@@ -1,11 +1,14 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "data/arrays.hpp"
@@ -28,6 +31,32 @@ struct SavedArray {
     for (const std::size_t length : shape) n *= length;
     return n;
   }
+};
+
+/// Takes named arrays one by one and hands each to whoever keeps them, by its type and its shape.
+class ArrayWriter {
+ public:
+  using Shape = std::vector<std::size_t>;
+
+  /// `keep(name, numbers, shape)` for vectors of any type of number.
+  template <class Keep>
+  ArrayWriter(Keep keep)  // NOLINT: a lambda is one
+      : keep_([keep](const char* name, Numbers numbers, const Shape& shape) {
+          std::visit([&](auto& of_type) { keep(name, std::move(of_type), shape); }, numbers);
+        }) {}
+
+  /// Without lengths it is one line.
+  void operator()(const char* name, auto numbers, auto... lengths) const {
+    Shape shape = {static_cast<std::size_t>(lengths)...};
+    if (shape.empty()) shape = {numbers.size()};
+    keep_(name, std::move(numbers), shape);
+  }
+
+ private:
+  using Numbers = std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>,
+                               std::vector<std::int32_t>, std::vector<std::int64_t>,
+                               std::vector<std::uint64_t>>;
+  std::function<void(const char*, Numbers, const Shape&)> keep_;
 };
 
 /// What the numbers of an array may be; all are finite.

@@ -11,13 +11,11 @@
 
 #include "data/groups.hpp"
 #include "data/row.hpp"
-#include "loops/votes.hpp"
-#include "mixture/few_features.hpp"
-#include "mixture/mixture.hpp"
-#include "simd/pairs.hpp"
+#include "simd/reductions.hpp"
 #include "state/blocks.hpp"
 #include "state/calibration.hpp"
 #include "state/covariance.hpp"
+#include "state/extension.hpp"
 #include "state/small_matrix.hpp"
 
 namespace yarrow {
@@ -59,9 +57,6 @@ struct Column {
   double updates = 0;    ///< how often the column moved
   double memory = 0;     ///< what the rule keeps; top1 has one problem and uses the first column's
   double restarts = 0;   ///< how often its variances were set back to the prior
-  double hits = 0;       ///< naive Bayes: values in rows of its class
-  double weight = 0;     ///< naive Bayes: of rows of its class
-  std::vector<Index> selected;        ///< selection: features in the order of entry
   std::vector<double> group_squares;  ///< groups: their sums of squares
   TriangularRoot factor_root;         ///< factored: L L' = I + U'D U
 };
@@ -78,10 +73,6 @@ struct Scalars {
   double shrink = 1;    ///< proximal: weights are stored times this (elastic net)
   Bound weights, sums;
   Calibration calibration;
-  Mixture mixture;     ///< of experts: what each is worth
-  double counted = 0;  ///< standardised columns: rows that their counts refer to
-  double visits = 0;   ///< naive Bayes: values in all rows
-  double weight = 0;   ///< naive Bayes: of all rows
 };
 
 /// The features of the rows learned so far, as long as they are few. Most classes appear early, and
@@ -106,59 +97,15 @@ struct Touched {
   }
 };
 
-/// The features that may have a weight which is not 0, each once, for loops that must visit them
-/// all. It follows from the blocks, and may list some too many.
-struct Support {
-  std::vector<Index> features;
-  std::vector<bool> listed;  ///< by feature
-  bool known = true;
-
-  bool is_known() const { return known; }
-  void forget() { known = false; }
-
-  void add(Index feature) {
-    const auto at = static_cast<std::size_t>(feature);
-    if (at >= listed.size()) listed.resize(at + at / 2 + 16);
-    if (listed[at]) return;
-    listed[at] = true;
-    features.push_back(feature);
-  }
-
-  template <class W>
-  void find(const Blocks<W>& blocks) {
-    *this = {};
-    for (std::size_t f = 0; f < blocks.features(); ++f)
-      if (!is_zero(blocks, f)) add(static_cast<Index>(f));
-  }
-
-  template <class W>
-  void drop_zeros(const Blocks<W>& blocks) {
-    std::erase_if(features, [&](Index f) {
-      if (!is_zero(blocks, f)) return false;
-      listed[f] = false;
-      return true;
-    });
-  }
-
- private:
-  template <class W>
-  static bool is_zero(const Blocks<W>& blocks, std::size_t feature) {
-    const W* cells = blocks.first() + feature * blocks.stride();
-    return std::all_of(cells, cells + blocks.columns(), [](W w) { return w == 0; });
-  }
-};
-
 /// Everything a model has learned, and all that saving must keep. Copying it is a checkpoint.
 template <class W>
 struct State : Scalars {
   explicit State(Blocks<W> b) : blocks(std::move(b)) { columns.resize(blocks.columns()); }
 
   Blocks<W> blocks;
-  Covariances covariances;  ///< full ones; else all numbers of a feature stand in its block
-  FewFeatures<W> few;       ///< beside the blocks, where there are few
+  Covariances covariances;   ///< full ones; else all numbers of a feature stand in its block
+  OwnedExtension extension;  ///< what only this learner's loop keeps, if it keeps something
   Touched touched;
-  Support support;
-  std::vector<Votes<W>> votes;  ///< voted Perceptron: per column; others: none
   Groups groups;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
   std::function<void(std::span<const Index>)> before_change;  ///< or of which features, if few
@@ -174,13 +121,7 @@ struct State : Scalars {
     blocks.add_column();
     columns.push_back(from < 0 ? Column{} : Column(columns[from]));
     if (from < 0) columns.back().scale_sum = t;  // a fresh column had scale 1 so far
-    if (mirrored) {
-      columns.back().hits = visits - columns.back().hits;
-      columns.back().weight = weight - columns.back().weight;
-    }
-    few.add_column(from, mirrored);
-    if (!votes.empty()) votes.push_back(from < 0 ? Votes<W>() : votes[from]);
-    if (!votes.empty() && mirrored) votes.back().mirror();
+    if (extension) extension->add_column(from, mirrored);
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -196,9 +137,8 @@ struct State : Scalars {
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
     covariances.truncate_columns(columns);
-    few.truncate_columns(columns);
     this->columns.resize(columns);
-    if (!votes.empty()) votes.resize(columns);
+    if (extension) extension->truncate_columns(columns);
   }
 
   void grow_features(std::size_t features) {
@@ -209,7 +149,7 @@ struct State : Scalars {
   void truncate_features(std::size_t features) {
     if (features < blocks.features()) {
       touched.forget();
-      support.forget();
+      if (extension) extension->truncate_features(features);
     }
     blocks.truncate_features(features);
     covariances.truncate(features + 1);
@@ -219,12 +159,10 @@ struct State : Scalars {
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
     touched.forget();
-    support.forget();
-    for (Votes<W>& v : votes) v.keep_features(keep);
     blocks.keep_features(keep);
     covariances.keep_features(keep);
-    few.end();  // its features have other numbers now
     groups.truncate(0);
+    if (extension) extension->keep_features(keep);
   }
 
   double largest(std::size_t plane) const {
@@ -269,46 +207,5 @@ struct Move {
   double add, other;
   double v;  ///< z'Sigma z of the whole signed example
 };
-
-inline double square(double x) { return x * x; }
-
-/// N sums over n places at once, in the four lanes of `pair_sums` and with the same bits. Two lanes
-/// at a time if there are many sums, so that all of them stay in registers.
-template <int N, class Term>
-inline std::array<double, N> lane_sums(std::size_t n, Term term) {
-  constexpr std::size_t at_once = N > 4 ? 2 : 4;
-  double lanes[4][N] = {};
-  for (std::size_t lane = 0; lane < 4; lane += at_once) {
-    double sums[at_once][N] = {};
-    std::size_t i = lane;
-    for (; i + at_once <= n; i += 4)
-      for (std::size_t k = 0; k < at_once; ++k) term(i + k, sums[k]);
-    for (std::size_t k = 0; i + k < n; ++k) term(i + k, sums[k]);
-    for (std::size_t k = 0; k < at_once; ++k) std::copy_n(sums[k], N, lanes[lane + k]);
-  }
-  std::array<double, N> sums;
-  for (int j = 0; j < N; ++j) sums[j] = (lanes[0][j] + lanes[2][j]) + (lanes[1][j] + lanes[3][j]);
-  return sums;
-}
-
-template <class W>
-inline double squared_norm(const Row<W>& row) {
-  const auto [xx] = pair_sums<1>(row, [](auto at, auto* sum) {
-    const auto x = at.values();
-    *sum += x * x;
-  });
-  return xx;
-}
-
-/// Visits columns 0..n-1 in tiles whose width the compiler knows, so that their sums stay in
-/// registers: f(tile, first column), where `decltype(tile)::value` is the width.
-template <class F>
-inline void for_tiles(std::size_t n, F f) {
-  std::size_t at = 0;
-  for (; at + 8 <= n; at += 8) f(std::integral_constant<int, 8>{}, at);
-  for (; at + 4 <= n; at += 4) f(std::integral_constant<int, 4>{}, at);
-  for (; at + 2 <= n; at += 2) f(std::integral_constant<int, 2>{}, at);
-  for (; at < n; ++at) f(std::integral_constant<int, 1>{}, at);
-}
 
 }  // namespace yarrow

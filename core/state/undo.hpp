@@ -24,7 +24,7 @@ class Undo {
       scalars_.emplace(state);
       features_ = state.blocks.features();
       intercept_.assign(state.blocks.intercept(), state.blocks.first());
-      few_ = state.few;
+      if (state.extension && state.extension->is_copied_for_undo()) extension_ = state.extension;
       state.before_all_change = [this] { remember_all(); };
       state.before_change = [this](std::span<const Index> features) { remember(features); };
     }
@@ -75,7 +75,7 @@ class Undo {
       std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + places_[i] * stride);
     std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
     state.truncate_features(features_);
-    state.few = few_;
+    if (extension_) state.extension = extension_;
     static_cast<Scalars&>(state) = *scalars_;
   }
 
@@ -85,7 +85,7 @@ class Undo {
   std::size_t features_ = 0;
   std::vector<W> blocks_, intercept_;
   std::vector<Index> places_;
-  FewFeatures<W> few_;
+  OwnedExtension extension_;
 };
 
 /// What a model was, as far as later calls change it.

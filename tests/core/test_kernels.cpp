@@ -44,7 +44,7 @@ void covariances_agree(std::size_t size) {
 
 void bends_agree(std::size_t size) {
   const std::size_t padded = (size + 7) / 8 * 8, pieces = 2 * padded + 1;
-  std::vector<float> column = some_numbers(pieces * Bends<float>::numbers, 0), other = column;
+  std::vector<float> column = some_numbers(pieces * PieceLayout::numbers, 0), other = column;
   std::vector<Index> places = some_features(padded);
   for (Index& place : places) place = 2 * place;
   const std::vector<float> below = some_numbers(padded, 0), above = some_numbers(padded, 0);
@@ -92,7 +92,8 @@ void statistics_agree(std::size_t size) {
 /// Two columns: 12 weights, 12 confidences, 2 hits and 3 statistics a block.
 template <bool HasOwn>
 void columns_agree(std::size_t size) {
-  constexpr std::size_t stride = 32, n = 2 * Experts::straight, arows = 2 * Experts::arows;
+  constexpr std::size_t stride = 32, n = 2 * ExpertLayout::straight,
+                        arows = 2 * ExpertLayout::arows;
   std::vector<float> blocks = some_numbers(size * stride, 0), other = blocks;
   const std::vector<Index> features = some_features(size);
   const std::vector<float> values = some_numbers(size, -9), lines = some_numbers(4 * size, -9);

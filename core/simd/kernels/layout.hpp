@@ -1,17 +1,27 @@
 #pragma once
 #include <array>
 
-#include "mixture/bends.hpp"
-#include "mixture/experts.hpp"
 #include "simd/lanes_128.hpp"
 
-// What the walks of dispatch.hpp are told, and what they return.
+// What the walks of dispatch.hpp are told, and what they return: how the numbers of the mixture's
+// experts stand in memory, which is all that they know of it.
 
 namespace yarrow {
 
 /// Where confidence, and the sum of squared gradients, end.
 constexpr double most_precision = 1e30;
 constexpr double most_deviations = 2;  ///< of a standardised value (standardized.hpp)
+
+/// The straight experts of a block, whose score is a sum of weight times value, stand side by side:
+/// for each and each column all weights, then all P - 1 and G. The first of them are AROWs.
+struct ExpertLayout {
+  static constexpr std::size_t arows = 4, straight = 6;
+};
+
+/// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
+struct PieceLayout {
+  enum Number { weight, precision, hits, visits, numbers };
+};
 
 /// The statistics of all features.
 template <class W>
