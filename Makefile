@@ -45,7 +45,7 @@ pictures: .venv/bench ## the pictures of README.md and docs/decomposition.md (a 
 	$(BIN)/python tools/why.py
 	$(BIN)/python tools/decomposition.py
 
-lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
+lint: .venv/dev ## ruff, mypy, clang-format, import and include layers, stubs of the core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(STUBS) build/stubs
@@ -53,6 +53,7 @@ lint: .venv/dev ## ruff, mypy, clang-format, import layers, stubs of the core
 	$(BIN)/mypy
 	find core tests/core $(CPP) | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/lint-imports
+	$(BIN)/python tools/core_layers.py
 
 format: .venv/dev ## rewrite Python and C++ in the house style, renew the stubs of the core
 	$(STUBS) src/yarrow

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "arrays.hpp"
-#include "classes.hpp"
-#include "loops.hpp"
-#include "undo.hpp"
-#include "vocabulary.hpp"
+#include "data/arrays.hpp"
+#include "data/classes.hpp"
+#include "data/vocabulary.hpp"
+#include "registry.hpp"
+#include "state/undo.hpp"
 
 namespace yarrow {
 
@@ -378,17 +378,6 @@ class Model {
     return numbers;
   }
 
-  /// |w|^2 of what is left.
-  void recount_norms() {
-    const Blocks<W>& blocks = state().blocks;
-    for (int k = 0; k < blocks.columns(); ++k) {
-      double sum = 0;
-      for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
-        sum += square(blocks.data()[slot * blocks.stride() + k]);
-      state().columns[k].ww = square(state().columns[k].scale) * sum;
-    }
-  }
-
   /// Forgets the quarter of the features with the smallest weights.
   void prune() {
     if (past_) past_->remember_all(vocabulary);
@@ -410,7 +399,6 @@ class Model {
     state().groups.grow(vocabulary);
     learner->rebuild();
     learner->after_forgetting();
-    if (learner->recipe().loop == LoopKind::affine) recount_norms();
   }
 
   Scores found_;

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "model.hpp"
-#include "saved_mixture.hpp"
+#include "state/saved_arrays.hpp"
 
-// The exact training state of a model as named arrays, and back. `save_state` hands each array to
-// `put(name, numbers, lengths...)`, without lengths as one line. `restore_state` takes nothing on
-// trust: what it accepts can be predicted with and learned from.
+// The exact training state of a model as named arrays, and back. What only one loop keeps, its
+// extension saves (state/extension.hpp). `restore_state` takes nothing on trust: what it accepts
+// can be predicted with and learned from.
 
 namespace yarrow {
 
@@ -27,74 +27,6 @@ inline const ColumnNumber column_numbers[] = {
     {"column_memory", &Column::memory, {}, true},
     {"restarts", &Column::restarts, Range::count(), true},
 };
-
-/// The rows of the voted Perceptron, all columns one behind the other; others have none.
-template <class W>
-void save_votes(const std::vector<Votes<W>>& columns, auto put) {
-  if (columns.empty()) return;
-  Votes<W> all;
-  std::vector<double> first_born;
-  std::vector<std::uint64_t> sizes;
-  all.end.clear();
-  for (const Votes<W>& votes : columns) {
-    const auto append = [](auto& to, const auto& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    append(all.born, votes.born);
-    append(all.step, votes.step);
-    append(all.end, votes.end);
-    append(all.index, votes.index);
-    append(all.value, votes.value);
-    first_born.push_back(votes.first_born);
-    sizes.push_back(votes.size());
-  }
-  put("votes_sizes", std::move(sizes));
-  put("votes_first_born", std::move(first_born));
-  put("votes_born", std::move(all.born));
-  put("votes_step", std::move(all.step));
-  put("votes_end", std::move(all.end));
-  put("votes_index", std::move(all.index));
-  put("votes_value", std::move(all.value));
-}
-
-/// The way back.
-template <class W>
-std::vector<Votes<W>> restore_votes(SavedState& from, std::size_t columns, std::size_t features) {
-  if (!from.has("votes_sizes")) return {};
-  constexpr std::size_t any = SavedState::any;
-  const auto sizes = from.values<std::uint64_t>("votes_sizes", {columns});
-  const auto first_born = from.values<double>("votes_first_born", {columns}, Range::not_negative());
-  const auto born = from.values<double>("votes_born", {any}, Range::not_negative());
-  const auto step = from.values<double>("votes_step", {born.size()});
-  const auto end = from.values<std::uint64_t>("votes_end", {born.size() + columns});
-  const auto index = from.values<Index>("votes_index", {any});
-  const auto value = from.values<W>("votes_value", {index.size()});
-  std::vector<Votes<W>> votes(columns);
-  std::size_t at = 0, cell = 0;
-  for (std::size_t k = 0; k < columns; ++k) {
-    Votes<W>& v = votes[k];
-    const auto n = static_cast<std::size_t>(sizes[k]);
-    if (n > born.size() - at) SavedState::refuse("votes_sizes", "has a number out of range");
-    const auto part = [](const auto& all, std::size_t first, std::size_t count) {
-      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first),
-                         all.begin() + static_cast<std::ptrdiff_t>(first + count));
-    };
-    v.born = part(born, at, n);
-    v.step = part(step, at, n);
-    v.end = part(end, at + k, n + 1);
-    if (v.end.back() > index.size() - cell)
-      SavedState::refuse("votes_end", "has a number out of range");
-    v.index = part(index, cell, v.end.back());
-    v.value = part(value, cell, v.end.back());
-    v.first_born = first_born[k];
-    v.check(features);
-    at += n;
-    cell += v.index.size();
-  }
-  if (at != born.size() || cell != index.size())
-    SavedState::refuse("votes_sizes", "does not add up");
-  return votes;
-}
 
 inline void restore_covariances(Covariances& covariances, SavedState& from, std::size_t slots,
                                 std::size_t columns) {
@@ -175,7 +107,7 @@ void restore_scalars(State<W>& state, SavedState& from) {
 }
 
 template <class W>
-void save_state(const Model<W>& model, auto put) {
+void save_state(const Model<W>& model, const ArrayWriter& put) {
   const State<W>& state = model.state();
   const Blocks<W>& blocks = state.blocks;
   const std::size_t slots = blocks.features() + 1;
@@ -203,8 +135,7 @@ void save_state(const Model<W>& model, auto put) {
     put("factors", std::move(factors));
     put("factor_roots", std::move(roots));
   }
-  if (state.mixture.in_use) save_mixture(state, put);
-  if (state.few.in_use() && state.few.amount != Amount::many) save_few(state.few, put);
+  if (state.extension) state.extension->save(put);
   if (state.covariances.in_use()) {
     const std::size_t size = CovarianceMatrix::saved_size(slots);
     std::vector<double> matrices, queued;
@@ -216,7 +147,6 @@ void save_state(const Model<W>& model, auto put) {
     put("covariances", std::move(matrices), columns, size);
     put("covariances_queued", std::move(queued));
   }
-  save_votes(state.votes, put);
   if (state.groups.size() > 0) {
     std::vector<double> squares;  // a column may not have met the newest groups
     for (const Column& column : state.columns) {
@@ -306,12 +236,9 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
     for (std::size_t k = 0; k < columns; ++k) state.columns[k].*each.number = of_columns[k];
   }
   const LoopKind loop = model.learner->recipe().loop;
-  if (loop == LoopKind::voted) state.votes = restore_votes<W>(from, columns, slots - 1);
   if (loop == LoopKind::factored) restore_factors(state.columns, from, planes);
-  if (state.mixture.in_use) restore_mixture(state, from);
-  if (state.few.in_use()) restore_few(state.few, from, slots - 1, columns);
+  if (state.extension) state.extension->restore(from, slots - 1, columns);
   state.touched.forget();
-  state.support.forget();
   restore_blocks(state.blocks, blocks);
   if (!model.hash_mask) state.groups.truncate(0);
   model.grow(0);

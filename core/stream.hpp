@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "data/row.hpp"
 #include "model.hpp"
-#include "row.hpp"
 
 namespace yarrow {
 

@@ -1,9 +1,9 @@
-#include "../amounts.hpp"
+#include "activity/amounts.hpp"
 
 #include <nanobind/stl/pair.h>
 
-#include "../endings.hpp"
-#include "common.hpp"
+#include "activity/endings.hpp"
+#include "bindings/common.hpp"
 
 namespace yarrow {
 

@@ -6,9 +6,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../classes.hpp"
-#include "../rivals.hpp"
-#include "../rule.hpp"
+#include "data/classes.hpp"
+#include "learner/rivals.hpp"
+#include "rules/rule.hpp"
 
 namespace yarrow {
 
@@ -32,10 +32,10 @@ nb::object to_python(const ClassName& name);
 /// Numbers that Python owns from now on, with the shape given: an array, or (nb::memview) what can
 /// be had without numpy.
 template <class Framework = nb::numpy, class T>
-nb::object to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+nb::object to_array(std::vector<T>&& values, const std::vector<std::size_t>& shape) {
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<Framework, T>(kept->data(), shape, owner));
+  return nb::cast(nb::ndarray<Framework, T>(kept->data(), shape.size(), shape.data(), owner));
 }
 
 void bind_rules(nb::module_& m);

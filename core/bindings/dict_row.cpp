@@ -1,11 +1,11 @@
-#include "dict_row.hpp"
+#include "bindings/dict_row.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
 
-#include "../error.hpp"
+#include "error.hpp"
 
 namespace yarrow {
 

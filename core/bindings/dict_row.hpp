@@ -11,9 +11,9 @@
 
 #include <vector>
 
-#include "../duplicates.hpp"
-#include "../row.hpp"
-#include "../vocabulary.hpp"
+#include "data/duplicates.hpp"
+#include "data/row.hpp"
+#include "data/vocabulary.hpp"
 
 namespace yarrow {
 

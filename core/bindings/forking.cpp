@@ -1,4 +1,4 @@
-#include "forking.hpp"
+#include "bindings/forking.hpp"
 
 namespace yarrow {
 

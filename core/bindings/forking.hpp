@@ -5,8 +5,8 @@
 #include <shared_mutex>
 #include <thread>
 
-#include "../error.hpp"
-#include "common.hpp"
+#include "bindings/common.hpp"
+#include "error.hpp"
 
 // Locks that survive a fork.
 //

@@ -1,10 +1,10 @@
-#include "../model.hpp"
+#include "model.hpp"
 
 #include <set>
 
-#include "common.hpp"
-#include "dict_row.hpp"
-#include "model.hpp"
+#include "bindings/common.hpp"
+#include "bindings/dict_row.hpp"
+#include "bindings/python_model.hpp"
 
 namespace yarrow {
 
@@ -271,11 +271,8 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("memory", [](M& self) {
     const Reading lock(self.mutex);
     const State<W>& state = self.state();
-    std::size_t votes = 0;
-    for (const Votes<W>& v : state.votes) votes += v.bytes();
-    const std::size_t few = state.few.in_use() ? state.few.bytes() : 0;
-    return state.blocks.bytes() + state.covariances.bytes() + few + votes +
-           self.vocabulary.memory();
+    const std::size_t extension = state.extension ? state.extension->bytes() : 0;
+    return state.blocks.bytes() + state.covariances.bytes() + extension + self.vocabulary.memory();
   });
   type.def_prop_ro("has_integer_names", [](M& self) {
     const Reading lock(self.mutex);
@@ -304,43 +301,10 @@ static void bind_model(nb::module_& m, const char* name) {
 }
 
 void bind_models(nb::module_& m) {
-  nb::enum_<LoopKind>(m, "Loop", "The loop that a learner runs.")
-      .value("affine", LoopKind::affine)
-      .value("diagonal", LoopKind::diagonal)
-      .value("projected", LoopKind::projected)
-      .value("whitened", LoopKind::whitened)
-      .value("full", LoopKind::full)
-      .value("full_row_inside", LoopKind::full_row_inside)
-      .value("factored", LoopKind::factored)
-      .value("soft_pull", LoopKind::soft_pull)
-      .value("dual_pull", LoopKind::dual_pull)
-      .value("elastic_pull", LoopKind::elastic_pull)
-      .value("cumulative_pull", LoopKind::cumulative_pull)
-      .value("frequency_pull", LoopKind::frequency_pull)
-      .value("frequency_cumulative_pull", LoopKind::frequency_cumulative_pull)
-      .value("frequency_dual_pull", LoopKind::frequency_dual_pull)
-      .value("adagrad_mirror_pull", LoopKind::adagrad_mirror_pull)
-      .value("adagrad_dual_pull", LoopKind::adagrad_dual_pull)
-      .value("ftrl_pull", LoopKind::ftrl_pull)
-      .value("truncated_pull", LoopKind::truncated_pull)
-      .value("rounding_pull", LoopKind::rounding_pull)
-      .value("herded", LoopKind::herded)
-      .value("fading_visits", LoopKind::fading_visits)
-      .value("fading_rows", LoopKind::fading_rows)
-      .value("projected_fading_visits", LoopKind::projected_fading_visits)
-      .value("projected_fading_rows", LoopKind::projected_fading_rows)
-      .value("restarting", LoopKind::restarting)
-      .value("l1_constrained", LoopKind::l1_constrained)
-      .value("elastic", LoopKind::elastic)
-      .value("p_norm", LoopKind::p_norm)
-      .value("exponential", LoopKind::exponential)
-      .value("exponential_signed", LoopKind::exponential_signed)
-      .value("voted", LoopKind::voted)
-      .value("largest", LoopKind::largest)
-      .value("surest", LoopKind::surest)
-      .value("feature_groups", LoopKind::feature_groups)
-      .value("task_groups", LoopKind::task_groups)
-      .value("yarrow", LoopKind::yarrow);
+  nb::enum_<LoopKind> loops(m, "Loop", "The loop that a learner runs.");
+#define YARROW_ADD(name, ...) loops.value(#name, LoopKind::name);
+  YARROW_LOOPS(YARROW_ADD)
+#undef YARROW_ADD
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
       .value("binary", Strategy::binary)

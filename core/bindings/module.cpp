@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "common.hpp"
-#include "forking.hpp"
+#include "bindings/common.hpp"
+#include "bindings/forking.hpp"
 
 namespace yarrow {
 

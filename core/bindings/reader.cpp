@@ -1,13 +1,13 @@
-#include "../reader.hpp"
+#include "input/reader.hpp"
 
 #include <nanobind/stl/pair.h>
 
 #include <chrono>
 
-#include "../parse_svmlight.hpp"
-#include "../parse_vw.hpp"
-#include "../stream.hpp"
-#include "model.hpp"
+#include "bindings/python_model.hpp"
+#include "input/parse_svmlight.hpp"
+#include "input/parse_vw.hpp"
+#include "stream.hpp"
 
 namespace yarrow {
 

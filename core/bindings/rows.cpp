@@ -1,5 +1,5 @@
-#include "../model.hpp"
-#include "common.hpp"
+#include "bindings/common.hpp"
+#include "bindings/python_model.hpp"
 #include "model.hpp"
 
 namespace yarrow {

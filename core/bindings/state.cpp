@@ -1,18 +1,14 @@
-#include "../saved_state.hpp"
+#include "saved_state.hpp"
 
-#include "model.hpp"
+#include "bindings/python_model.hpp"
 
 namespace yarrow {
 
 template <class Framework, class W>
 static nb::dict state_of(const PythonModel<W>& self) {
   nb::dict out;
-  save_state(self, [&](const char* name, auto numbers, auto... lengths) {
-    const std::size_t n = numbers.size();
-    if constexpr (sizeof...(lengths) == 0)
-      out[name] = to_array<Framework>(std::move(numbers), {n});
-    else
-      out[name] = to_array<Framework>(std::move(numbers), {lengths...});
+  save_state(self, [&](const char* name, auto numbers, const ArrayWriter::Shape& shape) {
+    out[name] = to_array<Framework>(std::move(numbers), shape);
   });
   return out;
 }

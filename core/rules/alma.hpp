@@ -1,8 +1,8 @@
 #pragma once
 #include <cmath>
 
-#include "../rule.hpp"
-#include "ball.hpp"
+#include "rules/ball.hpp"
+#include "rules/rule.hpp"
 
 namespace yarrow {
 

@@ -1,8 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../rivals.hpp"
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // AROW (Crammer, Kulesza & Dredze 2013): minimises, for a Gaussian over weights,
 //   KL(N(mu, Sigma) || N(mu_t, Sigma_t)) + loss(z.mu)/(2r) + z'Sigma z/(2r),

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 namespace yarrow {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "../pairs.hpp"
-#include "../rule.hpp"
+#include "rules/rule.hpp"
+#include "simd/pairs.hpp"
 
 // The Bayesian Perceptron (Solla & Winther 1998; Opper 1998; Minka 2001 as assumed-density
 // filtering): a label is right with probability Phi(z.w/noise). After each row the posterior is

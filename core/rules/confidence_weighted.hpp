@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // Confidence-weighted learning: min KL(N(mu, Sigma) || N(mu_t, Sigma_t)) such that
 //   variance form (Dredze, Crammer & Pereira 2008):   z.mu >= phi * z'Sigma z

@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 namespace yarrow {
 

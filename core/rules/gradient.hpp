@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../rule.hpp"
-#include "ball.hpp"
+#include "rules/ball.hpp"
+#include "rules/rule.hpp"
 
 // Online (sub)gradient descent (Zinkevich 2003): w <- w - eta_n * loss'(margin) * z, with
 // eta_n = eta0 / n^power, where n counts rows or, if asked, mistakes (margins of at most 0), this

@@ -1,5 +1,5 @@
 #pragma once
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // NHERD, Gaussian herding (Crammer & Lee 2010): a herd of weight vectors w ~ N(mu, Sigma) is moved
 // by the linear map w -> A*(w - mu) + b that minimises

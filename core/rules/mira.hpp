@@ -1,8 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../rivals.hpp"
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // MIRA (Crammer & Singer 2003), the ultraconservative original: the next weights are the shortest
 // that a bounded step leads to,

@@ -1,11 +1,12 @@
 #pragma once
 #include <cmath>
 
-#include "../rule.hpp"
-#include "gradient.hpp"
+#include "rules/gradient.hpp"
+#include "rules/rule.hpp"
 
-// Mirror descent: the dual numbers theta, of which a link makes the weights (`mirror.hpp`), move by
-// b*z. The steps are those of gradient descent; what differs is the geometry of the link, in which
+// Mirror descent: the dual numbers theta, of which a link makes the weights (`loops/mirror.hpp`),
+// move by b*z. The steps are those of gradient descent; what differs is the geometry of the link,
+// in which
 //   w <- argmin D(w, w_t) - b*z.w
 // for the link's Bregman divergence D. The loop tells in `v` the square of |z| in the norm that is
 // dual to that of the weights.

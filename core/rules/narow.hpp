@@ -1,5 +1,5 @@
 #pragma once
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 namespace yarrow {
 

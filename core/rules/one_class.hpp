@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // Passive-Aggressive for one class (Crammer et al. 2006, section 6, "uniclass"): w is the centre of
 // a ball that should hold every row x = z, with the loss max(0, |w - x| - radius);

@@ -1,9 +1,9 @@
 #pragma once
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // Online feature selection (Wang, Zhao, Hoi & Jin 2014): a gradient step on
 //   lam/2 |w|^2 + max(0, margin - z.w),
-// which the loop then projects and cuts (core/selection.hpp).
+// which the loop then projects and cuts (loops/selection.hpp).
 //   whole rows       w <- (1 - lam*eta)*w + eta*z, the last term if z.w <= margin   (Algorithm 2)
 //   partial inputs   w <- w + eta*z if z.w <= margin                               (Algorithm 4)
 // A sample weight multiplies eta in the last term.

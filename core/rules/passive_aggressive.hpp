@@ -1,8 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../rivals.hpp"
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // Passive-Aggressive (Crammer et al. 2006): min 1/2 |w - w_t|^2 with the margin z.w >= target,
 //   PA    as a hard constraint                      b = loss / |z|^2

@@ -1,9 +1,9 @@
 #pragma once
 #include <cmath>
 
-#include "../rule.hpp"
-#include "ball.hpp"
-#include "gradient.hpp"
+#include "rules/ball.hpp"
+#include "rules/gradient.hpp"
+#include "rules/rule.hpp"
 
 // Stochastic gradient descent on  l2/2 |w|^2 + loss(z.w),  one row at a time:
 //   w <- (1 - eta_t*l2)*w + eta_t*slope*z.

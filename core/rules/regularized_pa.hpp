@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // Passive-Aggressive learners that forget (Shen & Dietterich): old rows lose weight with every
 // update, so that w follows a drifting stream.

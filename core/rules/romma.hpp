@@ -1,5 +1,5 @@
 #pragma once
-#include "../rule.hpp"
+#include "rules/rule.hpp"
 
 // The relaxed online maximum margin algorithm (Li & Long 2002): all rows so far are summed up by
 // the half-space of weights that w itself bounds, and the next weights are

@@ -1,5 +1,5 @@
 // Amounts by row and column against a plain matrix, under random additions and merges.
-#include "amounts.hpp"
+#include "activity/amounts.hpp"
 
 #include <array>
 #include <random>

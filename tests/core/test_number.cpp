@@ -5,8 +5,8 @@
 #include <string>
 
 #include "check.hpp"
-#include "number.hpp"
 #include "random_number.hpp"
+#include "text/number.hpp"
 
 using namespace yarrow;
 

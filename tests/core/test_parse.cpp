@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "parse_svmlight.hpp"
+#include "input/parse_svmlight.hpp"
 #include "random_number.hpp"
 
 using namespace yarrow;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "parse_vw.hpp"
+#include "input/parse_vw.hpp"
 
 using namespace yarrow;
 

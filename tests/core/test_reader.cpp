@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "parse_svmlight.hpp"
-#include "parse_vw.hpp"
-#include "reader.hpp"
+#include "input/parse_svmlight.hpp"
+#include "input/parse_vw.hpp"
+#include "input/reader.hpp"
 
 using namespace yarrow;
 

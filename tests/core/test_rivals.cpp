@@ -1,5 +1,5 @@
 // Many rivals at once: the answer meets the conditions of optimality, whatever the numbers.
-#include "rivals.hpp"
+#include "learner/rivals.hpp"
 
 #include <cmath>
 #include <random>

@@ -4,7 +4,7 @@
 
 #include "check.hpp"
 #include "error.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 using namespace yarrow;
 

@@ -1,5 +1,5 @@
 // The vocabulary against a list and a std::unordered_map of names.
-#include "vocabulary.hpp"
+#include "data/vocabulary.hpp"
 
 #include <cstdio>
 #include <random>

@@ -42,13 +42,14 @@ constexpr NumberType type_of() {
 
 Arrays saved(const Model<W>& model) {
   Arrays arrays;
-  save_state(model, [&]<class T>(const char* name, std::vector<T> numbers, auto... lengths) {
-    Owned owned{type_of<T>(), {static_cast<std::size_t>(lengths)...}, {}};
-    if (owned.shape.empty()) owned.shape = {numbers.size()};
+  const auto keep = [&]<class T>(const char* name, std::vector<T> numbers,
+                                 const ArrayWriter::Shape& shape) {
+    Owned owned{type_of<T>(), shape, {}};
     const char* first = reinterpret_cast<const char*>(numbers.data());
     owned.bytes.assign(first, first + numbers.size() * sizeof(T));
     arrays[name] = std::move(owned);
-  });
+  };
+  save_state(model, keep);
   return arrays;
 }
 

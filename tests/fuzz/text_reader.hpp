@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/reader.hpp"
+#include "input/reader.hpp"
 #include "replay.hpp"
 
 namespace fuzz {

@@ -1,4 +1,4 @@
-#include "../../core/parse_svmlight.hpp"
+#include "input/parse_svmlight.hpp"
 
 #include "text_reader.hpp"
 

@@ -1,4 +1,4 @@
-#include "../../core/parse_vw.hpp"
+#include "input/parse_vw.hpp"
 
 #include "text_reader.hpp"
 

@@ -161,7 +161,7 @@ MARGINS = np.sinh((np.arange(64) + 0.5) * 0.25) / 8  # of the bins
 
 
 def evidence(log_c, lapse, right, wrong, chance):
-    """What the fit makes as large as it can, as core/calibration.hpp states it."""
+    """What the fit makes as large as it can, as core/state/calibration.hpp states it."""
     rows = right + wrong
     typical = np.sum(rows * np.log(MARGINS)) / (1 + rows.sum())
     gain = erf(np.exp(log_c) * MARGINS / np.sqrt(2))

@@ -41,7 +41,7 @@ def _is_cost(value: Any) -> bool:
 
 @estimator
 class RivalsClassifier(LinearClassifier):
-    """Base of learners whose rule has a form for many rivals at once (core/rivals.hpp)."""
+    """Base of learners whose rule has a form for many rivals at once (core/learner/rivals.hpp)."""
 
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("ovr", "top1", "topk", "all")

@@ -7,13 +7,13 @@ from typing import Any
 from yarrow.lazy import np
 from yarrow.stream.arrays import Array
 
-#: as core/yarrow/bends.hpp has them
+#: as core/mixture/bends.hpp has them
 KNOTS, MOST_PAIRED = 7, 4
-#: how much of the experts' scores is heard (core/yarrow/experts.hpp): four AROWs, two logistic
+#: how much of the experts' scores is heard (core/mixture/experts.hpp): four AROWs, two logistic
 #: regressions, AROW on bent rows, naive Bayes, AROW with a full covariance
 HEARD = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 1.0, 0.1, 1.0)
 STRAIGHT, BENT, BAYES, FULL = 6, 6, 7, 8
-#: the most that is heard of an expert (core/yarrow/mixture.hpp)
+#: the most that is heard of an expert (core/mixture/mixture.hpp)
 MOST = 3.0
 
 
@@ -77,7 +77,7 @@ class Parts:
         return np.asarray(HEARD) * MOST / np.maximum(MOST, loud)
 
     def _standardized(self, places: Array, values: Array) -> Array:
-        """As core/yarrow/standardized.hpp does it, in units in which no square is too large."""
+        """As core/mixture/standardized.hpp does it, in units in which no square is too large."""
         n, a, s = self._blocks[places + 1, 13:16].T
         unit = np.maximum(np.abs(a), s)
         unit[unit == 0] = 1.0
@@ -144,7 +144,7 @@ class Parts:
 
 
 def _pieces_of(feature: int) -> int:
-    """The first piece of a feature, as core/yarrow/bends.hpp numbers them."""
+    """The first piece of a feature, as core/mixture/bends.hpp numbers them."""
     paired = min(feature, MOST_PAIRED)
     return 3 + KNOTS * feature + KNOTS * KNOTS * (paired * (paired - 1) // 2)
 

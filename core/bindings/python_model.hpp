@@ -1,0 +1,43 @@
+#pragma once
+#include "bindings/common.hpp"
+#include "bindings/dict_row.hpp"
+#include "bindings/forking.hpp"
+#include "model.hpp"
+
+namespace yarrow {
+
+/// A model as Python holds it: with the memory for dicts, and its rule's owner kept alive.
+template <class W>
+class PythonModel : public Model<W> {
+ public:
+  using Model<W>::Model;
+  DictReader<W> reader;
+  nb::object rule_owner;
+};
+
+/// The type of an array's numbers, if the core knows it.
+std::optional<NumberType> number_type(const nb::dlpack::dtype& type);
+
+/// Borrows the names in a Python list of strings and integers.
+std::vector<Name> borrow_names(const nb::list& list);
+
+/// Learning from and predicting for the rows of arrays.
+template <class W>
+void bind_rows(nb::class_<PythonModel<W>>& type);
+
+/// The training state as named arrays and back: what `save` keeps.
+template <class W>
+void bind_state(nb::class_<PythonModel<W>>& type);
+
+/// Learning from and predicting for streams of text.
+template <class W>
+void bind_streams(nb::class_<PythonModel<W>>& type);
+
+extern template void bind_rows(nb::class_<PythonModel<float>>&);
+extern template void bind_rows(nb::class_<PythonModel<double>>&);
+extern template void bind_state(nb::class_<PythonModel<float>>&);
+extern template void bind_state(nb::class_<PythonModel<double>>&);
+extern template void bind_streams(nb::class_<PythonModel<float>>&);
+extern template void bind_streams(nb::class_<PythonModel<double>>&);
+
+}  // namespace yarrow

@@ -1,0 +1,258 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/hash.hpp"
+#include "input/parse.hpp"
+
+namespace yarrow {
+
+// Two namespaces whose features are multiplied (Vowpal Wabbit's `-q`). Each is given by its name,
+// by its first letter, by ":" for every namespace, or by " " for the one without a name.
+using Interaction = std::pair<std::string, std::string>;
+
+struct VwOptions : TextOptions {
+  std::vector<Interaction> interactions;
+};
+
+// Vowpal Wabbit's text format, one row a line:
+//
+//   [label [importance [initial]]] ['tag]|[namespace[:scale]] feature[:value] ... |...
+//
+// A feature is named "namespace^feature", or just "feature" where the namespace has no name. The
+// last word before the first bar is a tag if it begins with ' or touches the bar. The initial
+// prediction is checked, then ignored. A label may be any text, as in the other formats.
+//
+// An interaction adds the product "a^x*b^y" for every feature x of one namespace and y of the
+// other. Where both features belong to both (as with `aa` or `::`), each pair is taken once, a
+// feature with itself included, and the lesser name stands first.
+//
+// Features keep their order; the values of one that comes twice are summed.
+template <class W>
+class VwParser : public TextParser<W> {
+ public:
+  explicit VwParser(const VwOptions& options) : options_(options) { text::check(options); }
+
+  void parse(RowBlock<W>& block) const override {
+    text::clear_rows(block);
+    Scratch scratch;
+    // A look at all of the text at once costs next to nothing; lines are looked at if one is bad.
+    const std::string_view whole(block.text.data(), block.text.size);
+    scratch.is_utf8 = utf8::is_ascii(whole) || utf8::find_invalid(whole) == std::string_view::npos;
+    text::for_each_line(block, options_.skip_errors,
+                        [&](const char* line) { return parse_line(line, block, scratch); });
+    drop_unfinished_row(block);
+  }
+
+ private:
+  static constexpr std::size_t kMostProducts = std::size_t{1} << 24;
+
+  struct Feature {
+    FeatureName name;
+    double value;
+    std::string_view space;
+  };
+
+  struct Scratch {
+    std::vector<Feature> features;
+    std::vector<const Feature*> left, right;
+    DuplicateMerger merger;
+    bool is_utf8 = false;  // all of the block
+  };
+
+  struct Head {
+    double label = std::numeric_limits<double>::quiet_NaN();
+    std::string_view label_text;
+    double weight = 1;
+    std::string_view tag;
+  };
+
+  bool hashed() const { return options_.hash_bits > 0; }
+
+  // A table, as this is asked for every byte.
+  static bool ends_word(char c) {
+    static constexpr auto ends = [] {
+      std::array<bool, 256> table{};
+      for (unsigned char end : {'|', '\n', ' ', '\t', '\r', '\v', '\f'}) table[end] = true;
+      return table;
+    }();
+    return ends[static_cast<unsigned char>(c)];
+  }
+
+  static const char* find_word_end(const char* p) {
+    while (!ends_word(*p)) ++p;
+    return p;
+  }
+
+  const char* parse_line(const char* p, RowBlock<W>& block, Scratch& scratch) const {
+    p = text::skip_blanks(p);
+    if (*p == '\n') return p;
+    if (!scratch.is_utf8) text::check_utf8(text::between(p, text::find_line_end(p)));
+    drop_unfinished_row(block);
+    scratch.features.clear();
+    if (hashed()) block.arena.clear();
+
+    const char* bar = p;
+    while (*bar != '|' && *bar != '\n') ++bar;
+    if (*bar == '\n') throw text::Mistake{text::between(p, bar), "the line has no '|'"};
+    const Head head = parse_head(p, bar);
+    const char* const end = parse_namespaces(bar, block, scratch);
+    for (const Interaction& interaction : options_.interactions)
+      multiply(interaction, block, scratch, text::between(bar, end));
+
+    const auto begin = static_cast<std::size_t>(block.begin.back());
+    const auto merge = [&](auto* key) {
+      return text::merge_duplicates(scratch.merger, key + begin, block.value.data() + begin,
+                                    block.value.size() - begin, text::between(bar, end));
+    };
+    const std::size_t size = hashed() ? merge(block.index.data()) : merge(block.name.data());
+    text::add_row(block, begin + size, head.label, head.label_text, head.weight);
+    block.tag.push_back(head.tag);
+    return end;
+  }
+
+  // Whatever stands behind the last finished row: duplicates, or a line that turned out broken.
+  void drop_unfinished_row(RowBlock<W>& block) const {
+    const auto size = static_cast<std::size_t>(block.begin.back());
+    block.value.resize(size);
+    hashed() ? block.index.resize(size) : block.name.resize(size);
+  }
+
+  // The words before the first bar.
+  static Head parse_head(const char* p, const char* bar) {
+    std::string_view words[4];
+    std::size_t count = 0;
+    const char* end = p;
+    for (; p < bar; p = text::skip_blanks(end)) {
+      end = find_word_end(p);
+      if (count == 4) throw text::Mistake{text::between(p, end), "too many words before the '|'"};
+      words[count++] = text::between(p, end);
+    }
+    Head head;
+    if (count > 0 && (words[count - 1].front() == '\'' || end == bar)) {
+      head.tag = words[--count];
+      if (head.tag.front() == '\'') head.tag.remove_prefix(1);
+    }
+    if (count == 4) throw text::Mistake{words[3], "too many words before the '|'"};
+    if (count > 0) {
+      head.label_text = words[0];
+      head.label = text::label_in(words[0]);
+    }
+    if (count > 1) head.weight = text::number_in(words[1], "importance", words[1]);
+    if (head.weight < 0) throw text::Mistake{words[1], "the importance is negative"};
+    if (count > 2) text::number_in(words[2], "initial prediction", words[2]);
+    return head;
+  }
+
+  // The rest of the line, from its first bar on.
+  const char* parse_namespaces(const char* p, RowBlock<W>& block, Scratch& scratch) const {
+    while (*p == '|') {
+      const std::string_view word = text::between(p + 1, find_word_end(p + 1));
+      const std::string_view space = word.substr(0, word.find(':'));
+      const bool scaled = space.size() < word.size();
+      const double scale =
+          scaled ? text::number_in(word.substr(space.size() + 1), "scale", word) : 1;
+      p = text::skip_blanks(word.data() + word.size());
+      while (!ends_word(*p)) {
+        p = parse_feature(p, space, scale, block, scratch);
+        p = text::skip_blanks(p);
+      }
+    }
+    return p;
+  }
+
+  const char* parse_feature(const char* p, std::string_view space, double scale, RowBlock<W>& block,
+                            Scratch& scratch) const {
+    const char* end = p;
+    while (*end != ':' && !ends_word(*end)) ++end;
+    const std::string_view word = text::between(p, end);
+    double value = 1;
+    if (*end == ':') {
+      const char* const number = end + 1;
+      end = parse_number(number, value);
+      if (end == number || !ends_word(*end) || word.empty() || !std::isfinite(value))
+        throw feature_mistake(p, word);
+    }
+    const std::string_view name = space.empty() ? word : join(block, space, '^', word);
+    const Feature feature{{name, hash_text(name.data(), name.size())}, value * scale, space};
+    if (!add(block, feature)) throw text::Mistake{text::between(p, end), "the value is too large"};
+    if (!options_.interactions.empty()) scratch.features.push_back(feature);
+    return end;
+  }
+
+  static text::Mistake feature_mistake(const char* p, std::string_view word) {
+    const std::string_view field = text::between(p, find_word_end(p));
+    if (word.empty()) return {field, "the feature has no name"};
+    return {field, text::number_problem("value", field.substr(word.size() + 1))};
+  }
+
+  static std::string_view join(RowBlock<W>& block, std::string_view a, char between,
+                               std::string_view b) {
+    const std::size_t size = a.size() + 1 + b.size();
+    char* const text = block.arena.take(size);
+    std::copy(a.begin(), a.end(), text);
+    text[a.size()] = between;
+    std::copy(b.begin(), b.end(), text + a.size() + 1);
+    return {text, size};
+  }
+
+  // False if the value is too large.
+  bool add(RowBlock<W>& block, const Feature& feature) const {
+    const W value = static_cast<W>(feature.value);
+    if (!std::isfinite(value)) return false;
+    if (value == 0) return true;
+    block.value.push_back(value);
+    if (hashed()) {
+      const std::uint64_t mask = (std::uint64_t{1} << options_.hash_bits) - 1;
+      block.index.push_back(static_cast<Index>(feature.name.hash & mask));
+    } else {
+      block.name.push_back(feature.name);
+    }
+    return true;
+  }
+
+  static bool selects(std::string_view selector, std::string_view space) {
+    if (space.empty()) space = " ";
+    return selector == ":" || selector == space ||
+           (selector.size() == 1 && selector[0] == space[0]);
+  }
+
+  void multiply(const Interaction& interaction, RowBlock<W>& block, Scratch& scratch,
+                std::string_view field) const {
+    const auto& [first, second] = interaction;
+    scratch.left.clear();
+    scratch.right.clear();
+    for (const Feature& feature : scratch.features) {
+      if (selects(first, feature.space)) scratch.left.push_back(&feature);
+      if (selects(second, feature.space)) scratch.right.push_back(&feature);
+    }
+    if (scratch.left.size() * scratch.right.size() > kMostProducts)
+      throw text::Mistake{field, "the interactions of this row make too many features"};
+    for (const Feature* a : scratch.left) {
+      for (const Feature* b : scratch.right) {
+        const bool either_way = selects(second, a->space) && selects(first, b->space);
+        if (either_way && b < a) continue;
+        const bool swap = either_way && b->name.text < a->name.text;
+        const std::string_view name =
+            join(block, (swap ? b : a)->name.text, '*', (swap ? a : b)->name.text);
+        const double product = a->value * b->value;
+        if (!add(block, {{name, hash_text(name.data(), name.size())}, product, {}}))
+          throw text::Mistake{field, "the value of the interaction '" +
+                                         utf8::shown(utf8::shortened(name)) + "' is too large"};
+      }
+    }
+  }
+
+  VwOptions options_;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,112 @@
+#pragma once
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/costs.hpp"
+#include "learner/loop_list.hpp"
+#include "learner/outputs.hpp"
+#include "learner/rivals.hpp"
+#include "rules/rule.hpp"
+#include "state/state.hpp"
+
+namespace yarrow {
+
+/// Everything that fixes how a learner learns; none of it changes afterwards.
+struct Recipe {
+  LoopKind loop = LoopKind::affine;
+  Strategy strategy = Strategy::one_versus_rest;
+  Rule rule = nullptr;
+  std::vector<double> rule_parameters;
+  SlackForm slack = nullptr;             ///< the rule's form for many rivals at once, if it has one
+  int rivals = 0;                        ///< how many rivals at once; 0: all
+  const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
+  std::vector<double> loop_parameters;   ///< of the loop itself: a pull, a decay, a budget
+  double initial_variance = 1;           ///< confidence family
+  double intercept = 1;                  ///< value of the constant feature; 0: none
+  double epsilon = 0;                    ///< regression: errors up to this are no errors
+  bool average = false;
+  /// The rule leaves a row alone if its margin reaches the target, whatever else it might be told:
+  /// then the loop need not find out.
+  bool rests_at_target = false;
+};
+
+/// One learner: a loop, a rule and a strategy over a state. It knows rows, class numbers in the
+/// order of their first appearance, and nothing of names, files or threads.
+template <class W>
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  State<W> state;
+
+  /// Learn one row; on an exception nothing has changed. `label` is a class number, at most one
+  /// above those seen, or for regression any real number. Indices must be below
+  /// `state.blocks.features()`.
+  virtual void learn(const Row<W>& row, double label, double weight) = 0;
+
+  /// What was predicted for the last row before it was learned: a class number (-1: none was
+  /// seen), or a value.
+  double last_prediction = -1;
+
+  /// Scores per seen class (regression: one), and per class the variance of the margin.
+  virtual void predict(const Row<W>& row, Scores& out) const = 0;
+
+  /// Scores by the weights that learning goes on from: the last ones, even where their average
+  /// predicts.
+  virtual void score(const Row<W>& row, Scores& out) const = 0;
+
+  /// Whether learning a row begins with what `predict` would say of it; not so where an average or
+  /// votes predict. Then `last_prediction` and `last_scores` spare a prediction of its own.
+  virtual bool predicts_as_it_learns() const = 0;
+  /// The scores of the last row, a class each, before it was learned. It brought no new class.
+  virtual void last_scores(std::vector<double>& out) const = 0;
+
+  virtual double weight(std::size_t slot, int column) const = 0;
+  virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
+
+  /// Of a weight, in the confidence family; as of now, where time changes it.
+  virtual double variance(std::size_t slot, int column) const = 0;
+  /// The covariance of a column's weights as a matrix over all slots, written to `out`; in families
+  /// without one it is refused.
+  virtual void covariance(int column, double* out) const = 0;
+
+  /// Asks the memory for what the next row will need. Always inline: compilers drop a call of a
+  /// function that only does this, since it changes nothing.
+  [[gnu::always_inline]] void prefetch(const Row<W>& row) const {
+    const auto* first = reinterpret_cast<const char*>(state.blocks.first());
+    const std::size_t bytes = state.blocks.stride() * sizeof(W);
+    for (std::size_t i = 0; i < row.size; ++i) __builtin_prefetch(first + row.index[i] * bytes, 1);
+    if (bytes <= 64) return;
+    for (std::size_t i = 0; i < row.size; ++i)
+      for (std::size_t line = 64; line < bytes; line += 64)
+        __builtin_prefetch(first + row.index[i] * bytes + line, 1);
+  }
+  virtual void grow_features(std::size_t features) = 0;
+  virtual double intercept() const = 0;
+  virtual void after_forgetting() = 0;  ///< what a loop sums over all features, with some taken out
+  /// Whether no number is larger than the bounds say, on which every check of an overflow relies.
+  virtual bool is_bounded() const = 0;
+  virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
+
+  /// What classes cost that are taken for others; without a table each wrong class costs 1.
+  void use_costs(const CostTable* costs) { costs_ = costs; }
+
+  /// Makes room; changes nothing else.
+  void reserve_classes(int classes) { yarrow::reserve_classes(state, recipe_.strategy, classes); }
+
+  Strategy strategy() const { return recipe_.strategy; }
+  const Recipe& recipe() const { return recipe_; }
+
+  Columns columns() const { return {recipe_.strategy, state.classes}; }
+  int column_of(int c) const { return columns().of_class(c); }
+
+ protected:
+  Learner(State<W> s, Recipe recipe) : state(std::move(s)), recipe_(std::move(recipe)) {}
+
+  Recipe recipe_;
+  const CostTable* costs_ = nullptr;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,385 @@
+#pragma once
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "learner/learner.hpp"
+
+namespace yarrow {
+
+/// A learner that asks its rule about each row, by its strategy, and lets its loop walk the row.
+template <class Loop>
+class LearnerWith final : public Learner<typename Loop::Weight> {
+ public:
+  using W = typename Loop::Weight;
+  using Base = Learner<W>;
+  using Base::recipe_;
+  using Base::state;
+
+  explicit LearnerWith(const Recipe& recipe)
+      : Base(State<W>(
+                 Blocks<W>(planes(recipe), Columns{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
+             recipe) {
+    if (recipe.strategy == Strategy::many && !recipe.slack)
+      throw Error("this rule meets one rival at a time");
+    loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
+    if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
+      Loop::start(state, recipe.loop_parameters);
+  }
+
+  void after_forgetting() override {
+    if constexpr (requires { loop_.after_forgetting(state); }) loop_.after_forgetting(state);
+  }
+
+  void grow_features(std::size_t features) override { state.grow_features(features); }
+  double intercept() const override { return loop_.intercept(); }
+  void rebuild() override {
+    if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
+  }
+  bool is_bounded() const override {
+    if constexpr (requires { loop_.is_bounded(state); })
+      return loop_.is_bounded(state);
+    else
+      return state.weights.covers(state.largest(0));
+  }
+  double weight(std::size_t slot, int column) const override {
+    return loop_.weight(state, slot, column);
+  }
+  double variance(std::size_t slot, int column) const override {
+    if constexpr (Loop::calibrated)
+      return loop_.variance(state, slot, column);
+    else
+      throw Error("this learner keeps no variances");
+  }
+  void covariance(int column, double* out) const override {
+    if constexpr (requires { loop_.covariance(state, column, out); })
+      loop_.covariance(state, column, out);
+    else
+      throw Error("this learner keeps no covariance between weights");
+  }
+  std::vector<W> weights() const override {
+    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
+    std::vector<W> all(slots * columns);
+    if constexpr (requires { loop_.all_weights(state, all.data()); })
+      loop_.all_weights(state, all.data());
+    else
+      for (std::size_t i = 0; i < all.size(); ++i)
+        all[i] = static_cast<W>(loop_.weight(state, i / columns, static_cast<int>(i % columns)));
+    return all;
+  }
+
+  void learn(const Row<W>& row, double label, double weight) override {
+    kept_.clear();
+    switch (recipe_.strategy) {
+      case Strategy::regression:
+        return learn_value(row, label, weight);
+      case Strategy::binary:
+        return learn_binary(row, label, weight);
+      case Strategy::joint:
+        return learn_example(row, label, weight);
+      case Strategy::examples:
+        return learn_unlabelled(row, weight);
+      default:
+        return learn_class(row, static_cast<int>(label), weight);
+    }
+  }
+
+  void predict(const Row<W>& row, Scores& out) const override {
+    loop_.predict(state, row, out);
+    if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
+    if (this->columns().is_real()) return;
+    if (state.classes == 0) return out.resize(0);
+    this->columns().to_classes(out.score, -1);
+    this->columns().to_classes(out.variance, 1);
+  }
+
+  void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
+
+  bool predicts_as_it_learns() const override {
+    if constexpr (requires { loop_.predicts_otherwise(); })
+      if (loop_.predicts_otherwise()) return false;
+    return !recipe_.average;
+  }
+
+  void last_scores(std::vector<double>& out) const override {
+    out = scores_.score;
+    if (!this->columns().is_real()) this->columns().to_classes(out, -1);
+  }
+
+ private:
+  static std::vector<Plane> planes(const Recipe& r) {
+    if constexpr (requires { Loop::planes(r.average, r.initial_variance, r.loop_parameters); })
+      return Loop::planes(r.average, r.initial_variance, r.loop_parameters);
+    else
+      return Loop::planes(r.average, r.initial_variance);
+  }
+
+  /// Scores and measures a row of one column: in a single walk where the loop has one for that.
+  void assess(const Row<W>& row) {
+    if constexpr (requires { loop_.assess(state, row, scores_); }) {
+      loop_.assess(state, row, scores_);
+    } else {
+      constexpr int only[] = {0};
+      loop_.score(state, row, scores_);
+      loop_.measure(state, row, only, scores_);
+    }
+  }
+
+  void learn_value(const Row<W>& row, double value, double weight) {
+    assess(row);
+    const double score = this->last_prediction = scores_.score[0];
+    const double sign = value >= score ? 1 : -1;
+    finish(move_column(row, sign, sign * value - recipe_.epsilon, weight), false);
+  }
+
+  /// The row is the signed example itself, and `target` the margin that it should have.
+  void learn_example(const Row<W>& row, double target, double weight) {
+    assess(row);
+    const double margin = this->last_prediction = scores_.score[0];
+    const bool has_rival = row.size > 0;
+    finish(has_rival && move_column(row, 1, target, weight), has_rival && margin <= 0);
+  }
+
+  /// The row is an example of what is sought; its rule knows what to ask of it.
+  void learn_unlabelled(const Row<W>& row, double weight) {
+    assess(row);
+    this->last_prediction = scores_.score[0];
+    finish(move_column(row, 1, 1, weight), false);
+  }
+
+  /// Beside x.w, |x - w|^2, in the place where other strategies have a variance.
+  void note_distance(const Row<W>& row, Scores& out) const {
+    out.xx = squared_norm(row) + square(loop_.intercept());
+    out.variance[0] = std::max(0.0, state.columns[0].ww - 2 * out.score[0] + out.xx);
+  }
+
+  void learn_binary(const Row<W>& row, double label, double weight) {
+    assess(row);
+    const double score = scores_.score[0];
+    const double predicted = state.classes > 1 ? score > 0 : state.classes - 1;
+    const bool wrong = predicted != label;
+    this->last_prediction = predicted;
+    const bool moved = move_column(row, 2 * label - 1, 1, weight);
+    if (state.classes < 2) state.classes = std::max(state.classes, static_cast<int>(label) + 1);
+    if constexpr (Loop::calibrated)
+      if (state.classes == 2 && state.calibration.wants(state.t + 1))
+        state.calibration.record(std::abs(score) / std::sqrt(scores_.variance[0]), !wrong, weight,
+                                 state.t + 1);
+    finish(moved, wrong);
+  }
+
+  /// One column and nothing beside it, which needs no lists. True if it moved.
+  bool move_column(const Row<W>& row, double sign, double target, double weight) {
+    Move move;
+    if (rests(sign * scores_.score[0], target)) return false;
+    const bool moves = ask(0, sign, weight, target, move);
+    if (moves) {
+      loop_.apply(state, row, scores_, {&move, 1});
+      ++state.columns[0].updates;
+    }
+    keep_memories();
+    return moves;
+  }
+
+  [[gnu::noinline]] void learn_class(const Row<W>& row, int c, double weight) {
+    moves_.clear();
+    top_margin_ = -1;
+    const bool is_new = c == state.classes;
+    try {
+      if (is_new) add_class(state, recipe_.strategy);
+      learn_known_class(row, c, weight, is_new);
+    } catch (...) {
+      if (is_new) remove_class(state, recipe_.strategy);
+      throw;
+    }
+  }
+
+  void learn_known_class(const Row<W>& row, int c, double weight, bool is_new) {
+    loop_.score(state, row, scores_);
+    const int predicted = this->columns().predicted(scores_.score, state.classes - is_new);
+    this->last_prediction = predicted;
+    const bool moved = ask_strategy(row, c, weight);
+    if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
+    for (const Move& m : moves_) ++state.columns[m.column].updates;
+    keep_memories();
+    if constexpr (Loop::calibrated)
+      if (top_margin_ >= 0)
+        state.calibration.record(top_margin_, predicted == c, weight, state.t + 1);
+    if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
+    finish(moved, predicted != c);
+  }
+
+  /// Counts the row, which has been learned.
+  void finish(bool moved, bool wrong) {
+    loop_.finish_row(state);
+    if constexpr (Loop::calibrated)
+      state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
+    add_to_count(state.updates, moved);
+    add_to_count(state.mistakes, wrong);
+    add_to_count(state.t, 1);
+  }
+
+  bool rests(double margin, double target) const {
+    return recipe_.rests_at_target && margin >= target;
+  }
+
+  /// Collects in `moves_` what the strategy asks for; true if a class's weights are to change.
+  bool ask_strategy(const Row<W>& row, int c, double weight) {
+    if (recipe_.strategy == Strategy::one_versus_rest) return ask_each_column(row, c, weight);
+    if (recipe_.strategy == Strategy::many) return ask_rivals(row, c, weight);
+    return ask_rival(row, c, weight);
+  }
+
+  /// One-versus-rest: each column is a problem of its own.
+  bool ask_each_column(const Row<W>& row, int c, double weight) {
+    const Columns columns = this->columns();
+    const bool counts = calibrates();
+    listed_.clear();
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      if (!rests(columns.sign(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+    if (!counts && listed_.empty()) return false;
+    measure_listed(row, counts);
+    bool moved = false;
+    Move move;
+    for (const int k : listed_) {
+      if (!ask(k, columns.sign(k, c), weight, 1, move)) continue;
+      moves_.push_back(move);
+      moved |= !columns.is_none(k);
+    }
+    return moved;
+  }
+
+  /// Asks the rule about one column; false if it is to stay as it is.
+  bool ask(int k, double sign, double weight, double target, Move& move) {
+    const Situation situation{
+        sign * scores_.score[k], target, scores_.xx,  state.columns[k].ww,
+        scores_.variance[k],     weight, state.t + 1, state.columns[k].updates,
+        state.columns[k].memory};
+    double step[3];
+    consult(situation, step);
+    if (step[2] != situation.memory) kept_.push_back({k, step[2]});
+    if (Loop::is_still(step)) return false;
+    move = Loop::move(k, sign, 1, step, scores_.variance[k]);
+    return true;
+  }
+
+  double cost(int truth, int other) const {
+    return this->costs_ ? this->costs_->at(truth, other) : 1;
+  }
+
+  /// Measures the columns in `listed_`. If the row counts for the calibration, also by how many
+  /// deviations the predicted class is ahead.
+  void measure_listed(const Row<W>& row, bool calibrates) {
+    std::vector<int> leading;
+    if (calibrates) leading = this->columns().leading(scores_.score);
+    for (const int k : leading)
+      if (std::find(listed_.begin(), listed_.end(), k) == listed_.end()) listed_.push_back(k);
+    loop_.measure(state, row, listed_, scores_);
+    if (leading.empty()) return;
+    double lead = std::abs(scores_.score[leading[0]]), v = scores_.variance[leading[0]];
+    if (leading.size() == 2) {
+      lead = scores_.score[leading[0]] - scores_.score[leading[1]];
+      v += scores_.variance[leading[1]];
+    }
+    top_margin_ = lead / std::sqrt(v);
+  }
+
+  bool calibrates() const { return Loop::calibrated && state.calibration.wants(state.t + 1); }
+
+  /// The true class against one rival, which the rule meets like an example of two classes.
+  bool ask_rival(const Row<W>& row, int c, double weight) {
+    const bool priced = recipe_.strategy == Strategy::max_loss;
+    const int rival = best_of(c, state.classes,
+                              [&](int k) { return scores_.score[k] + (priced ? cost(c, k) : 0); });
+    if (rival < 0) return false;
+    const double margin = scores_.score[c] - scores_.score[rival], target = cost(c, rival);
+    const bool counts = calibrates();
+    if (!counts && rests(margin, target)) return false;
+    listed_ = {c, rival};
+    measure_listed(row, counts);
+    const double v = scores_.variance[c] + scores_.variance[rival];
+    double ww = 0;
+    for (const Column& column : state.columns) ww += column.ww;
+    const Situation situation{margin,      target,        2 * scores_.xx,         ww, v, weight,
+                              state.t + 1, state.updates, state.columns[0].memory};
+    double step[3];
+    consult(situation, step);
+    if (step[2] != situation.memory) kept_.push_back({0, step[2]});
+    if (Loop::is_still(step)) return false;
+    moves_.push_back(Loop::move(c, 1, 1, step, v));
+    moves_.push_back(Loop::move(rival, -1, 1, step, v));
+    if (Loop::shrinks && step[0] != 1)
+      for (int k = 0; k < state.classes; ++k)
+        if (k != c && k != rival) moves_.push_back(Loop::move(k, 1, 0, step, v));
+    return true;
+  }
+
+  /// The true class against many rivals, or all, at once.
+  bool ask_rivals(const Row<W>& row, int c, double weight) {
+    const Slack slack = recipe_.slack(weight, recipe_.rule_parameters.data());
+    gather_rivals(rivals_, scores_.score, c, recipe_.rivals,
+                  [&](int k) { return slack.target * cost(c, k); });
+    if (rivals_.empty()) return false;
+    const bool counts = calibrates();
+    if (!counts && rivals_[0].loss < 0) return false;
+    listed_ = {c};
+    for (const Rival& r : rivals_) listed_.push_back(r.column);
+    measure_listed(row, counts);
+    double v = spread(c), losses = 0;
+    bool is_empty = !(v > 0);
+    for (Rival& r : rivals_) {
+      v += r.spread = spread(r.column);
+      losses += r.loss;
+      is_empty |= !(r.spread > 0);
+    }
+    if (!std::isfinite(v + losses)) throw Error(too_large);
+    if (is_empty) return false;  // a row of zeros
+    const double total = solve_rivals(rivals_, spread(c), slack);
+    if (!std::isfinite(total)) throw Error(not_finite);
+    if (total == 0) return false;
+    // Parts of a unit step. The precision of every class that took part grows, moved or not.
+    const double unit[2] = {1, Loop::calibrated ? slack.kappa : 1};
+    moves_.push_back(Loop::move(c, 1, total, unit, v));
+    for (const Rival& r : rivals_)
+      if (Loop::calibrated || r.step != 0)
+        moves_.push_back(Loop::move(r.column, -1, r.step, unit, v));
+    return true;
+  }
+
+  /// x'Sigma x on one column; the plain |x|^2 where there are no variances.
+  double spread(int column) const {
+    return Loop::calibrated ? scores_.variance[column] : scores_.xx;
+  }
+
+  void consult(const Situation& situation, double* step) const {
+    if (!std::isfinite(situation.margin + situation.zz + situation.v)) throw Error(too_large);
+    const double* parameters =
+        recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
+    step[0] = step[1] = std::numeric_limits<double>::quiet_NaN();  // what a silent rule has said
+    step[2] = situation.memory;
+    recipe_.rule(&situation, parameters, step);
+    if (!std::isfinite(step[0]) || !std::isfinite(step[1]) || !std::isfinite(step[2]))
+      throw Error(not_finite);
+  }
+
+  /// Stores what the rule wants to find at the next row, once this one is sure to be learned.
+  void keep_memories() {
+    for (const auto& [column, memory] : kept_) state.columns[column].memory = memory;
+  }
+
+  static constexpr auto too_large =
+      "this row's values overflow when squared; scale the features down";
+  static constexpr auto not_finite =
+      "this row's update is not finite; scale the features or the step down";
+
+  Loop loop_;
+  Scores scores_;
+  std::vector<int> listed_;  ///< columns to ask the rule about
+  std::vector<Rival> rivals_;
+  std::vector<Move> moves_;
+  std::vector<std::pair<int, double>> kept_;  ///< columns and the rule's new memory of them
+  double top_margin_ = -1;                    ///< of this row, for the calibration; -1: not noted
+};
+
+}  // namespace yarrow

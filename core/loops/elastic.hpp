@@ -1,0 +1,206 @@
+#pragma once
+#include <span>
+
+#include "loops/plain_weights.hpp"
+#include "loops/proximal.hpp"
+#include "loops/root.hpp"
+
+namespace yarrow {
+
+/// The step of an elastic-net-regularised Passive-Aggressive over one column of weights,
+///   min 1/2 |u - w|^2 + alpha/2 |u|^2 + l1*|u|_1 + C*xi^2  such that  z.u >= target - xi.
+/// By the conditions of Karush, Kuhn and Tucker, u = soft(w + tau*z, l1)/(1 + alpha) with the
+/// multiplier tau >= 0 and xi = tau/(2C). What the margin lacks rises with tau in straight pieces,
+/// so tau is the root of the row's own features. Pulling can itself give the margin: then tau is 0.
+class ElasticStep {
+ public:
+  /// `slack` is 1/(2C); 0: no row may miss its margin.
+  void start(double alpha, double l1, double target, double slack) {
+    row_.clear();
+    l1_ = l1;
+    // All in units of 1 + alpha, by which z.u is smaller than z.soft(w + tau*z).
+    target_ = target * (1 + alpha);
+    slack_ = slack * (1 + alpha);
+  }
+  void add(double z, double w) {
+    if (z != 0) row_.push_back({z, w});
+  }
+
+  double tau() const {
+    const double lacking = row_.empty() ? 0 : -surplus(0).value;
+    if (lacking <= 0) return 0;
+    // Too little, since no slope is larger; and enough for the largest value alone, against all
+    // that the others can say.
+    double steepest = slack_, against = target_, most = 0, its_weight = 0;
+    for (const auto& [z, w] : row_) {
+      steepest += z * z;
+      against += std::abs(z * w);
+      if (std::abs(z) > most) most = std::abs(z), its_weight = z > 0 ? w : -w;
+    }
+    const double enough = (against / most + l1_ - its_weight) / most;
+    return rising_root([&](double t) { return surplus(t); }, lacking / steepest, 2 * enough,
+                       1e-14 * against);
+  }
+
+ private:
+  struct Value {
+    double z, w;
+  };
+
+  /// By how much the margin, slack included, is above the target; and its slope.
+  Piece surplus(double tau) const {
+    Piece sum{slack_ * tau - target_, slack_};
+    for (const auto& [z, w] : row_) {
+      const double u = soft_threshold(w + tau * z, l1_);
+      sum.value += z * u;
+      sum.slope += u != 0 ? z * z : 0;
+    }
+    return sum;
+  }
+
+  double l1_ = 0, target_ = 1, slack_ = 0;
+  std::vector<Value> row_;
+};
+
+/// The loop of the elastic-net-regularised Passive-Aggressive. Only rows that ask for a step pull
+/// the column's weights, all of them, and a feature pays at its next visit: n steps later it is
+///   |w| k^n - l1*(k + ... + k^n), cut at 0,  k = 1/(1 + alpha).
+/// Stored is v = D*w, with D = (1 + alpha)^steps (`scale`): then each step pulls v by l1*D, and
+/// what many of them pull is l1 times a sum of scales (`scale_sum`). Beside v stands the part of
+/// that sum which the feature has paid. Before D grows too large, the column is divided by a power
+/// of two, which rounds nothing. The intercept is one more feature.
+template <class W>
+class ElasticLoop {
+ public:
+  using Weight = W;
+  static constexpr bool pays = false, calibrated = false, shrinks = false;
+
+  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+    return {{0, true}, {0, false}};
+  }
+
+  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+    alpha_ = loop_parameters.at(0);
+    l1_ = loop_parameters.at(1);
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+  }
+
+  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const std::size_t columns = state.blocks.columns(), stride = state.blocks.stride();
+    const std::size_t capacity = state.blocks.capacity();
+    out.resize(columns);
+    for_tiles(columns, [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      std::array<double, width> due;
+      for (int k = 0; k < width; ++k) due[k] = owed(state, at + k).now;
+      const auto add = [&](const W* cells, double x, double* sums) {
+        for (int k = 0; k < width; ++k)
+          sums[k] += x * soft_threshold(double{cells[k]}, due[k] - cells[capacity + k]);
+      };
+      const W* first = state.blocks.first() + at;
+      auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
+        add(first + row.index[i] * stride, row.value[i], lane);
+      });
+      add(state.blocks.intercept() + at, intercept_, sums.data());
+      for (int k = 0; k < width; ++k) out.score[at + k] = sums[k] / state.columns[at + k].scale;
+    });
+  }
+
+  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
+  }
+
+  /// A step is the margin asked for, and 1/(2C).
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[0], step[1], v};
+  }
+  static bool is_still(const double* step) { return step[0] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
+    Bound weights = state.weights;  // kept only if every move is admitted
+    for (Move& m : moves) {         // all steps are found before the first is made
+      const double tau = solve(state, row, m);
+      m.add = std::copysign(tau, m.add) * state.columns[m.column].scale;
+      weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
+    }
+    state.weights = weights;
+    for (const Move& m : moves) {
+      walk(state, row, m);
+      grow_scale(state, m.column);
+    }
+  }
+
+  void finish_row(State<W>&) const {}
+
+  double weight(const State<W>& state, std::size_t slot, int column) const {
+    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    return settled(cell, state.blocks.capacity(), owed(state, column)) /
+           state.columns[column].scale;
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    score(state, row, out);
+  }
+
+  double intercept() const { return intercept_; }
+
+ private:
+  /// All that has been asked of this column's weights. A fresh column has weights of 0 only.
+  ClockSum owed(const State<W>& state, int column) const {
+    return as_stored<W>(state.columns[column].updates > 0 ? l1_ * state.columns[column].scale_sum
+                                                          : 0);
+  }
+  static double settled(const W* cell, std::size_t capacity, const ClockSum& owed) {
+    return soft_threshold(double{cell[0]}, owed.now - cell[capacity]);
+  }
+
+  double solve(const State<W>& state, const Row<W>& row, const Move& m) {
+    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
+    const W* first = state.blocks.first() + m.column;
+    const ClockSum due = owed(state, m.column);
+    const double scale = state.columns[m.column].scale, sign = m.add > 0 ? 1 : -1;
+    step_.start(alpha_, l1_, std::abs(m.add), m.other);
+    step_.add(sign * intercept_,
+              settled(state.blocks.intercept() + m.column, capacity, due) / scale);
+    for (std::size_t i = 0; i < row.size; ++i)
+      step_.add(sign * row.value[i], settled(first + row.index[i] * stride, capacity, due) / scale);
+    return step_.tau();
+  }
+
+  /// The row's own weights move before they are pulled with all others; both are done here.
+  void walk(State<W>& state, const Row<W>& row, const Move& m) const {
+    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
+    const ClockSum before = owed(state, m.column);
+    double& sum = state.columns[m.column].scale_sum;
+    sum = (state.columns[m.column].updates > 0 ? sum : 0) + state.columns[m.column].scale;
+    const ClockSum after = as_stored<W>(l1_ * sum);
+    const double pull = finite(l1_ * state.columns[m.column].scale);
+    const auto step = [&](W* cell, double x) {
+      cell[0] = static_cast<W>(soft_threshold(settled(cell, capacity, before) + m.add * x, pull));
+      cell[capacity] = static_cast<W>(after.paid);
+    };
+    W* first = state.blocks.first() + m.column;
+    step(state.blocks.intercept() + m.column, intercept_);
+    for (std::size_t i = 0; i < row.size; ++i) step(first + row.index[i] * stride, row.value[i]);
+  }
+
+  void grow_scale(State<W>& state, int column) const {
+    double& scale = state.columns[column].scale;
+    scale *= std::min(1 + alpha_, 0x1p600);
+    if (scale < 0x1p60) return;
+    if (state.before_all_change) state.before_all_change();
+    const double factor = std::ldexp(1.0, -std::ilogb(scale));
+    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
+    W* cell = state.blocks.data() + column;
+    for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot, cell += stride)
+      for (const std::size_t plane : {std::size_t{0}, capacity})
+        cell[plane] = static_cast<W>(cell[plane] * factor);
+    scale *= factor;
+    state.columns[column].scale_sum *= factor;
+  }
+
+  double alpha_ = 0, l1_ = 0, intercept_ = 1;
+  ElasticStep step_;
+};
+
+}  // namespace yarrow

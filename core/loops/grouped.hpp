@@ -1,0 +1,228 @@
+#pragma once
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+
+#include "data/groups.hpp"
+#include "loops/proximal.hpp"
+#include "state/state.hpp"
+
+namespace yarrow {
+
+/// Dual averaging with groups (Yang, Xu, King & Lyu 2010; Yang, Lyu & King 2013): stored is the sum
+/// g of all negative gradients; after n rows the weights are
+///   argmin -g.w/n + l1*|w|_1 + l21 * sum over groups of price*|w_group| + gamma/(2 sqrt(n)) |w|^2.
+/// With c = soft(g, l1*n) a group keeps the share max(0, 1 - l21*n*price / |c_group|) of c, divided
+/// by gamma*sqrt(n): it shrinks as a whole, and vanishes as a whole. The intercept is free.
+struct GroupPull {
+  double threshold, price, factor;
+
+  GroupPull(double n, const std::vector<double>& p)
+      : threshold(p[0] * n), price(p[1] * n), factor(n == 0 ? 0 : 1 / (p[2] * std::sqrt(n))) {}
+
+  double cut(double stored) const { return soft_threshold(stored, threshold); }
+  double share(double norm, double price_factor) const {
+    const double to_pay = price * price_factor;
+    return norm > to_pay ? factor * (1 - to_pay / norm) : 0;
+  }
+};
+
+/// Sums that must not depend on the order of features are taken over integers (compare affine.hpp).
+template <class Value>
+double ordered_anyhow(std::size_t n, Value squares) {
+  double largest = 0;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, squares(i));
+  if (largest < 1e-280) return 0;  // a unit below it would not be a number to divide by
+  __extension__ using Wide = __int128;
+  const double unit = std::ldexp(largest, -60);
+  Wide sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += std::llround(squares(i) / unit);
+  return static_cast<double>(sum) * unit;
+}
+
+/// Groups of features, each column by itself. Without l1 the sum of squares of a group is kept up
+/// to date in double, and a row costs its own values; with l1 the threshold moves all members at
+/// each row, so that they are summed up anew, and a row costs the sizes of its groups.
+template <class W>
+class FeatureGroups {
+ public:
+  FeatureGroups(const State<W>& state, const GroupPull& pull, const std::vector<double>&)
+      : state_(state), pull_(pull) {}
+
+  double share(Index feature, int column) {
+    const Blocks<W>& blocks = state_.blocks;
+    const Index group = state_.groups.of(feature);
+    if (group == Groups::alone)
+      return pull_.share(std::abs(pull_.cut(blocks.first()[feature * blocks.stride() + column])),
+                         1);
+    if (pull_.threshold == 0) {
+      const std::vector<double>& squares = state_.columns[column].group_squares;
+      const bool known = static_cast<std::size_t>(group) < squares.size();
+      return pull_.share(known ? std::sqrt(squares[group]) : 0, state_.groups.price(group));
+    }
+    auto [found, is_new] = known_.try_emplace(group * blocks.columns() + std::int64_t{column});
+    if (is_new) {
+      const std::vector<Index>& members = state_.groups.members(group);
+      const W* first = blocks.first() + column;
+      const double norm2 = ordered_anyhow(members.size(), [&](std::size_t i) {
+        return square(pull_.cut(first[members[i] * blocks.stride()]));
+      });
+      found->second = pull_.share(std::sqrt(norm2), state_.groups.price(group));
+    }
+    return found->second;
+  }
+
+  static void changed(State<W>& state, Index feature, int column, double before, double after) {
+    const Index group = state.groups.of(feature);
+    if (group == Groups::alone) return;
+    std::vector<double>& squares = state.columns[column].group_squares;
+    if (squares.size() < state.groups.size()) squares.resize(state.groups.size());
+    squares[group] = std::max(0.0, squares[group] + (after * after - before * before));
+  }
+
+  static void rebuild(State<W>& state) {
+    const Blocks<W>& blocks = state.blocks;
+    for (int k = 0; k < blocks.columns(); ++k) {
+      state.columns[k].group_squares.assign(state.groups.size(), 0);
+      for (std::size_t f = 0; f < blocks.features(); ++f)
+        changed(state, static_cast<Index>(f), k, 0, blocks.first()[f * blocks.stride() + k]);
+    }
+  }
+
+ private:
+  const State<W>& state_;
+  const GroupPull& pull_;
+  std::unordered_map<std::int64_t, double> known_;  ///< shares of groups met before
+};
+
+/// Classes as tasks that share their features: a feature's weights for all classes are one group.
+/// The column "none of the seen", which one-versus-rest keeps first, is no task, but shrinks with
+/// the others. Two classes in one-versus-rest are one task.
+template <class W>
+class TaskGroups {
+ public:
+  TaskGroups(const State<W>& state, const GroupPull& pull, const std::vector<double>& p)
+      : state_(state), pull_(pull), first_task_(p[3] != 0 || state.blocks.columns() == 1 ? 0 : 1) {}
+
+  double share(Index feature, int /*column*/) {
+    if (feature == last_feature_) return last_share_;
+    const Blocks<W>& blocks = state_.blocks;
+    const W* cells = blocks.first() + feature * blocks.stride();
+    double norm2 = 0;
+    for (int k = first_task_; k < blocks.columns(); ++k) norm2 += square(pull_.cut(cells[k]));
+    last_feature_ = feature;
+    return last_share_ = pull_.share(std::sqrt(norm2), 1);
+  }
+
+  static void changed(State<W>&, Index, int, double, double) {}
+  static void rebuild(State<W>&) {}
+
+ private:
+  const State<W>& state_;
+  const GroupPull& pull_;
+  int first_task_;
+  Index last_feature_ = -1;
+  double last_share_ = 0;
+};
+
+/// The loop: gradients are summed up, and weights made of the sums where they are needed.
+template <class W, template <class> class Grouping>
+class GroupedLoop {
+ public:
+  using Weight = W;
+  static constexpr bool pays = false, calibrated = false, shrinks = false;
+
+  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+    return {{0, true}};
+  }
+
+  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+    parameters_ = loop_parameters;
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+  }
+
+  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const Blocks<W>& blocks = state.blocks;
+    const GroupPull pull(state.t, parameters_);
+    Grouping<W> groups(state, pull, parameters_);
+    out.resize(blocks.columns());
+    std::fill(out.score.begin(), out.score.end(), 0);
+    for (std::size_t i = 0; i < row.size; ++i) {
+      const W* cells = blocks.first() + row.index[i] * blocks.stride();
+      for (int k = 0; k < blocks.columns(); ++k)
+        out.score[k] += row.value[i] * groups.share(row.index[i], k) * pull.cut(cells[k]);
+    }
+    for (int k = 0; k < blocks.columns(); ++k)
+      out.score[k] += intercept_ * pull.factor * blocks.intercept()[k];
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    score(state, row, out);
+  }
+
+  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
+  }
+
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[0], 0, v};
+  }
+  static bool is_still(const double* step) { return step[0] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores,
+             std::span<Move> moves) const {
+    Bound weights = state.weights;  // kept only if every move is admitted
+    for (const Move& m : moves)
+      weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
+    constexpr double squares_are_finite = 1e145;
+    if (weights.value > squares_are_finite)
+      throw Error("this row's update overflows the weights; scale the features or the step down");
+    state.weights = weights;
+    for (const Move& m : moves) {
+      W* first = state.blocks.first() + m.column;
+      for (std::size_t i = 0; i < row.size; ++i) {
+        W& cell = first[row.index[i] * state.blocks.stride()];
+        const double before = cell;
+        cell = static_cast<W>(before + m.add * row.value[i]);
+        Grouping<W>::changed(state, row.index[i], m.column, before, cell);
+      }
+      W& intercept = state.blocks.intercept()[m.column];
+      intercept = static_cast<W>(intercept + m.add * intercept_);
+    }
+  }
+
+  void finish_row(State<W>&) const {}
+
+  double weight(const State<W>& state, std::size_t slot, int column) const {
+    const GroupPull pull(state.t, parameters_);
+    Grouping<W> groups(state, pull, parameters_);
+    return weight_in(state, pull, groups, slot, column);
+  }
+
+  /// All weights, slot by slot: group norms are taken once.
+  template <class Out>
+  void all_weights(const State<W>& state, Out* out) const {
+    const GroupPull pull(state.t, parameters_);
+    Grouping<W> groups(state, pull, parameters_);
+    for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot)
+      for (int k = 0; k < state.blocks.columns(); ++k)
+        *out++ = static_cast<Out>(weight_in(state, pull, groups, slot, k));
+  }
+
+  double intercept() const { return intercept_; }
+
+  void rebuild(State<W>& state) const { Grouping<W>::rebuild(state); }
+
+ private:
+  static double weight_in(const State<W>& state, const GroupPull& pull, Grouping<W>& groups,
+                          std::size_t slot, int column) {
+    const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
+    if (slot == 0) return pull.factor * stored;
+    return groups.share(static_cast<Index>(slot - 1), column) * pull.cut(stored);
+  }
+
+  std::vector<double> parameters_;  // l1, l21, gamma, and for tasks whether all columns are tasks
+  double intercept_ = 1;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,198 @@
+#pragma once
+#include <span>
+#include <type_traits>
+
+#include "loops/regularizers/adaptive.hpp"
+#include "loops/regularizers/cumulative.hpp"
+#include "loops/regularizers/dual.hpp"
+#include "loops/regularizers/frequency.hpp"
+#include "loops/regularizers/soft.hpp"
+#include "loops/regularizers/truncated.hpp"
+#include "rules/rule.hpp"
+#include "state/state.hpp"
+
+// The proximal family: a gradient step on the row's features, then a pull of every weight towards
+// zero, which a feature pays when it is next visited. Each method is a pull, a struct in
+// regularizers/. It is made for each walk from the model's clock (rows learned, sums of penalties),
+// so it holds only what features ask for, and says
+//   planes               what is kept for a feature in each column, and what it is at first
+//   weight(cells)        the weight that these numbers stand for at this moment
+//   moved(cells, step)   the numbers to keep when the row's loss moves the weight by `step`, or,
+//                        where the rule gives no rate, when `step` is its negative gradient;
+//                        or moved(cells, weight, step), if it starts from the weight
+//   growth(step, state)  how much larger than before the first `growing` planes may become by that
+//   without_penalty()    the same for the intercept, which is not pulled
+//   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
+// Cells are doubles, or two features' side by side (Pair).
+
+namespace yarrow {
+
+/// The proximal loop.
+template <class W, class Pull>
+class ProximalLoop {
+ public:
+  using Weight = W;
+  static constexpr bool calibrated = false, shrinks = false;
+
+  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+    return {Pull::planes.begin(), Pull::planes.end()};
+  }
+
+  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+    parameters_ = loop_parameters;
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+  }
+
+  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const std::size_t columns = state.blocks.columns();
+    out.resize(columns);
+    out.weights.clear();
+    for_tiles(columns, [&](auto tile, std::size_t at) {
+      score_tile<decltype(tile)::value>(state, row, at, state.blocks.stride(), out);
+    });
+  }
+
+  /// All that can be asked about one column and nothing beside it, in one walk.
+  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
+    out.resize(1);
+    if (starts_from_weight) out.weights.resize(row.size + spare_places);
+    double* weights = out.weights.data();
+    const W* first = state.blocks.first();
+    const Pull pull(state, parameters_);
+    const auto [wx, xx] =
+        pair_sums<2>(row, [=](auto at, auto* sums) __attribute__((always_inline)) {
+          const auto x = at.values();
+          const auto weight =
+              pull.weight(at.template planes<Count::value>(first, Count{}, SideBySide{}));
+          if constexpr (starts_from_weight) at.set_numbers(weights, weight);
+          sums[0] += x * weight;
+          sums[1] += x * x;
+        });
+    const double bias =
+        pull.without_penalty().weight(cells_at(state.blocks.intercept(), SideBySide{}));
+    out.score[0] = wx + intercept_ * bias;
+    out.xx = xx + intercept_ * intercept_;
+  }
+
+  /// What an update needs beyond the scores, for the columns listed.
+  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
+  }
+
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[0], 0, v};
+  }
+  static bool is_still(const double* step) { return step[0] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores,
+             std::span<Move> moves) const {
+    const Pull pull(state, parameters_);
+    Bound weights = state.weights;  // kept only if every move is admitted
+    for (const Move& m : moves)
+      weights.admit<W>(pull.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
+                       [&] { return largest(state); });
+    state.weights = weights;
+    const std::size_t capacity = state.blocks.capacity();
+    if (capacity != 1)
+      return walk(state, row, pull, moves, capacity, state.blocks.stride(), Unknown{});
+    // Distances that the compiler knows cost nothing to multiply by.
+    if constexpr (starts_from_weight)
+      if (scores.weights.size() == row.size + spare_places)
+        return walk(state, row, pull, moves, SideBySide{}, Count{}, scores.weights.data());
+    walk(state, row, pull, moves, SideBySide{}, Count{}, Unknown{});
+  }
+
+  void finish_row(State<W>& state) const { Pull::finish_row(state, parameters_); }
+
+  double weight(const State<W>& state, std::size_t slot, int column) const {
+    const Blocks<W>& blocks = state.blocks;
+    const W* block = blocks.data() + slot * blocks.stride() + column;
+    const Pull pull(state, parameters_);
+    return (slot == 0 ? pull.without_penalty() : pull).weight(cells_at(block, blocks.capacity()));
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    score(state, row, out);
+  }
+
+  double intercept() const { return intercept_; }
+
+  bool is_bounded(const State<W>& state) const { return state.weights.covers(largest(state)); }
+
+ private:
+  using Count = std::integral_constant<std::size_t, Pull::planes.size()>;
+  using Cells = std::array<double, Count::value>;
+
+  /// Then a walk that assesses a row leaves its weights to the one that moves them, which need not
+  /// fetch and settle them once more.
+  static constexpr bool starts_from_weight =
+      requires(const Pull& pull, const Cells& cells) { pull.moved(cells, 0.0, 0.0); };
+  struct Unknown {};  ///< in the place of the weights of a row that was not assessed
+
+  /// What one block keeps for one column.
+  static Cells cells_at(const W* block, std::size_t capacity) {
+    Cells cells;
+    for (std::size_t plane = 0; plane < Count::value; ++plane)
+      cells[plane] = block[plane * capacity];
+    return cells;
+  }
+
+  template <int Width>
+  void score_tile(const State<W>& state, const Row<W>& row, std::size_t at, auto stride,
+                  Scores& out) const {
+    const W* first = state.blocks.first() + at;
+    const std::size_t capacity = state.blocks.capacity();
+    const Pull pull(state, parameters_), free = pull.without_penalty();
+    const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
+      const double x = row.value[i];
+      const W* block = first + row.index[i] * stride;
+      for (int k = 0; k < Width; ++k) sums[k] += x * pull.weight(cells_at(block + k, capacity));
+    });
+    const W* intercept = state.blocks.intercept() + at;
+    for (int k = 0; k < Width; ++k)
+      out.score[at + k] = wx[k] + intercept_ * free.weight(cells_at(intercept + k, capacity));
+  }
+
+  void walk(State<W>& state, const Row<W>& row, const Pull& pull, std::span<const Move> moves,
+            auto capacity, auto stride, auto weights) const {
+    const Pull free = pull.without_penalty();
+    for (const Move& m : moves) {
+      W* first = state.blocks.first() + m.column;
+      for_pairs(row, [=](auto at) {
+        const auto cells = at.template planes<Count::value>(first, stride, capacity);
+        const auto step = m.add * at.values();
+        const auto moved = [&] {
+          if constexpr (std::is_same_v<decltype(weights), const double*>)
+            return pull.moved(cells, at.numbers(weights), step);
+          else
+            return settled_and_moved(pull, cells, step);
+        }();
+        at.set_planes(first, stride, capacity, moved);
+      });
+      W* intercept = state.blocks.intercept() + m.column;
+      const auto moved = settled_and_moved(free, cells_at(intercept, capacity), m.add * intercept_);
+      for (std::size_t plane = 0; plane < Count::value; ++plane)
+        intercept[plane * capacity] = static_cast<W>(moved[plane]);
+    }
+  }
+
+  [[gnu::always_inline]] static auto settled_and_moved(const Pull& pull, const auto& cells,
+                                                       auto step) {
+    if constexpr (starts_from_weight)
+      return pull.moved(cells, pull.weight(cells), step);
+    else
+      return pull.moved(cells, step);
+  }
+
+  double largest(const State<W>& state) const {
+    double most = 0;
+    for (std::size_t plane = 0; plane < Pull::growing; ++plane)
+      most = std::max(most, state.largest(plane));
+    return most;
+  }
+
+  std::vector<double> parameters_;
+  double intercept_ = 1;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,144 @@
+#pragma once
+#include "loops/regularizers/arithmetic.hpp"
+
+// Steps of each feature's own size, smaller the more its gradients have moved it. All keep
+// s = sqrt(sum of squared gradients), this row's included before its step is made.
+
+namespace yarrow {
+
+template <class N>
+inline N root_of_squares(N s, N gradient) {
+  return square_root(s * s + gradient * gradient);
+}
+
+/// The growth of numbers whose squares are taken: infinite where those would not be numbers.
+inline double squared_growth(double growth, const Scalars& state) {
+  return std::isfinite(square(state.weights.value + growth))
+             ? growth
+             : std::numeric_limits<double>::infinity();
+}
+
+/// AdaGrad by composite mirror descent (Duchi, Hazan & Singer 2011), diagonal: with the gradient g
+/// of row t and H_t = delta + s_t,
+///   w <- argmin eta*g.w + eta*l1*|w|_1 + 1/2 (w - w_t)'H_t(w - w_t)
+///      = soft(w_t - eta*g/H_t, eta*l1/H_t).
+/// H stays between two visits of a feature, so that it can pay for all the rows since then at once:
+/// it keeps the number of rows it has paid for, which is rounded in float32 above 2^24, and what
+/// that leaves out is paid at the next visit.
+struct AdaGradMirrorPull {
+  static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
+                                        Plane{0, false}};  // weight, s, rows paid for
+  static constexpr std::size_t growing = 2;
+  template <class N>
+  using Cells = std::array<N, 3>;
+  double rows, eta, penalty, delta;
+  SumRounding rounded;
+
+  template <class W>
+  AdaGradMirrorPull(const State<W>& state, const std::vector<double>& p)
+      : rows(static_cast<W>(state.t)),
+        eta(p[1]),
+        penalty(finite(p[0] * p[1])),
+        delta(p[2]),
+        rounded(state) {}
+
+  AdaGradMirrorPull without_penalty() const {
+    AdaGradMirrorPull free = *this;
+    free.penalty = 0;
+    return free;
+  }
+  template <class N>
+  N weight(const Cells<N>& cells) const {
+    const auto [stored, s, paid] = cells;
+    return soft_threshold(stored, (rows - paid) * penalty / (delta + s));
+  }
+  template <class N>
+  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
+    const N s = rounded(root_of_squares(cells[1], step));
+    return {rounded(weight + eta * step / (delta + s)), s, everywhere<N>(rows)};
+  }
+  double growth(double step, const Scalars& state) const {
+    return squared_growth(std::max(eta, step), state);  // |step| <= s, but for rounding
+  }
+
+  template <class W>
+  static void finish_row(State<W>&, const std::vector<double>&) {}
+};
+
+/// AdaGrad by primal-dual averaging: stored is the sum g of all negative gradients, and
+///   w <- argmin -eta*g.w/n + eta*l1*|w|_1 + w'H_n w/(2n) = eta*soft(g, l1*n) / (delta + s).
+struct AdaGradDualPull {
+  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, s
+  static constexpr std::size_t growing = 2;
+  template <class N>
+  using Cells = std::array<N, 2>;
+  double threshold, eta, delta;
+  SumRounding rounded;
+
+  template <class W>
+  AdaGradDualPull(const State<W>& state, const std::vector<double>& p)
+      : threshold(p[0] * state.t), eta(p[1]), delta(p[2]), rounded(state) {}
+
+  AdaGradDualPull without_penalty() const {
+    AdaGradDualPull free = *this;
+    free.threshold = 0;
+    return free;
+  }
+  template <class N>
+  N weight(const Cells<N>& cells) const {
+    const auto [g, s] = cells;
+    return eta * soft_threshold(g, everywhere<N>(threshold)) / (delta + s);
+  }
+  template <class N>
+  Cells<N> moved(const Cells<N>& cells, N step) const {
+    const auto [g, s] = cells;
+    return {rounded(g + step), rounded(root_of_squares(s, step))};
+  }
+  double growth(double step, const Scalars& state) const { return squared_growth(step, state); }
+
+  template <class W>
+  static void finish_row(State<W>&, const std::vector<double>&) {}
+};
+
+/// FTRL-Proximal (McMahan et al. 2013): stored is d = -z, and with the gradients g_1..g_n,
+///   w <- argmin sum_s g_s.w + 1/2 sum_s sigma_s (w - w_s)^2 + l1*|w|_1 + l2/2*|w|^2
+///      = soft(d, l1) / ((beta + s)/alpha + l2),
+///   sigma_n = (s_n - s_{n-1})/alpha (and beta/alpha at first, around 0),  d += -g_n + sigma_n*w_n.
+struct FTRLPull {
+  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // d, s
+  static constexpr std::size_t growing = 2;
+  template <class N>
+  using Cells = std::array<N, 2>;
+  double alpha, beta, l1, l2, per_alpha = finite(1 / alpha);
+  SumRounding rounded;
+
+  template <class W>
+  FTRLPull(const State<W>& state, const std::vector<double>& p)
+      : alpha(p[1]), beta(p[2]), l1(p[0]), l2(p[3]), rounded(state) {}
+
+  FTRLPull without_penalty() const {
+    FTRLPull free = *this;
+    free.l1 = free.l2 = 0;
+    return free;
+  }
+  template <class N>
+  N weight(const Cells<N>& cells) const {
+    const auto [d, s] = cells;
+    return alpha * soft_threshold(d, everywhere<N>(l1)) / (beta + s + alpha * l2);
+  }
+  template <class N>
+  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
+    const auto [d, before] = cells;
+    const N s = rounded(root_of_squares(before, step));
+    return {rounded(d + step + (s - before) * per_alpha * weight), s};
+  }
+  /// No row moves a weight by more than alpha, and s - before <= |step|.
+  double growth(double step, const Scalars& state) const {
+    return squared_growth(step * (state.t + 2), state);
+  }
+
+  template <class W>
+  static void finish_row(State<W>&, const std::vector<double>&) {}
+};
+
+}  // namespace yarrow

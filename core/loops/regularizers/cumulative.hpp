@@ -1,0 +1,56 @@
+#pragma once
+#include "loops/regularizers/soft.hpp"
+
+namespace yarrow {
+
+/// What a weight has to pay when it has received the signed penalties q (negative: it was pulled
+/// down) and `due` (>= |q|) is asked of everybody: it moves towards zero by due + q if it is
+/// positive, by due - q if it is negative, and no further than zero.
+template <class N>
+inline N cumulative_payment(N w, N q, N due) {
+  const N by = due + (w < N{} ? -q : q);
+  return smaller(larger(w, -by), by);
+}
+
+/// Cumulative penalty (Tsuruoka, Tsujii & Ananiadou 2009): as SG-L1, but a weight that was stopped
+/// at zero still owes what it could not pay, so that no single step makes it leave zero. With u the
+/// sum of eta_t*l1 over all rows and q what the weight has received of it,
+///   w <- max(0, w - (u + q)) if w >= 0, else min(0, w + (u - q));   q <- q + change of w.
+/// Paying after each row or once for many rows comes to the same weight.
+struct CumulativePull {
+  static constexpr std::array planes = {Plane{0, true}, Plane{0, true}};  // weight, q
+  static constexpr std::size_t growing = 2;
+  template <class N>
+  using Cells = std::array<N, 2>;
+  SoftPull clock;
+  SumRounding rounded;
+
+  template <class W>
+  CumulativePull(const State<W>& state, const std::vector<double>& p)
+      : clock(state, p), rounded(state) {}
+
+  CumulativePull without_penalty() const {
+    CumulativePull free = *this;
+    free.clock.total = {};
+    return free;
+  }
+  template <class N>
+  N weight(const Cells<N>& cells) const {
+    const auto [w, q] = cells;
+    return w - cumulative_payment(w, q, everywhere<N>(clock.total.now));
+  }
+  template <class N>
+  Cells<N> moved(const Cells<N>& cells, N step) const {
+    const auto [w, q] = cells;
+    const N payment = cumulative_payment(w, q, everywhere<N>(clock.total.now));
+    return {w - payment + step, rounded(q - payment)};
+  }
+  double growth(double step, const Scalars&) const { return step; }
+
+  template <class W>
+  static void finish_row(State<W>& state, const std::vector<double>& p) {
+    SoftPull::finish_row(state, p);
+  }
+};
+
+}  // namespace yarrow

@@ -1,0 +1,119 @@
+#pragma once
+#include "loops/plain_weights.hpp"
+#include "loops/votes.hpp"
+
+namespace yarrow {
+
+/// The loop of the voted Perceptron (Freund & Schapire 1999): learns with the current vector alone,
+/// and predicts by the votes of all vectors that there have been,
+///   sum of c_i * sign(w_i.x), divided by the sum of all c_i,
+/// where w_1 = 0 and c_i counts the rows that w_i saw as the current vector, by their weights: the
+/// one that made it (for w_1: one in advance) and those that it got right. sign(0) = 0: such a
+/// vector abstains.
+///
+/// Vectors are not kept; w_(i+1).x = w_i.x + step_i * x_i.x for the row x_i that was got wrong. At
+/// most `max_vectors` vote (0: all); of more the oldest are forgotten. Plane 0 is the current
+/// vector, plane 1 the oldest one that votes.
+template <class W>
+class VotedLoop : public PlainWeights<W> {
+  using PlainWeights<W>::intercept_;
+
+ public:
+  using PlainWeights<W>::score;
+
+  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+    return {{0, true}, {0, true}};
+  }
+
+  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+    max_vectors_ = static_cast<std::size_t>(loop_parameters.at(0));
+    intercept_ = static_cast<W>(intercept);  // rounded like any other value
+  }
+
+  static void start(State<W>& state, const std::vector<double>&) {
+    VotesOfColumns<W>::start(state);
+  }
+
+  static bool predicts_otherwise() { return true; }  // by votes, and not by the current vector
+
+  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
+    out.xx = squared_norm(row) + intercept_ * intercept_;
+  }
+
+  static Move move(int column, double sign, double part, const double* step, double v) {
+    return {column, part * sign * step[1], 0, v};
+  }
+  static bool is_still(const double* step) { return step[1] == 0; }
+
+  void apply(State<W>& state, const Row<W>& row, const Scores& scores,
+             std::span<Move> moves) const {
+    Bound weights = state.weights;  // kept only if every move is admitted
+    for (const Move& m : moves)
+      weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
+    if (state.before_all_change) state.before_all_change();
+    state.weights = weights;
+    std::vector<Votes<W>>& all = VotesOfColumns<W>::of(state).columns;
+    all.resize(state.blocks.columns());
+    for (const Move& m : moves) {
+      Votes<W>& votes = all[m.column];
+      add(state, row, m.column, 0, m.add);
+      votes.add(row, m.add, now(state, m.column));
+      if (max_vectors_ == 0 || votes.size() < max_vectors_) continue;
+      add(state, votes.row(0), m.column, 1, votes.step[0]);
+      votes.drop_oldest();
+    }
+  }
+
+  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
+    out.resize(state.blocks.columns());
+    thread_local std::vector<double> x;  // the row by feature; all 0 between calls
+    x.resize(std::max(x.size(), state.blocks.features()));
+    for (std::size_t i = 0; i < row.size; ++i) x[row.index[i]] = row.value[i];
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      out.score[k] =
+          VotesOfColumns<W>::of(state).columns.empty() ? 0 : share_of_votes(state, row, x, k);
+    for (std::size_t i = 0; i < row.size; ++i) x[row.index[i]] = 0;
+  }
+
+ private:
+  void add(State<W>& state, const Row<W>& row, int column, int plane, double amount) const {
+    const int at = plane * state.blocks.capacity() + column;
+    const auto increase = [&](W& cell, double x) { cell = static_cast<W>(cell + amount * x); };
+    for (std::size_t i = 0; i < row.size; ++i)
+      increase(state.blocks.first()[row.index[i] * state.blocks.stride() + at], row.value[i]);
+    increase(state.blocks.intercept()[at], intercept_);
+  }
+
+  double share_of_votes(const State<W>& state, const Row<W>& row, const std::vector<double>& x,
+                        int k) const {
+    const Votes<W>& votes = VotesOfColumns<W>::of(state).columns[k];
+    const int oldest = state.blocks.capacity() + k;
+    double score = intercept_ * state.blocks.intercept()[oldest];
+    for (std::size_t i = 0; i < row.size; ++i)
+      score +=
+          row.value[i] *
+          static_cast<double>(state.blocks.first()[row.index[i] * state.blocks.stride() + oldest]);
+    double sum = 0, born = votes.first_born;
+    for (std::size_t v = 0; v < votes.size(); ++v) {
+      sum += (votes.born[v] - born) * sign(score);
+      born = votes.born[v];
+      const Row<W> wrong = votes.row(v);
+      double product = intercept_ * intercept_;
+      for (std::size_t i = 0; i < wrong.size; ++i) product += wrong.value[i] * x[wrong.index[i]];
+      score += votes.step[v] * product;
+    }
+    sum += (now(state, k) - born) * sign(score);
+    return sum / (now(state, k) - votes.first_born);
+  }
+
+  /// The weights of all rows learned, and one in advance.
+  static double now(const State<W>& state, int column) {
+    return state.t + 1 + state.columns[column].memory;
+  }
+
+  static double sign(double x) { return (x > 0) - (x < 0); }
+
+  std::size_t max_vectors_ = 0;
+};
+
+}  // namespace yarrow

@@ -1,0 +1,121 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "mixture/few_features.hpp"
+#include "mixture/standardized.hpp"
+#include "simd/dispatch.hpp"
+
+// A row of few features as shares of knots (bends.hpp): AROW on these learns any sum of curves, and
+// of surfaces over two features where there are at most four; naive Bayes counts by knots.
+
+namespace yarrow {
+
+template <class W>
+struct BentRow {
+  double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
+
+  void bend(const Row<W>& row, bool in_pairs) {
+    const std::size_t n = row.size;
+    const bool paired = n > 0 && in_pairs;
+    const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
+    filled_ = n + 2 * pairs;
+    size_ = (filled_ + at_once - 1) / at_once * at_once;
+    pieces_.resize(size_);
+    below_.resize(size_);
+    above_.resize(size_);
+    for (std::size_t i = 0; i < n; i += width) {
+      const Places places(lanes_at<width>(row.value + i));
+      for (std::size_t k = 0; k < width; ++k)
+        pieces_[i + k] = firsts[row.index[i + k]] + static_cast<Index>(places.knots[k]);
+      put_lanes<width>(1 - places.above, below_.data() + i);
+      put_lanes<width>(places.above, above_.data() + i);
+    }
+    std::size_t at = n;
+    for (std::size_t i = 0; paired && i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j, at += 2) {
+        const std::size_t earlier = row.index[i] < row.index[j] ? i : j;
+        put_pair(at, row, earlier, i + j - earlier);
+      }
+    for (; at < size_; ++at) put(at, Bends<W>::nobody, 0, 0);
+    const auto all = static_cast<double>(n + pairs);
+    length = n > 0 ? 1 / std::sqrt(all) : 0;
+  }
+
+  BentSums sums(const W* column, W smoothing, W lean) const {
+    return with_walks<W>(
+        [&](auto walks) { return walks.sum_bent(places(), column, smoothing, lean); });
+  }
+
+  /// AROW's step on a column; and the visit is counted, as many times as the row weighs.
+  void learn(W* column, W step, W gain, W times, bool is_hit) const {
+    const W hits = is_hit ? times : 0;
+    if (step == 0 && gain == 0) return count(column, times, hits);
+    const BentStep<W> all = {static_cast<W>(length), step, gain, times, hits};
+    with_walks<W>([&](auto walks) { walks.learn_bent(places(), column, all); });
+  }
+
+ private:
+  /// All that a column at rest does.
+  void count(W* column, W visits, W hits) const {
+    const Lanes<W> counts = {hits, visits};  // beside each other in a piece
+    for (std::size_t i = 0; i < filled_; ++i) {
+      W* to = column + Bends<W>::numbers * static_cast<std::size_t>(pieces_[i]) + Bends<W>::hits;
+      for (const W share : {below_[i], above_[i]}) {
+        put_lanes<2>(lanes_at<2>(to) + counts * share, to);
+        to += Bends<W>::numbers;
+      }
+    }
+  }
+
+  static constexpr std::size_t width = lanes_of<W>, at_once = BentPlaces<W>::at_once;
+  static constexpr Index knots = Bends<W>::knots;
+
+  /// The first pieces of features.
+  static constexpr auto firsts = [] {
+    std::array<Index, FewFeatures<W>::most> firsts{};
+    for (Index number = 0; number < Index{FewFeatures<W>::most}; ++number)
+      firsts[number] = Bends<W>::of_feature(number);
+    return firsts;
+  }();
+
+  /// Of some values the knots below, and the shares of those above.
+  struct Places {
+    LaneBits<W> knots;
+    Lanes<W> above;
+
+    [[gnu::always_inline]] explicit Places(Lanes<W> values) {
+      constexpr W per_deviation = (Bends<W>::knots - 1) / (2 * most_deviations);
+      const Lanes<W> places = (values + W{most_deviations}) * per_deviation;
+      const Lanes<W> last = Lanes<W>{} + (Bends<W>::knots - 2);
+      knots = __builtin_convertvector(smaller(places, last), LaneBits<W>);
+      above = places - __builtin_convertvector(knots, Lanes<W>);
+    }
+  };
+
+  void put(std::size_t at, Index piece, W below, W above) {
+    pieces_[at] = piece;
+    below_[at] = below;
+    above_[at] = above;
+  }
+
+  /// The four knots around two values, of which `one` is that of the earlier feature.
+  void put_pair(std::size_t at, const Row<W>& row, std::size_t one, std::size_t other) {
+    const Places places(Lanes<W>{row.value[one], row.value[other]});
+    const W above = places.above[0], other_above = places.above[1];
+    const Index first = Bends<W>::of_pair(row.index[one], row.index[other]) +
+                        knots * static_cast<Index>(places.knots[0]) +
+                        static_cast<Index>(places.knots[1]);
+    put(at, first, (1 - above) * (1 - other_above), (1 - above) * other_above);
+    put(at + 1, first + knots, above * (1 - other_above), above * other_above);
+  }
+
+  BentPlaces<W> places() const { return {pieces_.data(), below_.data(), above_.data(), size_}; }
+
+  Buffer<Index> pieces_;  ///< as BentPlaces has them
+  Buffer<W> below_, above_;
+  std::size_t filled_ = 0, size_ = 0;  ///< what the row fills, and all with what fills up the rest
+};
+
+}  // namespace yarrow

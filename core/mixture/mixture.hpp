@@ -1,0 +1,82 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "error.hpp"
+#include "simd/pairs.hpp"
+
+namespace yarrow {
+
+/// What a few experts are worth: AROW with a full covariance over their weights u (Crammer,
+/// Kulesza & Dredze 2013, equations 12 and 14). An example z holds the experts' scores for the true
+/// class against its rival, cut to [-3, 3], since one that shouts is not more often right. The
+/// covariance grows a little with each row, so that experts can rise and fall for ever:
+///   u += alpha*S*z,  S -= S z z'S/(z'S z + r),  then S += drift*I,
+///   alpha = max(0, 1 - u.z)/(z'S z + r).
+/// A sample weight below 1 divides r; a heavy row is not believed more than others, as one
+/// row must not decide whom to trust. Experts that begin without variance keep their weight.
+struct Mixture {
+  static constexpr int experts = 9, places = 10;  ///< the last place, always 0, fills up a pair
+  using Numbers = std::array<double, places>;
+
+  static constexpr double most = 3;  ///< that an expert may say
+  Numbers mean{};
+  std::array<Numbers, places> covariance{};
+
+  void start(const double* weights, const double* variances) {
+    for (int e = 0; e < experts; ++e) {
+      mean[e] = weights[e];
+      covariance[e][e] = variances[e];
+    }
+  }
+
+  double score(const Numbers& said) const {
+    double sum = 0;
+    for (int e = 0; e < experts; ++e) sum += mean[e] * said[e];
+    return sum;
+  }
+
+  static double cut(double score) { return score > most ? most : score < -most ? -most : score; }
+
+  /// What one example does to the mixture: nothing, where there is no loss.
+  struct Step {
+    Numbers h{};                 ///< S z
+    double loss = 0, share = 0;  ///< 1 - u.z, and 1/(z'S z + r)
+  };
+
+  /// Refused, where the numbers after it would not be finite.
+  Step step(const Numbers& z, double r) const {
+    Numbers h{};
+    Pair pairs[places / 2] = {};
+    for (int o = 0; o < experts; ++o)  // it is symmetric: a line is a column
+      for (int e = 0; e < places; e += 2) pairs[e / 2] += pair_at(&covariance[o][e]) * z[o];
+    for (int e = 0; e < places; e += 2) put_pair_at(pairs[e / 2], &h[e]);
+    double v = 0;
+    for (int e = 0; e < experts; ++e) v += h[e] * z[e];
+    const Step step = {h, v > 0 ? std::max(0.0, 1 - score(z)) : 0, 1 / (v + r)};
+    if (step.loss > 0) {
+      double size = 0;
+      for (int e = 0; e < experts; ++e)
+        size += std::abs(step.loss * step.share * h[e]) + h[e] * h[e] * step.share;
+      if (!std::isfinite(size))
+        throw Error("this row's update is not finite; scale its weight down");
+    }
+    return step;
+  }
+
+  void take(const Step& step, double drift, const double* first_variances) {
+    if (step.loss > 0) {
+      const Numbers h = step.h;
+      for (int e = 0; e < experts; ++e) mean[e] += step.loss * step.share * h[e];
+      for (int e = 0; e < experts; ++e)
+        for (int o = 0; o < places; o += 2) {
+          double* both = &covariance[e][o];
+          put_pair_at(pair_at(both) - h[e] * pair_at(&h[o]) * step.share, both);
+        }
+    }
+    for (int e = 0; e < experts; ++e) covariance[e][e] += first_variances[e] != 0 ? drift : 0;
+  }
+};
+
+}  // namespace yarrow

@@ -1,0 +1,148 @@
+#pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "mixture/few_features.hpp"
+#include "mixture/mixture.hpp"
+#include "state/state.hpp"
+
+// What the learner without settings keeps beside the blocks, and how files keep it.
+
+namespace yarrow {
+
+/// What is kept of few features: bends, and a full covariance up to a number.
+template <class W>
+void save_few(const FewFeatures<W>& few, const ArrayWriter& put) {
+  const std::size_t columns = few.bends.columns.size(), features = few.features.size();
+  const std::size_t cells = Bends<W>::size(features), size = features + 1;
+  std::vector<W> bends, weights, covariance;
+  for (const std::vector<W>& column : few.bends.columns)
+    bends.insert(bends.end(), column.begin(), column.begin() + cells);
+  put("few_features", std::vector<Index>(few.features));
+  put("bends", std::move(bends), columns, cells / Bends<W>::numbers,
+      std::size_t{Bends<W>::numbers});
+  if (few.amount != Amount::few) return;
+  for (const std::vector<W>& column : few.full.columns)
+    weights.insert(weights.end(), column.begin(), column.begin() + size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto line = few.full.covariance.begin() + i * few.full.line();
+    covariance.insert(covariance.end(), line, line + size);
+  }
+  put("full_weights", std::move(weights), columns, size);
+  put("full_covariance", std::move(covariance), size, size);
+}
+
+/// The way back.
+template <class W>
+void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, std::size_t columns) {
+  few = {};
+  few.bends.columns.resize(columns);
+  few.full.columns.resize(columns);
+  if (!from.has("few_features") && !from.has("bends")) return few.end();
+  const auto numbered = from.values<Index>("few_features", {SavedState::any});
+  const std::size_t n = numbered.size(), cells = Bends<W>::size(n), piece = Bends<W>::numbers;
+  if (n > FewFeatures<W>::most) SavedState::refuse("few_features", "are too many");
+  few.become(few.amount_of(n));
+  for (const Index feature : numbered) {
+    if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
+        few.number_of(feature) != FewFeatures<W>::most)
+      SavedState::refuse("few_features", "has a number out of range");
+    few.add_feature(feature);
+  }
+  few.make_room(n);
+  const auto bends = from.values<W>("bends", {columns, cells / piece, piece});
+  for (std::size_t k = 0; k < columns; ++k)
+    std::copy_n(bends.begin() + k * cells, cells, few.bends.columns[k].begin());
+  if (few.amount != Amount::few) return;
+  const std::size_t size = n + 1;
+  const auto weights = from.values<W>("full_weights", {columns, size});
+  const auto covariance = from.values<W>("full_covariance", {size, size});
+  for (std::size_t k = 0; k < columns; ++k)
+    std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
+  for (std::size_t i = 0; i < size; ++i) {
+    if (covariance[i * size + i] < 0)
+      SavedState::refuse("full_covariance", "has a negative variance");
+    std::copy_n(covariance.begin() + i * size, size,
+                few.full.covariance.begin() + i * few.full.line());
+  }
+}
+
+template <class W>
+struct MixtureState final : ExtensionOf<MixtureState<W>> {
+  /// Of a column, for naive Bayes.
+  struct Counts {
+    double hits = 0;    ///< values in rows of its class
+    double weight = 0;  ///< of rows of its class
+  };
+
+  Mixture mixture;     ///< of experts: what each is worth
+  FewFeatures<W> few;  ///< what is kept as long as there are few features
+  std::vector<Counts> columns = std::vector<Counts>(1);
+  double counted = 0;  ///< standardised columns: rows that their counts refer to
+  double visits = 0;   ///< naive Bayes: values in all rows
+  double weight = 0;   ///< naive Bayes: of all rows
+
+  void add_column(int from, bool mirrored) override {
+    columns.push_back(from < 0 ? Counts{} : Counts(columns[from]));
+    if (mirrored) {
+      columns.back().hits = visits - columns.back().hits;
+      columns.back().weight = weight - columns.back().weight;
+    }
+    few.add_column(from, mirrored);
+  }
+  void truncate_columns(int n) override {
+    columns.resize(n);
+    few.truncate_columns(n);
+  }
+  void keep_features(const std::vector<Index>&) override {
+    few.end();  // its features have other numbers now
+  }
+  std::size_t bytes() const override { return few.bytes(); }
+
+  /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
+  void save(const ArrayWriter& put) const override {
+    const auto mean = mixture.mean.begin();
+    std::vector<double> numbers(mean, mean + Mixture::experts), hits, weights;
+    for (int e = 0; e < Mixture::experts; ++e) {
+      const auto line = mixture.covariance[e].begin();
+      numbers.insert(numbers.end(), line, line + Mixture::experts);
+    }
+    for (const double number : {counted, visits, weight}) numbers.push_back(number);
+    for (const Counts& column : columns) {
+      hits.push_back(column.hits);
+      weights.push_back(column.weight);
+    }
+    put("mixture", std::move(numbers));
+    put("mixture_hits", std::move(hits));
+    put("mixture_weights", std::move(weights));
+    if (few.amount != Amount::many) save_few(few, put);
+  }
+  void restore(SavedState& from, std::size_t features, std::size_t columns) override {
+    constexpr std::size_t experts = Mixture::experts;
+    const auto saved = from.values<double>("mixture", {experts * (experts + 1) + 3});
+    const auto hits = from.values<double>("mixture_hits", {columns}, Range::not_negative());
+    const auto weights = from.values<double>("mixture_weights", {columns}, Range::not_negative());
+    this->columns.resize(columns);
+    for (std::size_t k = 0; k < columns; ++k) {
+      this->columns[k].hits = hits[k];
+      this->columns[k].weight = weights[k];
+    }
+    auto number = saved.begin();
+    const auto read = [&](Mixture::Numbers& line) {
+      std::copy_n(number, experts, line.begin());
+      number += experts;
+    };
+    read(mixture.mean);
+    for (std::size_t e = 0; e < experts; ++e) read(mixture.covariance[e]);
+    for (std::size_t e = 0; e < experts; ++e)  // a silent expert's variance is 0
+      if (mixture.covariance[e][e] < 0) SavedState::refuse("mixture", "has a negative variance");
+    for (double* count : {&counted, &visits, &weight}) {
+      if (*number < 0) SavedState::refuse("mixture", "has a negative count");
+      *count = *number++;
+    }
+    restore_few(few, from, features, columns);
+  }
+};
+
+}  // namespace yarrow

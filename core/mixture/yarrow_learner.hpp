@@ -1,0 +1,287 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "learner/learner.hpp"
+#include "mixture/bent_expert.hpp"
+#include "mixture/full_expert.hpp"
+#include "mixture/straight_experts.hpp"
+
+namespace yarrow {
+
+/// The learner without settings: nine experts on standardised rows (experts.hpp), and a mixture
+/// above them. Each expert is one-versus-rest, each learns every row by itself;
+/// docs/yarrow-learner.md has the idea.
+///   walk.hpp              what a row is found to say: to the experts, and to the mixture
+///   straight_experts.hpp  how the six learn whose score is a sum of weight times value
+///   bent_expert.hpp       how few features are learned with bends
+///   full_expert.hpp       and how with a full covariance
+template <class W>
+class YarrowLearner final : public Learner<W> {
+  using Base = Learner<W>;
+  using Base::recipe_;
+
+ public:
+  using Base::state;
+
+  explicit YarrowLearner(const Recipe& recipe)
+      : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
+        experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
+    MixtureState<W>& own = MixtureState<W>::start(state);
+    own.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
+    own.few.start();
+  }
+
+  void learn(const Row<W>& row, double label, double weight) override {
+    const int c = static_cast<int>(label);
+    const bool is_new = c == state.classes;
+    try {
+      if (is_new) add_class(state, recipe_.strategy);
+      learn_class(row, c, weight, is_new);
+    } catch (...) {
+      if (is_new) remove_class(state, recipe_.strategy);
+      throw;
+    }
+  }
+
+  void predict(const Row<W>& row, Scores& out) const override {
+    score(row, out);
+    if (state.classes == 0) return out.resize(0);
+    this->columns().to_classes(out.score, -1);
+    this->columns().to_classes(out.variance, 1);
+  }
+
+  void score(const Row<W>& row, Scores& out) const override {
+    thread_local Walk<W> walk;
+    walker().template listen<false>(row, walk);
+    out.resize(state.blocks.columns());
+    out.score = walk.scores;
+    // The mixture's margin itself is what is calibrated: it has variance one.
+    std::fill(out.variance.begin(), out.variance.end(), state.classes > 2 ? 0.5 : 1.0);
+  }
+
+  bool predicts_as_it_learns() const override { return true; }
+  void last_scores(std::vector<double>& out) const override {
+    out = walk_.scores;
+    this->columns().to_classes(out, -1);
+  }
+
+  /// Of the standardised feature, as far as it goes straight, and as long as no expert shouts.
+  double weight(std::size_t slot, int column) const override {
+    const std::size_t capacity = state.blocks.capacity();
+    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    double sum = 0;
+    for (std::size_t e = 0; e < Experts::straight; ++e)
+      sum += own().mixture.mean[e] * Experts::heard(e) * static_cast<double>(cell[e * capacity]) *
+             (e == 0 ? own_factor(slot, column) : 1);
+    if (own().few.amount != Amount::few) return sum;
+    const std::size_t number =
+        slot == 0 ? 0 : own().few.number_of(static_cast<Index>(slot - 1)) + 1;
+    if (number > FewFeatures<W>::most) return sum;
+    return sum + own().mixture.mean[Experts::full] * own().few.full.columns[column][number];
+  }
+  std::vector<W> weights() const override {
+    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
+    std::vector<W> all(slots * columns);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = static_cast<W>(weight(i / columns, static_cast<int>(i % columns)));
+    return all;
+  }
+  double variance(std::size_t, int) const override {
+    throw Error("this learner keeps no variances");
+  }
+  void covariance(int, double*) const override {
+    throw Error("this learner keeps no covariance between weights");
+  }
+
+  void grow_features(std::size_t features) override { state.grow_features(features); }
+  double intercept() const override { return experts_.intercept; }
+  void after_forgetting() override {}
+
+  bool is_bounded() const override { return state.weights.covers(largest_weight()); }
+
+  /// Refuses a state whose counts cannot be.
+  void rebuild() override {
+    const std::size_t capacity = state.blocks.capacity();
+    const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
+    bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.bends.has_negative();
+    for (const auto& column : own().columns)
+      fits = fits && is_part(column.hits, own().visits) && is_part(column.weight, own().weight);
+    for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
+      const W* const cells = state.blocks.data() + slot * state.blocks.stride();
+      const W* const statistics =
+          cells + Experts::statistics * capacity;  // visits, mean, deviation
+      const W visits = statistics[0];
+      fits = fits && visits >= 0 && statistics[2] >= 0;
+      for (std::size_t i = Experts::precisions * capacity; i < Experts::hits * capacity; ++i)
+        fits = fits && cells[i] >= 0;
+      for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
+        fits = fits && is_part(cells[i], visits);
+      if (slot == 0 || own().few.amount == Amount::many) continue;
+      // Halved again and again, the smallest number of visits becomes 0.
+      const std::size_t number = own().few.number_of(static_cast<Index>(slot - 1));
+      fits = fits && (visits == 0 || number < FewFeatures<W>::most);
+    }
+    if (!fits) throw Error("the state's counts do not belong together");
+  }
+
+ private:
+  static std::vector<Plane> planes() {
+    std::vector<Plane> planes(Experts::straight, {0, true});
+    planes.resize(Experts::hits, {0, false});
+    planes.push_back({0, false, false, true});
+    planes.resize(Experts::statistics + ColumnStatistics::planes,
+                  {.initial = 0, .is_signed = false, .is_shared = true, .is_free = true});
+    return planes;
+  }
+
+  Walker<W> walker() const { return {state, experts_}; }
+  MixtureState<W>& own() { return MixtureState<W>::of(state); }
+  const MixtureState<W>& own() const { return MixtureState<W>::of(state); }
+
+  /// By what the first AROW sees values of a feature multiplied.
+  double own_factor(std::size_t slot, int column) const {
+    if (slot == 0 || own().few.amount == Amount::few) return 1;
+    const std::size_t capacity = state.blocks.capacity();
+    const W* cells = state.blocks.data() + slot * state.blocks.stride();
+    const double visits = cells[Experts::statistics * capacity];
+    if (visits == 0) return 0;
+    return std::abs(log_odds(cells[Experts::hits * capacity + column], visits, experts_.smoothing) -
+                    log_odds(own().columns[column].hits, own().visits, experts_.smoothing_of_all));
+  }
+
+  void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
+    walker().template listen<true>(row, walk_);
+    const int classes = state.classes - is_new;
+    const int predicted = predicted_class(classes);
+    this->last_prediction = predicted;
+    const Mixture::Step mixture_step =
+        own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
+    if (!walk_.values.strangers.empty()) meet_features(row);
+    const Columns columns = this->columns();
+    const double growth =
+        std::max({straight_.decide(state, experts_, row, walk_, columns, c, weight),
+                  bent_.decide(state, experts_, walk_, columns, c, weight),
+                  full_.decide(state, experts_, walk_, columns, c, weight)});
+    state.weights.template admit<W>(growth, [&] { return largest_weight(); });
+    if (classes > 1 && state.calibration.wants(state.t + 1))
+      state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
+    straight_.move(state, experts_, row, walk_);
+    if (const W times = static_cast<W>(std::min(weight, Experts::infinite_weight)); times > 0) {
+      move_few(columns, c, times);
+      count(row, c, times);
+    }
+    own().mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
+    if (walker().statistics().finish_row(state)) halve_counts();
+    if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
+    state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
+    for (Column& column : state.columns) ++column.updates;
+    add_to_count(state.updates, 1);
+    add_to_count(state.mistakes, predicted != c);
+    add_to_count(state.t, 1);
+  }
+
+  /// With its new features the row is one of few, or no longer.
+  void meet_features(const Row<W>& row) {
+    const std::size_t features = own().few.features.size() + walk_.values.strangers.size();
+    const bool were_few = walk_.few();
+    walk_.amount = FewFeatures<W>::amount_of(features);
+    if (were_few && !walk_.few()) walker().template go_straight<true>(row, walk_);
+    own().few.make_room(features);
+    walker().sum_of_few(row, true, walk_);
+  }
+
+  /// What is done for few features, as far as they still are.
+  void move_few(Columns columns, int c, W times) {
+    own().few.become(walk_.amount);
+    for (const Index feature : walk_.values.strangers) own().few.add_feature(feature);
+    if (walk_.bent) bent_.move(state, experts_, walk_, columns, c, times);
+    if (walk_.few()) full_.move(state);
+  }
+
+  bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }
+
+  /// Takes the row into the statistics of its features, and into the counts of naive Bayes: as many
+  /// times as it weighs.
+  void count(const Row<W>& row, int c, W times) {
+    const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
+    const int last = state.blocks.columns() - 1;
+    const bool is_last_beside = last + 1 == static_cast<int>(capacity);  // the statistics
+    walker().statistics().count(state, row, times, is_last_beside && is_hit(last, c) ? times : 0);
+    const double weight = times, values = weight * static_cast<double>(row.size);
+    for (int k = 0; k <= last; ++k) {
+      if (!is_hit(k, c)) continue;
+      W* const cells = state.blocks.first() + Experts::hits * capacity + k;
+      if (k < last || !is_last_beside)
+        for (std::size_t i = 0; i < row.size; ++i) cells[row.index[i] * stride] += times;
+      own().columns[k].hits += values;
+      own().columns[k].weight += weight;
+    }
+    own().visits += values;
+    own().weight += weight;
+  }
+
+  void halve_counts() {
+    const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
+    W* cells = state.blocks.data() + Experts::hits * capacity;
+    for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot, cells += stride)
+      for (std::size_t k = 0; k <= capacity; ++k) cells[k] /= 2;  // hits, and visits behind them
+    for (auto& column : own().columns) {
+      column.hits /= 2;
+      column.weight /= 2;
+    }
+    own().visits /= 2;
+    own().weight /= 2;
+    own().few.bends.halve_counts();
+  }
+
+  /// The true class against its best rival, as the mixture meets it. Up to two classes share a
+  /// column, which speaks for the second.
+  Mixture::Numbers example_of(int c) const {
+    Mixture::Numbers z = walk_.said[this->column_of(state.classes > 2 ? c : 1)];
+    if (state.classes <= 2) {
+      if (c != 1)
+        for (double& s : z) s = -s;
+      return z;
+    }
+    const Mixture::Numbers& rival = walk_.said[this->column_of(best_class(c, state.classes))];
+    for (std::size_t e = 0; e < Experts::all; ++e) z[e] = (z[e] - rival[e]) / 2;
+    return z;
+  }
+
+  double score_of(int c) const { return walk_.scores[this->column_of(c)]; }
+
+  int best_class(int except, int classes) const {
+    int best = -1;
+    for (int c = 0; c < classes; ++c)
+      if (c != except && (best < 0 || score_of(c) > score_of(best))) best = c;
+    return best;
+  }
+
+  int predicted_class(int classes) const {
+    if (classes <= 1) return classes - 1;
+    if (state.classes > 2) return best_class(-1, classes);
+    return score_of(1) > 0 ? 1 : 0;
+  }
+
+  /// By how much the predicted class was ahead.
+  double lead(int predicted, int classes) const {
+    if (state.classes <= 2) return std::abs(score_of(1));
+    return score_of(predicted) - score_of(best_class(predicted, classes));
+  }
+
+  double largest_weight() const {
+    double most = own().few.largest_weight();
+    for (std::size_t e = 0; e < Experts::straight; ++e) most = std::max(most, state.largest(e));
+    return most;
+  }
+
+  const Experts experts_;
+  Walk<W> walk_;
+  StraightExperts<W> straight_;
+  BentExpert<W> bent_;
+  FullExpert<W> full_;
+};
+
+}  // namespace yarrow

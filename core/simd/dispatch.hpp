@@ -1,0 +1,50 @@
+#pragma once
+#include "simd/kernels/layout.hpp"
+#include "simd/lanes_256.hpp"
+
+// What the learner of yarrow_learner.hpp does with many numbers at a time is written once, in the
+// words of lanes_128.hpp, and compiled twice: for registers of 16 bytes, and for those of 32 where
+// a processor has them. Each number is treated alike in both, and sums are taken in the same order,
+// so that both give the same bits.
+
+namespace yarrow {
+
+inline Lanes<double> log_ratio(Lanes<double> a, Lanes<double> b) {
+  return Lanes<double>{std::log(a[0] / b[0]), std::log(a[1] / b[1])};
+}
+
+#include "simd/kernels/all.inc"
+
+}  // namespace yarrow
+
+#if defined(YARROW_MAY_HAVE_WIDE_LANES)
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+namespace yarrow::wide {
+
+#include "simd/kernels/all.inc"
+
+}  // namespace yarrow::wide
+#pragma GCC pop_options
+#endif
+
+namespace yarrow {
+
+/// Calls f with the walks for the registers that this processor has.
+template <class W, class F>
+auto with_walks(F f) {
+  if constexpr (may_have_wide_lanes<W>)
+    if (has_wide_lanes()) return f(wide::Walks<W>{});
+  return f(Walks<W>{});
+}
+
+/// The same for walks over so many columns: one alone does not fill a large register.
+template <std::size_t Columns, class W, class F>
+auto with_walks_of(F f) {
+  if constexpr (Columns == 1)
+    return f(Walks<W>{});
+  else
+    return with_walks<W>(f);
+}
+
+}  // namespace yarrow

@@ -1,0 +1,256 @@
+#pragma once
+// Two numbers at a time: what a walk along one column of weights is made of. A row's places 0, 4,
+// 8... form the first of four lanes of sums, 1, 5, 9... the second, so that additions need not wait
+// for each other; their order is fixed by the places alone, and every route to the same row gives
+// the same bits. (`lane_sums` does the same for several columns.)
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "data/row.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace yarrow {
+
+/// Two numbers in one register.
+typedef double Pair __attribute__((vector_size(16)));
+
+#if defined(__SSE2__)  // one instruction each, where compilers take several
+inline Pair pair_of(const float& a, const float& b) {
+  return _mm_cvtps_pd(_mm_unpacklo_ps(_mm_load_ss(&a), _mm_load_ss(&b)));
+}
+inline Pair pair_at(const float* x) {
+  return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
+}
+inline void put_pair(Pair x, float& a, float& b) {
+  const __m128 both = _mm_cvtpd_ps(x);
+  _mm_store_ss(&a, both);
+  _mm_store_ss(&b, _mm_shuffle_ps(both, both, 1));
+}
+inline void put_pair_at(Pair x, float* to) {
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_cvtpd_ps(x)));
+}
+/// Two neighbours at a and two at b, which are read and written at once.
+inline std::array<Pair, 2> twos_at(const float* a, const float* b) {
+  const auto load = [](const float* x) {
+    return _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)));
+  };
+  const __m128 all = _mm_unpacklo_ps(load(a), load(b));
+  return {_mm_cvtps_pd(all), _mm_cvtps_pd(_mm_movehl_ps(all, all))};
+}
+inline void put_twos(Pair x, Pair y, float* a, float* b) {
+  const __m128 all = _mm_unpacklo_ps(_mm_cvtpd_ps(x), _mm_cvtpd_ps(y));
+  _mm_storel_pi(reinterpret_cast<__m64*>(a), all);
+  _mm_storeh_pi(reinterpret_cast<__m64*>(b), all);
+}
+inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
+  const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_cvttpd_epi32(x)));
+  return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
+}
+#else
+inline Pair pair_of(float a, float b) { return Pair{a, b}; }
+inline Pair pair_at(const float* x) { return Pair{x[0], x[1]}; }
+inline void put_pair(Pair x, float& a, float& b) {
+  a = static_cast<float>(x[0]);
+  b = static_cast<float>(x[1]);
+}
+inline void put_pair_at(Pair x, float* to) { put_pair(x, to[0], to[1]); }
+inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
+  return {static_cast<std::uint32_t>(x[0]), static_cast<std::uint32_t>(x[1])};
+}
+#endif
+inline Pair pair_of(double a, double b) { return Pair{a, b}; }
+inline Pair pair_at(const double* x) {
+  Pair both;
+  std::memcpy(&both, x, sizeof both);
+  return both;
+}
+inline void put_pair_at(Pair x, double* to) { std::memcpy(to, &x, sizeof x); }
+inline void put_pair(Pair x, double& a, double& b) {
+  a = x[0];
+  b = x[1];
+}
+template <class W>
+std::array<Pair, 2> twos_at(const W* a, const W* b) {
+  return {pair_of(a[0], b[0]), pair_of(a[1], b[1])};
+}
+template <class W>
+void put_twos(Pair x, Pair y, W* a, W* b) {
+  put_pair(x, a[0], b[0]);
+  put_pair(y, a[1], b[1]);
+}
+/// How far apart the planes of one column stand. As a number that compilers know it costs nothing.
+using SideBySide = std::integral_constant<std::size_t, 1>;
+
+/// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
+template <class W, class N>
+struct Places;
+
+template <class W>
+struct Places<W, double> {
+  const Index* index;
+  const W* value;
+  std::size_t i;
+
+  Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
+
+  double values() const { return *value; }
+  template <class Cell>
+  double cells(const Cell* first, std::size_t stride) const {
+    return first[*index * stride];
+  }
+  template <class Cell>
+  void set_cells(Cell* first, std::size_t stride, double to) const {
+    first[*index * stride] = static_cast<Cell>(to);
+  }
+  // The cells of N planes that stand `capacity` apart.
+  template <std::size_t N, class Cell>
+  std::array<double, N> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<double, N> found;
+    for (std::size_t p = 0; p < N; ++p) found[p] = cells(first + p * capacity, stride);
+    return found;
+  }
+  template <std::size_t N, class Cell>
+  void set_planes(Cell* first, std::size_t stride, auto capacity,
+                  const std::array<double, N>& to) const {
+    for (std::size_t p = 0; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
+  }
+  // Numbers that belong to the places of the row themselves.
+  double numbers(const double* list) const { return list[i]; }
+};
+
+template <class W>
+struct Places<W, Pair> {
+  const Index* index;
+  const W* value;
+  std::size_t i;
+
+  Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
+  Places(const Index* index, const W* value, std::size_t i) : index(index), value(value), i(i) {}
+
+  Pair values() const { return pair_at(value); }
+  template <class Cell>
+  Pair cells(const Cell* first, std::size_t stride) const {
+    return pair_of(first[index[0] * stride], first[index[1] * stride]);
+  }
+  template <class Cell>
+  void set_cells(Cell* first, std::size_t stride, Pair to) const {
+    put_pair(to, first[index[0] * stride], first[index[1] * stride]);
+  }
+  template <std::size_t N, class Cell>
+  std::array<Pair, N> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<Pair, N> found;
+    std::size_t p = 0;
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
+      for (; p + 2 <= N; p += 2) {
+        const auto two = twos_at(first + p + index[0] * stride, first + p + index[1] * stride);
+        found[p] = two[0];
+        found[p + 1] = two[1];
+      }
+    for (; p < N; ++p) found[p] = cells(first + p * capacity, stride);
+    return found;
+  }
+  template <std::size_t N, class Cell>
+  void set_planes(Cell* first, std::size_t stride, auto capacity,
+                  const std::array<Pair, N>& to) const {
+    std::size_t p = 0;
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
+      for (; p + 2 <= N; p += 2)
+        put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
+    for (; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
+  }
+  Pair numbers(const double* list) const { return pair_at(list + i); }
+  void set_numbers(double* list, Pair to) const { std::memcpy(list + i, &to, sizeof to); }
+};
+
+/// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over
+/// by its value here, so that a compiler need not read it again after each number that f writes.)
+template <class W, class F>
+[[gnu::always_inline]] inline void for_pairs(const Row<W> row, F f) {
+  std::size_t i = 0;
+  for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
+  if (i < row.size) f(Places<W, double>(row, i));
+}
+
+/// The last one to four places of a row, filled up to four with the value 0 at feature 0. How many
+/// there are is what a processor guesses wrong, so no branch asks for it: the last four are put
+/// before the zeros, and those wanted are read from where they begin.
+template <class W>
+struct Ending {
+  Index index[8];
+  W value[8];
+  std::size_t skipped;
+
+  [[gnu::always_inline]] Ending(const Row<W>& row, std::size_t begin) {
+    constexpr std::size_t four = 4;
+    const std::size_t n = std::min(row.size, four);
+    for (std::size_t k = four; k < 2 * four; ++k) {
+      index[k] = 0;
+      value[k] = 0;
+    }
+    if (n == four) {  // as a number that is known it is one instruction
+      std::memcpy(index, row.index + row.size - four, sizeof(Index) * four);
+      std::memcpy(value, row.value + row.size - four, sizeof(W) * four);
+    } else {
+      std::copy_n(row.index, n, index + four - n);
+      std::copy_n(row.value, n, value + four - n);
+    }
+    skipped = four - (row.size - begin);
+  }
+  Places<W, Pair> places(std::size_t k, std::size_t i) const {
+    return Places<W, Pair>(index + skipped + k, value + skipped + k, i);
+  }
+};
+
+/// The same number at all places.
+template <class N>
+inline N everywhere(double x) {
+  return N{} + x;
+}
+
+/// The larger of two numbers, or of two pairs place by place.
+template <class N>
+inline N larger(N a, N b) {
+  return a > b ? a : b;
+}
+template <class N>
+inline N smaller(N a, N b) {
+  return a < b ? a : b;
+}
+#if defined(__SSE2__)  // the same in one instruction, where compilers take four
+inline Pair larger(Pair a, Pair b) { return _mm_max_pd(a, b); }
+inline Pair smaller(Pair a, Pair b) { return _mm_min_pd(a, b); }
+#endif
+
+inline double square_root(double x) { return std::sqrt(x); }
+#if defined(__SSE2__)
+inline Pair square_root(Pair x) { return _mm_sqrt_pd(x); }
+#else
+inline Pair square_root(Pair x) { return Pair{std::sqrt(x[0]), std::sqrt(x[1])}; }
+#endif
+
+/// The largest power of two that is not above |x|, or 0 for x = 0.
+inline double leading_power(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) & 0x7ff0000000000000);
+}
+inline Pair leading_power(Pair x) {
+  typedef std::int64_t Bits __attribute__((vector_size(16)));
+  return (Pair)((Bits)x & 0x7ff0000000000000);
+}
+
+/// One, with the sign of a number.
+inline double sign_of(double x) { return std::copysign(1.0, x); }
+inline Pair sign_of(Pair x) {
+  typedef std::int64_t Bits __attribute__((vector_size(16)));
+  return (Pair)(((Bits)x & std::numeric_limits<std::int64_t>::min()) | (Bits)everywhere<Pair>(1));
+}
+
+}  // namespace yarrow

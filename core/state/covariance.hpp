@@ -1,0 +1,276 @@
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "error.hpp"
+#include "state/blocks.hpp"
+
+namespace yarrow {
+
+/// sums[j] += x*from[j] for many vectors, four at a time so that the sums are loaded and stored
+/// less often; each sum takes its terms in the order given.
+class FourVectors {
+ public:
+  FourVectors(double* sums, std::size_t n) : sums_(sums), n_(n) {}
+
+  void add(const double* from, double x) {
+    from_[held_] = from;
+    x_[held_] = x;
+    if (++held_ == 4) add_four(sums_, n_, x_, from_[0], from_[1], from_[2], from_[3]);
+    held_ %= 4;
+  }
+
+  void finish() {
+    for (int h = 0; h < held_; ++h) add_one(sums_, n_, x_[h], from_[h]);
+    held_ = 0;
+  }
+
+  static void add_four(double* __restrict sums, std::size_t n, const double* x, const double* a,
+                       const double* b, const double* c, const double* d) {
+    const double xa = x[0], xb = x[1], xc = x[2], xd = x[3];
+    for (std::size_t j = 0; j < n; ++j)
+      sums[j] = sums[j] + xa * a[j] + xb * b[j] + xc * c[j] + xd * d[j];
+  }
+
+ private:
+  static void add_one(double* __restrict sums, std::size_t n, double x, const double* from) {
+    for (std::size_t j = 0; j < n; ++j) sums[j] += x * from[j];
+  }
+
+  double* sums_;
+  std::size_t n_;
+  const double* from_[4];
+  double x_[4];
+  int held_ = 0;
+};
+
+/// The covariance of one column's weights, a symmetric matrix over all slots (0: the intercept), in
+/// double. It only ever shrinks, by `Sigma -= h h'`. Such steps wait in a queue and are worked in
+/// together, so that the matrix passes through memory once for many of them; whoever reads it takes
+/// the queue into account. The variances, and so the matrix's diagonal, are always up to date.
+///
+/// A cell's value depends on the steps alone, not on how features are numbered, and the matrix is
+/// symmetric to the bit.
+class CovarianceMatrix {
+ public:
+  static constexpr std::size_t queue_length = 16;
+
+  explicit CovarianceMatrix(double initial) : initial_(initial) {}
+  CovarianceMatrix(const CovarianceMatrix& other) { *this = other; }
+  CovarianceMatrix(CovarianceMatrix&&) noexcept = default;
+  CovarianceMatrix& operator=(CovarianceMatrix&&) noexcept = default;
+  CovarianceMatrix& operator=(const CovarianceMatrix& other) {
+    initial_ = other.initial_;
+    reserve(other.slots_, other);
+    return *this;
+  }
+
+  std::size_t slots() const { return slots_; }
+  std::size_t queued() const { return queued_; }
+  const double* variance() const { return vector(0); }
+  const double* queue(std::size_t k) const { return vector(1 + k); }
+  const double* row(std::size_t slot) const { return vector(1 + queue_length + slot); }
+
+  /// New slots are independent of the others and have the initial variance.
+  void grow(std::size_t slots) {
+    if (slots <= slots_) return;
+    if (slots > capacity_) reserve(std::max(slots, capacity_ + capacity_ / 4), *this);
+    for (std::size_t v = 0; v < 1 + queue_length + slots_; ++v)
+      std::fill(vector(v) + slots_, vector(v) + slots, v == 0 ? initial_ : 0);
+    for (std::size_t slot = slots_; slot < slots; ++slot) {
+      std::fill_n(cells(slot), slots, 0.0);
+      cells(slot)[slot] = initial_;
+    }
+    slots_ = slots;
+  }
+
+  void truncate(std::size_t slots) { slots_ = std::min(slots_, slots); }
+
+  /// Keeps the listed features (slots 1 + feature) and the intercept, in that ascending order.
+  void keep_features(const std::vector<Index>& keep) {
+    const auto compact = [&](double* values) {
+      for (std::size_t to = 0; to < keep.size(); ++to) values[to + 1] = values[keep[to] + 1];
+    };
+    for (std::size_t v = 0; v < 2 + queue_length; ++v) compact(vector(v));  // the intercept's, too
+    for (std::size_t to = 0; to < keep.size(); ++to) {
+      std::memmove(cells(to + 1), cells(keep[to] + 1), slots_ * sizeof(double));
+      compact(cells(to + 1));
+    }
+    slots_ = keep.size() + 1;
+  }
+
+  /// Sigma -= h h', and the variances become those given.
+  void shrink(const double* h, const double* variances) {
+    std::copy_n(variances, slots_, vector(0));
+    for (std::size_t slot = 0; slot < slots_; ++slot) cells(slot)[slot] = variances[slot];
+    std::copy_n(h, slots_, vector(1 + queued_));
+    if (++queued_ == queue_length) work_in_queue();
+  }
+
+  /// Sigma as of now, `slots` x `slots`.
+  void copy_to(double* out) const {
+    for (std::size_t i = 0; i < slots_; ++i) {
+      double* to = out + i * slots_;
+      std::copy_n(row(i), slots_, to);
+      for (std::size_t k = 0; k < queued_; ++k)
+        for (std::size_t j = 0; j < slots_; ++j) to[j] -= queue(k)[i] * queue(k)[j];
+      to[i] = variance()[i];
+    }
+  }
+
+  // What a model file keeps: the vectors, and the lower triangle of the matrix.
+  static std::size_t saved_size(std::size_t slots) {
+    return (1 + queue_length) * slots + slots * (slots + 1) / 2;
+  }
+  void save(std::vector<double>& to) const {
+    for (std::size_t v = 0; v <= queue_length; ++v)
+      if (v <= queued_)
+        to.insert(to.end(), vector(v), vector(v) + slots_);
+      else
+        to.insert(to.end(), slots_, 0.0);
+    for (std::size_t i = 0; i < slots_; ++i) to.insert(to.end(), row(i), row(i) + i + 1);
+  }
+  void restore(const double* from, std::size_t slots, std::size_t queued) {
+    truncate(0);
+    grow(slots);
+    queued_ = queued;
+    for (std::size_t v = 0; v <= queue_length; ++v, from += slots)
+      std::copy_n(from, slots, vector(v));
+    for (std::size_t i = 0; i < slots; ++i)
+      for (std::size_t j = 0; j <= i; ++j) cells(i)[j] = cells(j)[i] = *from++;
+  }
+
+ private:
+  const double* vector(std::size_t v) const { return memory_.get() + v * capacity_; }
+  double* vector(std::size_t v) { return memory_.get() + v * capacity_; }
+  double* cells(std::size_t slot) { return vector(1 + queue_length + slot); }
+
+  /// New memory, with what another (or this one) holds.
+  void reserve(std::size_t capacity, const CovarianceMatrix& from) {
+    capacity = (capacity + 7) / 8 * 8;
+    auto memory = allocate<double>((1 + queue_length + capacity) * capacity);
+    for (std::size_t v = 0; from.slots_ > 0 && v < 1 + queue_length + from.slots_; ++v)
+      std::copy_n(from.vector(v), from.slots_, memory.get() + v * capacity);
+    memory_ = std::move(memory);
+    capacity_ = capacity;
+    slots_ = from.slots_;
+    queued_ = from.queued_;
+  }
+
+  void work_in_queue() {
+    for (std::size_t i = 0; i < slots_; ++i) {
+      FourVectors four(cells(i), slots_);
+      for (std::size_t k = 0; k < queue_length; ++k)
+        if (queue(k)[i] != 0) four.add(queue(k), -queue(k)[i]);
+      four.finish();
+      cells(i)[i] = variance()[i];
+    }
+    queued_ = 0;
+    for (std::size_t v = 1; v <= queue_length; ++v) std::fill_n(vector(v), slots_, 0.0);
+  }
+
+  double initial_ = 1;
+  std::size_t slots_ = 0, capacity_ = 0, queued_ = 0;
+  std::shared_ptr<double[]> memory_;  ///< variances, queue, matrix: vectors of `capacity_` numbers
+};
+
+/// The full covariances of a state, one a column; none in families that keep a number a feature.
+/// They may take a stated number of bytes; what would need more is refused before anything changes.
+class Covariances {
+ public:
+  bool in_use() const { return in_use_; }
+  CovarianceMatrix& operator[](int column) { return columns_[column]; }
+  const CovarianceMatrix& operator[](int column) const { return columns_[column]; }
+
+  void start(int columns, double initial, double most_bytes) {
+    in_use_ = true;
+    initial_ = initial;
+    most_bytes_ = most_bytes;
+    columns_.assign(columns, CovarianceMatrix(initial));
+    grow(1);
+  }
+
+  void grow(std::size_t slots) {
+    if (!in_use_ || slots <= slots_) return;
+    admit(columns_.size(), slots);
+    try {
+      for (CovarianceMatrix& matrix : columns_) matrix.grow(slots);
+    } catch (...) {  // out of memory: all or none
+      for (CovarianceMatrix& matrix : columns_) matrix.truncate(slots_);
+      throw;
+    }
+    slots_ = slots;
+  }
+
+  void truncate(std::size_t slots) {
+    if (!in_use_ || slots >= slots_) return;
+    for (CovarianceMatrix& matrix : columns_) matrix.truncate(slots);
+    slots_ = slots;
+  }
+
+  void keep_features(const std::vector<Index>& keep) {
+    if (!in_use_) return;
+    for (CovarianceMatrix& matrix : columns_) matrix.keep_features(keep);
+    slots_ = keep.size() + 1;
+  }
+
+  /// A fresh column (`from` < 0), or a copy of another; a mirror image has the same covariance.
+  void add_column(int from) {
+    if (!in_use_) return;
+    admit(columns_.size() + 1, slots_);
+    CovarianceMatrix matrix = from < 0 ? CovarianceMatrix(initial_) : columns_[from];
+    matrix.grow(slots_);
+    columns_.push_back(std::move(matrix));
+  }
+
+  void truncate_columns(int columns) {
+    if (in_use_) columns_.resize(columns, CovarianceMatrix(initial_));
+  }
+
+  std::size_t bytes() const { return in_use_ ? columns_.size() * bytes_of(slots_) : 0; }
+
+  /// Room for a state that is about to be restored.
+  void reset(std::size_t columns, std::size_t slots) {
+    admit(columns, slots);
+    columns_.assign(columns, CovarianceMatrix(initial_));
+    slots_ = slots;
+  }
+
+ private:
+  static std::size_t bytes_of(std::size_t slots) {
+    return (1 + CovarianceMatrix::queue_length + slots) * slots * sizeof(double);
+  }
+
+  static std::string in_words(double bytes) {
+    char text[32];
+    if (bytes < 1e6)
+      std::snprintf(text, sizeof text, "%.1f kB", bytes / 1e3);
+    else if (bytes < 1e9)
+      std::snprintf(text, sizeof text, "%.1f MB", bytes / 1e6);
+    else
+      std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+    return text;
+  }
+
+  void admit(std::size_t columns, std::size_t slots) const {
+    const double bytes = static_cast<double>(columns) * static_cast<double>(slots) *
+                         static_cast<double>(1 + CovarianceMatrix::queue_length + slots) *
+                         sizeof(double);
+    if (bytes <= most_bytes_) return;
+    throw Error("the full covariance of " + std::to_string(slots - 1) + " features would take " +
+                in_words(bytes) +
+                (columns > 1 ? " in " + std::to_string(columns) + " matrices" : std::string()) +
+                ", more than the " + in_words(most_bytes_) +
+                " allowed; use covariance='factored' or 'diagonal', or fewer features");
+  }
+
+  bool in_use_ = false;
+  double initial_ = 1, most_bytes_ = 0;
+  std::size_t slots_ = 0;
+  std::vector<CovarianceMatrix> columns_;
+};
+
+}  // namespace yarrow

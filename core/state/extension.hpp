@@ -1,0 +1,70 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "data/row.hpp"
+#include "state/saved_arrays.hpp"
+
+namespace yarrow {
+
+/// What one loop keeps beside the numbers that all loops have: made by the loop when it starts,
+/// and from then on copied, grown, saved and taken back together with the state that owns it.
+class Extension {
+ public:
+  virtual ~Extension() = default;
+  virtual std::unique_ptr<Extension> clone() const = 0;
+
+  /// Whether taking back a call needs a copy from before it. No, where the loop tells
+  /// `State::before_all_change` before it changes anything here, or where too much does no harm.
+  virtual bool is_copied_for_undo() const { return true; }
+
+  /// As `State` has them, and told by it.
+  virtual void add_column(int /*from*/, bool /*mirrored*/) {}
+  virtual void truncate_columns(int /*columns*/) {}
+  virtual void truncate_features(std::size_t /*features*/) {}
+  virtual void keep_features(const std::vector<Index>& /*keep*/) {}
+  virtual std::size_t bytes() const { return 0; }
+
+  /// What a model file keeps, and the way back, which trusts nothing: into a new extension, before
+  /// the blocks are there.
+  virtual void save(const ArrayWriter& /*put*/) const {}
+  virtual void restore(SavedState& /*from*/, std::size_t /*features*/, std::size_t /*columns*/) {}
+};
+
+/// A pointer to an extension, or to none, whose copy is a copy of the extension.
+class OwnedExtension {
+ public:
+  OwnedExtension() = default;
+  explicit OwnedExtension(std::unique_ptr<Extension> extension) : owned_(std::move(extension)) {}
+  OwnedExtension(OwnedExtension&&) noexcept = default;
+  OwnedExtension& operator=(OwnedExtension&&) noexcept = default;
+  OwnedExtension(const OwnedExtension& other) : owned_(other ? other->clone() : nullptr) {}
+  OwnedExtension& operator=(const OwnedExtension& other) { return *this = OwnedExtension(other); }
+
+  explicit operator bool() const { return owned_ != nullptr; }
+  Extension* operator->() const { return owned_.get(); }
+  Extension& operator*() const { return *owned_; }
+
+ private:
+  std::unique_ptr<Extension> owned_;
+};
+
+/// What an extension called Self has in common with the others: a copy, and the way to it from the
+/// state of a learner whose loop has made one.
+template <class Self>
+class ExtensionOf : public Extension {
+ public:
+  std::unique_ptr<Extension> clone() const override {
+    return std::make_unique<Self>(static_cast<const Self&>(*this));
+  }
+
+  static Self& start(auto& state) {
+    state.extension = OwnedExtension(std::make_unique<Self>());
+    return of(state);
+  }
+  static Self& of(auto& state) { return static_cast<Self&>(*state.extension); }
+  static const Self& of(const auto& state) { return static_cast<const Self&>(*state.extension); }
+};
+
+}  // namespace yarrow
