@@ -25,7 +25,7 @@ from yarrow.bandit.choice import (
 from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
 from yarrow.composite.members import Block
-from yarrow.composite.names import sort_key
+from yarrow.composite.names import sort_key, sorted_names
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
@@ -316,7 +316,7 @@ class BanditClassifier(CompositeClassifier):
         with self._lock:
             rows = self._rows(state.table, block, adds=False)
             table = np.array([state.table.scores(*row) for row in rows])
-        classes = self.classes_.tolist()
+            classes = sorted_names(list(state.codes)).tolist()
         table = table[:, [state.codes[name] for name in classes]]
         if len(classes) == 1:
             return np.asarray(-np.abs(table[:, 0]))

@@ -118,9 +118,9 @@ class MixtureClassifier(CompositeClassifier, Experts):
         return self._in_order(self._fitted, self._block(rows, names))
 
     def _in_order(self, state: State, block: Block) -> Array:
-        with self._lock:
+        with self._lock:  # another thread may bring a class before and after
             table = self._probabilities(state, block)
-        order = [state.codes[name] for name in sorted_names(list(state.codes)).tolist()]
+            order = [state.codes[name] for name in sorted_names(list(state.codes)).tolist()]
         return table[:, order]
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
@@ -131,7 +131,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
             if state is None:
                 return {}
             row = self._probabilities(state, block)[0]
-        return dict(zip(state.codes, row.tolist(), strict=True))
+            return dict(zip(state.codes, row.tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities as a data frame, a column a class."""
@@ -141,6 +141,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
         if state is None:
             return pd.DataFrame(index=X.index)
         rows = read_rows(X)
+        block = self._block(rows, feature_names(X, rows))
         with self._lock:
-            table = self._probabilities(state, self._block(rows, feature_names(X, rows)))
-        return pd.DataFrame(table, columns=list(state.codes), index=X.index)
+            table, classes = self._probabilities(state, block), list(state.codes)
+        return pd.DataFrame(table, columns=classes, index=X.index)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import schema
 from yarrow.composite.base import Composite, State
-from yarrow.composite.members import Block, is_learner
+from yarrow.composite.members import Block, Member, is_learner
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
@@ -22,9 +22,18 @@ FIRST_STRIDE = 16
 DELTA = 0.05
 
 
+class Snapshots(State):
+    """The first member learns; the others are copies of it, which do not."""
+
+    @property
+    def learning(self) -> list[Member]:
+        """The learner itself."""
+        return self.members[:1]
+
+
 @estimator
 class OnlineToBatch(Composite):
-    """Base of both forms. The first member learns; the others are copies of it, which do not."""
+    """Base of both forms."""
 
     learner: Any = anything(
         default=None,
@@ -42,6 +51,7 @@ class OnlineToBatch(Composite):
     )
 
     family: ClassVar[str] = "experts"
+    _state_type: ClassVar[type[State]] = Snapshots
 
     def _learners(self) -> Sequence[Any]:
         if self.learner is not None:
