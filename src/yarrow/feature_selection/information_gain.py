@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
+from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
-from yarrow.features.base import Row
+from yarrow.features.base import Row, each_row, values_of
 from yarrow.lazy import np
 from yarrow.stream.arrays import read_labels, read_weights
 
@@ -52,16 +53,21 @@ class InformationGain(Selector):
         """Count one row."""
         if not (np.isfinite(w) and w >= 0):
             raise DataError("The weight of a row must be finite and >= 0.")
+        label = _plain([y])[0]
         self._begin()
         slots, bins = self._counted(x)
-        place = self._labels.setdefault(_plain(y), len(self._labels))
+        place = self._labels.setdefault(label, len(self._labels))
         self._make_room()
         self._counts[slots, bins, place] += w
         self._totals[place] += w
 
     def learn_many(self, X: Any, y: Any) -> None:  # type: ignore[override]
-        """Count the rows of a data frame."""
-        for row, label in zip(X.to_dict("records"), y, strict=True):
+        """Count the rows of a data frame, all of them or none."""
+        labels = _plain(y)
+        if len(labels) != len(X):
+            raise DataError(f"There are {len(X)} rows, but {len(labels)} labels.")
+        each_row(X, values_of)
+        for row, label in zip(X.to_dict("records"), labels, strict=True):
             self.learn_one(row, label)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -81,15 +87,15 @@ class InformationGain(Selector):
         array, names = self._read(X, first)
         if y is None:
             raise DataError("requires y to be passed, but the target y is None")
-        numbers, label_names = read_labels(y, array.shape[0])
+        numbers, texts = read_labels(y, array.shape[0])
+        labels = _plain(texts[int(n)] if texts else n for n in numbers.tolist())
         weights = read_weights(sample_weight, array.shape[0])
         if first and weights is not None and not weights.any():
             raise DataError("All sample weights are zero: there is no row to learn.")
         if first:
             self.__dict__.pop("_slots", None)
         self._begin()
-        given = [label_names[int(n)] if label_names else n for n in numbers.tolist()]
-        of_row = [self._labels.setdefault(_plain(label), len(self._labels)) for label in given]
+        of_row = [self._labels.setdefault(label, len(self._labels)) for label in labels]
         rows, slots, bins = self._counted_in(array, names)
         self._make_room()
         by_row = np.ones(len(of_row)) if weights is None else weights
@@ -118,6 +124,14 @@ class InformationGain(Selector):
         return np.maximum(gains, 0.0)
 
 
-def _plain(label: Any) -> Any:
-    label = label.item() if isinstance(label, np.generic) else label
-    return int(label) if isinstance(label, float) and label.is_integer() else label
+def _plain(labels: Iterable[Any]) -> list[Any]:
+    """Classes as Python has them, whole numbers as integers."""
+    found = []
+    for row, given in enumerate(labels):
+        label = given.item() if isinstance(given, np.generic) else given
+        is_real = isinstance(label, float)
+        if label is None or (is_real and not math.isfinite(label)):
+            what = "infinity" if label in (math.inf, -math.inf) else "NaN"
+            raise DataError(f"Input y contains {what} at row {row}.")
+        found.append(int(label) if is_real and label.is_integer() else label)
+    return found

@@ -154,6 +154,7 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
         scores = state.scores(values)
         if not np.isfinite(scores).all():
             raise DataError("A score of this row is too large a number.")
+        before = state.before_row()
         is_new = label not in state.classes
         was_right = not is_new and state.classes[int(np.argmax(scores[:-1]))] == label
         if is_new:
@@ -168,7 +169,11 @@ class KernelClassifier(Inside, Foretelling, LearnsArrays, Shared, ClassifierMann
         state.t += 1
         state.mistakes += not was_right
         example = Example(row, values, square, signs, signs * scores, weight)
-        state.updates += self._update(state, example)
+        try:
+            state.updates += self._update(state, example)
+        except DataError:  # nothing that is kept has changed, but the row has been counted
+            vars(state).update(before)
+            raise
 
     def _learn_rows(
         self, state: Any, rows: Rows, names: list[Any], y: Any, weight: Any, order: Any = None
