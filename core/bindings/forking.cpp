@@ -4,6 +4,9 @@ namespace yarrow {
 
 /// A call that takes longer does not hold up a fork; what it changes is refused in the child.
 static constexpr std::chrono::seconds longest_wait{60};
+/// After a wait in vain, as pools of processes fork many times: enough for all calls but that one.
+static constexpr std::chrono::seconds next_wait{1};
+static bool has_waited_in_vain = false;
 
 void AtWork::wait(Interpreter interpreter) {
   if (interpreter == Interpreter::held) {
@@ -28,12 +31,14 @@ void AtWork::before_fork() {
     nb::gil_scoped_release release;
     fork_.lock();
     is_forking_ = true;
-    const auto end = std::chrono::steady_clock::now() + longest_wait;
+    const auto longest = has_waited_in_vain ? next_wait : longest_wait;
+    const auto end = std::chrono::steady_clock::now() + longest;
     auto pause = std::chrono::microseconds(10);
     while ((is_too_long_ = threads_.load() > 0) && std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::microseconds(2000));
     }
+    has_waited_in_vain = is_too_long_;
   }
   if (is_too_long_ && PyErr_WarnEx(PyExc_RuntimeWarning,
                                    "A thread has used a model for a minute while another one waits "
@@ -50,6 +55,7 @@ void AtWork::after_fork_in_parent() {
 
 void AtWork::after_fork_in_child() {
   has_lost_threads_ |= is_too_long_;
+  has_waited_in_vain = false;
   threads_ = depth_ > 0;  // others are gone, and with them those that were about to wait
   is_forking_ = false;
   new (&fork_) std::mutex;

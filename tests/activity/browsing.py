@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from yarrow.activity.app.session import Session
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")

@@ -315,7 +315,7 @@ class BanditClassifier(CompositeClassifier):
         with self._lock:
             rows = self._rows(state.table, block, adds=False)
             table = np.array([state.table.scores(*row) for row in rows])
-        classes = self.classes_.tolist()
+            classes = in_order(state.codes)
         table = table[:, [state.codes[name] for name in classes]]
         if len(classes) == 1:
             return np.asarray(-np.abs(table[:, 0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import numbers
 from typing import Any
 
@@ -34,6 +35,8 @@ class Choice:
 
 def read_weight(weight: Any) -> float:
     """The weight of a row, by the rule for sample weights."""
+    if type(weight) is float and 0 <= weight < math.inf:  # as nearly all are: arrays take longer
+        return weight
     try:
         weights = read_weights([weight], 1)
     except (YarrowError, OverflowError):

@@ -24,7 +24,7 @@ from yarrow.estimator import (
     estimator,
     uninterrupted,
 )
-from yarrow.kernel.rows import row_of_dict
+from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
@@ -60,9 +60,14 @@ class State:
     #: what was there at `begin`, if that can still be taken back
     past: dict[str, Any] | None = dataclasses.field(default=None, repr=False, compare=False)
 
+    @property
+    def learning(self) -> list[Adapter]:
+        """The members that learn; others only predict."""
+        return self.members
+
     def check(self, block: Batch) -> None:
         """Refuse rows that a member cannot learn."""
-        for member in self.members:
+        for member in self.learning:
             member.check(block)
 
     def check_values(self, block: Batch) -> None:
@@ -90,11 +95,14 @@ class State:
 
     def begin(self) -> None:
         """From here on, what is learned of one row can be taken back."""
-        for member in self.members:
+        for member in self.learning:
             member.begin()
         # Arrays are replaced, never changed, and classes are only added.
-        own = {"members": [*self.members], "tensors": {**self.tensors}, "notes": {**self.notes}}
-        self.past = vars(self) | own | {"n_codes": len(self.codes)}
+        past = vars(self).copy()
+        for name in ("members", "tensors", "notes"):
+            past[name] = past[name].copy()
+        past["n_codes"] = len(self.codes)
+        self.past = past
 
     def roll_back(self) -> None:
         """Be what was there at `begin`."""
@@ -103,13 +111,13 @@ class State:
         for _ in range(past.pop("n_codes"), len(self.codes)):
             self.codes.popitem()  # the newest
         vars(self).update(past)
-        for member in self.members:
+        for member in self.learning:
             member.roll_back()
 
     def commit(self) -> None:
         """Keep what was learned since `begin`."""
         self.past = None
-        for member in self.members:
+        for member in self.learning:
             member.commit()
 
     def meet(self, block: Batch) -> Array:
@@ -145,6 +153,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "what its learners cost"
     learns_labels: ClassVar[bool] = True
+    _state_type: ClassVar[type[State]] = State
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -176,7 +185,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
             if member.regression is not self.regression:
                 task = "a regression" if self.regression else "classes"
                 raise ParameterError(f"{type(member.model).__name__} is not for {task}.")
-        state = State(members)
+        state = self._state_type(members)
         self._begin(state)
         return state
 
@@ -244,11 +253,8 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
             self._walk(state, block.take(order))
         if not state.t:
             raise DataError("All sample weights are zero: there is no row to learn.")
-        found = {"_state": state, "_n_iter": self.max_iter}
+        found = {"_state": state, "_n_iter": self.max_iter, "_stream": None}
         with self._lock:
-            self._state, self._n_iter = state, self.max_iter
-            self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
-            self._stream = None
             self.__dict__.update(found | columns_of(rows))
         return self
 
@@ -318,7 +324,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
         x = as_taught(self, x)
-        row_of_dict(x)  # refuses what is no row, before any learner sees it
+        features_of(x)  # refuses what is no row, before any learner sees it
         labels = None
         if y is not None:
             labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
@@ -392,7 +398,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]
     ) -> State:
         arrays = {name: np.array(array) for name, array in tensors.items()}
-        return State([], codes, t, arrays, dict(notes))
+        return self._state_type([], codes, t, arrays, dict(notes))
 
 
 def _weight(w: Any) -> Array:

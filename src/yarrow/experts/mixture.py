@@ -120,9 +120,9 @@ class MixtureClassifier(CompositeClassifier, Experts):
         return self._in_order(self._fitted, self._block(rows, names))
 
     def _in_order(self, state: State, block: Batch) -> Array:
-        with self._lock:
+        with self._lock:  # another thread may bring a class before and after
             table = self._probabilities(state, block)
-        order = [state.codes[name] for name in in_order(state.codes)]
+            order = [state.codes[name] for name in in_order(state.codes)]
         return table[:, order]
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
@@ -133,7 +133,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
             if state is None:
                 return {}
             row = self._probabilities(state, block)[0]
-        return dict(zip(state.codes, row.tolist(), strict=True))
+            return dict(zip(state.codes, row.tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities as a data frame, a column a class."""
@@ -143,6 +143,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
         if state is None:
             return pd.DataFrame(index=X.index)
         rows = rows_as_taught(self, X)
+        block = self._block(rows, feature_names(X, rows))
         with self._lock:
-            table = self._probabilities(state, self._block(rows, feature_names(X, rows)))
-        return pd.DataFrame(table, columns=list(state.codes), index=X.index)
+            table, classes = self._probabilities(state, block), list(state.codes)
+        return pd.DataFrame(table, columns=classes, index=X.index)

@@ -13,6 +13,7 @@ from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
+from yarrow.online.adapters import Adapter
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice, integer
@@ -24,9 +25,18 @@ FIRST_STRIDE = 16
 DELTA = 0.05
 
 
+class Snapshots(State):
+    """The first member learns; the others are copies of it, which do not."""
+
+    @property
+    def learning(self) -> list[Adapter]:
+        """The learner itself."""
+        return self.members[:1]
+
+
 @estimator
 class OnlineToBatch(Composite):
-    """Base of both forms. The first member learns; the others are copies of it, which do not."""
+    """Base of both forms."""
 
     learner: Any = anything(
         default=None,
@@ -44,6 +54,7 @@ class OnlineToBatch(Composite):
     )
 
     family: ClassVar[str] = "experts"
+    _state_type: ClassVar[type[State]] = Snapshots
 
     def _learners(self) -> Sequence[Any]:
         if self.learner is not None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from yarrow.errors import not_fitted
 from yarrow.estimator import estimator
-from yarrow.features.base import ColumnTransformer, Row, values_of
+from yarrow.features.base import ColumnTransformer, Row, each_row, values_of
 from yarrow.lazy import np
 from yarrow.parameters import anything, integer
 
@@ -113,6 +113,11 @@ class Selector(ColumnTransformer):
         return names
 
     # -- counting --------------------------------------------------------------------------------
+
+    def learn_many(self, X: Any) -> None:
+        """Count the rows of a data frame, all of them or none."""
+        each_row(X, values_of)
+        super().learn_many(X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_slots" in self.__dict__

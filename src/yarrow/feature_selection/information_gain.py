@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from yarrow.data.labels import Codes, kept, label_list, number_of, numbered, read_labels
+from yarrow.data.labels import Codes, class_labels, label_list, number_of, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
-from yarrow.features.base import Row
+from yarrow.features.base import Row, each_row, values_of
 from yarrow.lazy import np
 from yarrow.stream.arrays import read_weights
 
@@ -52,16 +52,19 @@ class InformationGain(Selector):
         """Count one row."""
         if not (np.isfinite(w) and w >= 0):
             raise DataError("The weight of a row must be finite and >= 0.")
+        label = class_labels([y], 1)[0]
         self._begin()
         slots, bins = self._counted(x)
-        place = number_of(kept(y), self._labels)
+        place = number_of(label, self._labels)
         self._make_room()
         self._counts[slots, bins, place] += w
         self._totals[place] += w
 
     def learn_many(self, X: Any, y: Any) -> None:  # type: ignore[override]
-        """Count the rows of a data frame."""
-        for row, label in zip(X.to_dict("records"), y, strict=True):
+        """Count the rows of a data frame, all of them or none."""
+        labels = class_labels(y, len(X))
+        each_row(X, values_of)
+        for row, label in zip(X.to_dict("records"), labels, strict=True):
             self.learn_one(row, label)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from array import array
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -118,8 +118,7 @@ class ColumnTransformer(Transformer):
 
     def learn_many(self, X: Any) -> None:
         """Learn the rows of a data frame, each as `learn_one` does."""
-        for row in X.to_dict("records"):
-            self.learn_one(row)
+        each_row(X, self.learn_one)
 
     def transform_one(self, x: Row) -> dict[Hashable, float]:
         """Return the features of one row."""
@@ -161,6 +160,15 @@ class ColumnTransformer(Transformer):
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+def each_row(X: Any, use: Callable[[Row], Any]) -> None:
+    """Use each row of a data frame; an error says which one it is about."""
+    for place, row in enumerate(X.to_dict("records")):
+        try:
+            use(row)
+        except DataError as error:
+            raise type(error)(error.problem, row=place, field=error.field) from None
 
 
 def values_of(x: Row) -> NDArray[np.float64]:

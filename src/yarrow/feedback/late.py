@@ -17,7 +17,7 @@ from yarrow.composite import files
 from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import Shared, uninterrupted
-from yarrow.kernel.rows import row_of_dict
+from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.saving import Objects, Saved
 
@@ -126,7 +126,7 @@ class LateLabels(Saved, Shared):
 
     def predict(self, x: dict[Any, Any]) -> Ticket:
         """Predict one row, and keep it until its label comes."""
-        row = row_of_dict(x).as_dict()
+        row = features_of(x)
         with self._lock:
             ticket = Ticket(self._new_number(), self.model.predict_one(row))
             self._waiting[ticket.number] = _Waiting(row, self._now())

@@ -138,6 +138,7 @@ class KernelClassifier(
         scores = state.scores(values)
         if not np.isfinite(scores).all():
             raise DataError("A score of this row is too large a number.")
+        before = state.before_row()
         is_new = label not in state.classes
         was_right = not is_new and state.classes[int(np.argmax(scores[:-1]))] == label
         if is_new:
@@ -152,7 +153,11 @@ class KernelClassifier(
         state.t += 1
         state.mistakes += not was_right
         example = Example(row, values, square, signs, signs * scores, weight)
-        state.updates += self._update(state, example)
+        try:
+            state.updates += self._update(state, example)
+        except DataError:  # nothing that is kept has changed, but the row has been counted
+            vars(state).update(before)
+            raise
 
     def _learn_rows(
         self, state: Any, rows: Rows, names: list[Any], y: Any, weight: Any, order: Any = None
@@ -178,11 +183,8 @@ class KernelClassifier(
             self._learn_rows(state, rows, rows.names or [], y, sample_weight, order)
         if not state.t:
             raise DataError("All sample weights are zero: there is no row to learn.")
-        found = {"_state": state, "_n_iter": self.max_iter}
+        found = {"_state": state, "_n_iter": self.max_iter, "_stream": None}
         with self._lock:
-            self._state, self._n_iter = state, self.max_iter
-            self._n_features_in, self._feature_names_in = rows.n_columns, rows.names
-            self._stream = None
             self.__dict__.update(found | columns_of(rows))
         return self
 
@@ -266,10 +268,12 @@ class KernelClassifier(
 
     def _score_table(self, rows: Rows, names: list[Any]) -> Array:
         """A column a class in the order of `classes_`; of rows of any columns."""
-        return self._scores(rows, names)[:, self._class_order()]
+        with self._lock:  # another thread may bring a class before and after
+            return self._scores(rows, names)[:, self._class_order()]
 
     def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
-        return self._best(self._scores(rows, names))
+        with self._lock:
+            return self._best(self._scores(rows, names))
 
     def _names_of(self, rows: Rows) -> list[Any]:
         return rows.names or self.__dict__.get("_feature_names_in") or []

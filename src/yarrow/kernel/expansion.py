@@ -65,6 +65,10 @@ class Expansion:
             values = getattr(self, name)
             setattr(self, name, np.insert(values, -1, values[-1], axis=0))
 
+    def before_row(self) -> dict[str, Any]:
+        """What a row changes before its step is known to be finite: classes and counts."""
+        return vars(self) | {"classes": [*self.classes], "_tables": {**self._tables}}
+
     def copy(self) -> Self:
         """The same functions, apart from these."""
         twin = copy.copy(self)
@@ -121,7 +125,8 @@ class Expansion:
         assert self.closed is not None
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.closed.square(own)
-        if not math.isfinite(value):
+        # A row whose own |x|^2 is too large has no kernel with itself, whatever others have.
+        if not (math.isfinite(own) and math.isfinite(value)):
             raise DataError("The kernel of this row is too large a number.")
         return value + self.constant
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow.errors import DataError
-from yarrow.estimator import estimator
+from yarrow.estimator import columns_of, estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection, passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
@@ -209,8 +209,7 @@ class LinearModel(ModelOwner):
 
     def _remember_columns(self, rows: Rows) -> None:
         if "_model" in self.__dict__ and "_n_features_in" not in self.__dict__:
-            self._n_features_in = rows.n_columns
-            self._feature_names_in = rows.names
+            self.__dict__.update(columns_of(rows))
 
     def _learn(
         self,
@@ -241,16 +240,16 @@ class LinearModel(ModelOwner):
         else:
             passes.run_epochs(self, model, rows, labels, sample_weight)
             scores = None
-        self._keep_fitted(model, rows, self.max_iter if scores is None else len(scores))
-        self._validation_scores = scores
+        n_iter = self.max_iter if scores is None else len(scores)
+        self._keep_fitted(model, rows, n_iter, scores)
 
-    def _keep_fitted(self, model: CoreModel, rows: Rows, n_iter: int) -> None:
-        """Take a model that `fit` made, and forget how others were taught."""
-        for name in ("_n_features_in", "_stream"):
-            self.__dict__.pop(name, None)
-        self._model, self._made_with = model, self.get_params(deep=False)
-        self._n_iter = n_iter
-        self._remember_columns(rows)
+    def _keep_fitted(
+        self, model: CoreModel, rows: Rows, n_iter: int, scores: list[float] | None = None
+    ) -> None:
+        """Take a model that `fit` made, and forget how others were taught: all in one step."""
+        found = {"_model": model, "_made_with": self.get_params(deep=False), "_n_iter": n_iter}
+        others = {"_stream": None, "_validation_scores": scores}
+        self.__dict__.update(found | others | columns_of(rows))
 
     def _score_held_out(
         self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], weights: Array

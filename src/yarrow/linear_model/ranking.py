@@ -17,7 +17,7 @@ from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
-from yarrow.stream.arrays import Array, Rows, read_rows, read_values
+from yarrow.stream.arrays import Array, Rows, check_values, read_rows, read_values
 from yarrow.stream.taught import as_taught
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         group of n rows has up to n*(n - 1)/2 pairs.
         """
         rows = read_rows(X)
-        table, pairs = _table(rows), _pairs(read_values(y, rows.n_rows), group)
+        table, pairs = _table(rows, self.dtype), _pairs(read_values(y, rows.n_rows), group)
         model = self._new_model([])
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
@@ -110,7 +110,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def partial_fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Learn all pairs of the rows of `X`, once: each row against those after it, in order."""
         rows, names = self._read(X, by_core=False)  # SciPy takes differences first
-        table, pairs = _table(rows), _pairs(read_values(y, rows.n_rows), group)
+        table, pairs = _table(rows, self.dtype), _pairs(read_values(y, rows.n_rows), group)
         with self._learning([]) as model:
             self._learn_pairs(model, table, pairs, names)
         self._remember_columns(rows)
@@ -124,8 +124,18 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         names: list[Any],
         undo: bool = True,
     ) -> None:
-        differences = read_rows(table[pairs[:, 0]] - table[pairs[:, 1]])
-        self._learn(model, differences, names, (np.zeros(len(pairs)), []), None, undo=undo)
+        with np.errstate(over="ignore"):
+            differences = read_rows(table[pairs[:, 0]] - table[pairs[:, 1]])
+        try:
+            self._learn(model, differences, names, (np.zeros(len(pairs)), []), None, undo=undo)
+        except DataError:
+            for place, (better, worse) in enumerate(pairs.tolist()):
+                if not _is_finite(differences.take(np.array([place])), self.dtype):
+                    rows = f"rows {better} and {worse}"
+                    raise DataError(
+                        f"Input X: the difference of {rows} is too large for dtype('{self.dtype}')."
+                    ) from None
+            raise
 
     def predict(self, X: Any) -> Array:
         """Scores: the higher, the better."""
@@ -153,16 +163,23 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         return 0.0 if model is None else float(model.predict_one(as_taught(self, x)))
 
 
-def _table(rows: Rows) -> Any:
+def _table(rows: Rows, dtype: str) -> Any:
     """The rows as a matrix whose differences are exact enough: of floats, finite."""
+    check_values(rows, dtype)
     values = rows.values if rows.values.dtype.kind == "f" else rows.values.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise DataError(f"Input X contains {'NaN' if np.isnan(values).any() else 'infinity'}.")
     if rows.begins is None or rows.indices is None:
         return values
     from scipy import sparse
 
     return sparse.csr_matrix((values, rows.indices, rows.begins), (rows.n_rows, rows.n_columns))
+
+
+def _is_finite(rows: Rows, dtype: str) -> bool:
+    try:
+        check_values(rows, dtype)
+    except DataError:
+        return False
+    return True
 
 
 def parts(pairs: Array) -> list[Array]:
