@@ -59,7 +59,7 @@ class MarginProbabilities(CalibratedProbabilities):
     _fitted: Any
 
     def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
-        """The Gaussian margin m/sqrt(v) as a probability, calibrated online (core/state/calibration.hpp).
+        """The Gaussian margin m/sqrt(v) as a probability, calibrated by core/state/calibration.hpp.
 
         With many classes it is that of the best class against the second; the others share the
         rest by their distance to the best, and none gets more than the best.
