@@ -85,7 +85,7 @@ class Model {
   const Index hash_mask;  ///< 0: names are kept in the vocabulary
   mutable std::shared_mutex mutex;
 
-  bool is_regression() const { return learner->columns().is_real(); }  ///< labels are numbers
+  bool is_regression() const { return learner->outputs().is_real(); }  ///< labels are numbers
   State<W>& state() { return learner->state; }
   const State<W>& state() const { return learner->state; }
 

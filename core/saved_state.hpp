@@ -72,8 +72,8 @@ std::vector<double> scalars_of(const State<W>& state) {
           state.mistakes,
           static_cast<double>(state.classes),
           state.penalty,
-          state.weights.value,
-          state.sums.value,
+          state.weight_bound.value,
+          state.sum_bound.value,
           state.calibration.c,
           state.calibration.lapse,
           state.calibration.next_fit};
@@ -92,8 +92,8 @@ void restore_scalars(State<W>& state, SavedState& from) {
   state.mistakes = take(Range::count(state.t));
   state.classes = static_cast<int>(take(Range::count(0x1p30)));
   state.penalty = take(Range::not_negative());
-  state.weights.value = take(Range::not_negative());
-  state.sums.value = take(Range::not_negative());
+  state.weight_bound.value = take(Range::not_negative());
+  state.sum_bound.value = take(Range::not_negative());
   state.calibration.c = take({1e-30, 1e30});
   state.calibration.lapse = take({0, 1 - 1.0 / std::max(2, state.classes)});
   state.calibration.next_fit = take(Range::not_negative());
@@ -224,7 +224,7 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
   if (model.classes.size() != state.classes || is_real != (state.classes == 0) ||
       (model.learner->strategy() == Strategy::binary && state.classes > 2))
     throw Error("the state knows another number of classes than it names");
-  if (columns != static_cast<std::size_t>(model.learner->columns().count()))
+  if (columns != static_cast<std::size_t>(model.learner->outputs().count()))
     throw Error("the state's 'blocks' does not fit its number of classes");
   restore_names(model, from, slots - 1);
 
@@ -258,7 +258,7 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
       throw Error("the state makes weights that are not finite");
   // Bounds that do not hold are looked for anew by the next update.
   if (!model.learner->is_bounded())
-    state.weights.value = state.sums.value = std::numeric_limits<double>::max();
+    state.weight_bound.value = state.sum_bound.value = std::numeric_limits<double>::max();
 }
 
 }  // namespace yarrow

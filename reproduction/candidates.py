@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from yarrow import CustomClassifier, Situation, YarrowClassifier
+from yarrow import CustomClassifier, RuleInput, YarrowClassifier
 from yarrow.linear_model.yarrow import (
     BENT,
     EXPERTS,
@@ -24,7 +24,7 @@ def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClass
     The step is AROW's own (16) with this margin: alpha = loss/(v + r), precision += z*z'/r.
     """
 
-    def rule(s: Situation) -> tuple[float, float]:
+    def rule(s: RuleInput) -> tuple[float, float]:
         loss = phi * math.sqrt(s.v) - s.margin
         return (loss / (s.v + r), 1 / r) if loss > 0 else (0.0, 0.0)
 

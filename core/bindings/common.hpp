@@ -19,10 +19,10 @@ struct RuleObject {
   std::string name;
   std::vector<std::string> parameters;
   Rule function;
-  bool rests_at_target = false;  ///< see Recipe
-  nb::object owner;              ///< keeps a user's compiled function alive
-  PyObject* callable = nullptr;  ///< a Python function, called through a trampoline
-  SlackForm slack = nullptr;     ///< its form for many rivals at once, if it has one
+  bool passive_at_target = false;  ///< see Recipe
+  nb::object owner;                ///< keeps a user's compiled function alive
+  PyObject* callable = nullptr;    ///< a Python function, called through a trampoline
+  SlackForm slack = nullptr;       ///< its form for many rivals at once, if it has one
 };
 
 ClassName to_class_name(nb::handle object);

@@ -160,7 +160,7 @@ static void bind_model(nb::module_& m, const char* name) {
                       intercept,
                       epsilon,
                       average,
-                      rule.rests_at_target};
+                      rule.passive_at_target};
         std::vector<ClassName> names;
         for (nb::handle item : declared) names.push_back(to_class_name(item));
         new (self)

@@ -22,14 +22,14 @@ struct Recipe {
   SlackForm slack = nullptr;             ///< the rule's form for many rivals at once, if it has one
   int rivals = 0;                        ///< how many rivals at once; 0: all
   const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
-  std::vector<double> loop_parameters;   ///< of the loop itself: a pull, a decay, a budget
+  std::vector<double> loop_parameters;   ///< of the loop itself: a penalty, a decay, a budget
   double initial_variance = 1;           ///< confidence family
   double intercept = 1;                  ///< value of the constant feature; 0: none
   double epsilon = 0;                    ///< regression: errors up to this are no errors
   bool average = false;
   /// The rule leaves a row alone if its margin reaches the target, whatever else it might be told:
   /// then the loop need not find out.
-  bool rests_at_target = false;
+  bool passive_at_target = false;
 };
 
 /// One learner: a loop, a rule and a strategy over a state. It knows rows, class numbers in the
@@ -99,8 +99,8 @@ class Learner {
   Strategy strategy() const { return recipe_.strategy; }
   const Recipe& recipe() const { return recipe_; }
 
-  Columns columns() const { return {recipe_.strategy, state.classes}; }
-  int column_of(int c) const { return columns().of_class(c); }
+  Outputs outputs() const { return {recipe_.strategy, state.classes}; }
+  int column_of(int c) const { return outputs().of_class(c); }
 
  protected:
   Learner(State<W> s, Recipe recipe) : state(std::move(s)), recipe_(std::move(recipe)) {}

@@ -4,41 +4,41 @@
 /// below, what makes a learner (registry.hpp) and the names in Python come from here.
 // clang-format off
 #define YARROW_LOOPS(loop) \
-  loop(affine, LearnerWith<AffineLoop<W>>) \
-  loop(diagonal, LearnerWith<ConfidenceLoop<W, Diagonal>>) \
-  loop(projected, LearnerWith<ConfidenceLoop<W, Projected>>) \
-  loop(whitened, LearnerWith<ConfidenceLoop<W, Whitened>>) \
-  loop(full, LearnerWith<FullLoop<W, ByMean>>) \
-  loop(full_row_inside, LearnerWith<FullLoop<W, RowInside>>) \
-  loop(factored, LearnerWith<FactoredLoop<W>>) \
-  loop(soft_pull, LearnerWith<ProximalLoop<W, SoftPull>>) \
-  loop(dual_pull, LearnerWith<ProximalLoop<W, DualPull>>) \
-  loop(elastic_pull, LearnerWith<ProximalLoop<W, ElasticPull>>) \
-  loop(cumulative_pull, LearnerWith<ProximalLoop<W, CumulativePull>>) \
-  loop(frequency_pull, LearnerWith<ProximalLoop<W, FrequencyPull>>) \
-  loop(frequency_cumulative_pull, LearnerWith<ProximalLoop<W, FrequencyCumulativePull>>) \
-  loop(frequency_dual_pull, LearnerWith<ProximalLoop<W, FrequencyDualPull>>) \
-  loop(adagrad_mirror_pull, LearnerWith<ProximalLoop<W, AdaGradMirrorPull>>) \
-  loop(adagrad_dual_pull, LearnerWith<ProximalLoop<W, AdaGradDualPull>>) \
-  loop(ftrl_pull, LearnerWith<ProximalLoop<W, FTRLPull>>) \
-  loop(truncated_pull, LearnerWith<ProximalLoop<W, TruncatedPull>>) \
-  loop(rounding_pull, LearnerWith<ProximalLoop<W, RoundingPull>>) \
-  loop(herded, LearnerWith<ConfidenceLoop<W, Herded>>) \
-  loop(fading_visits, LearnerWith<ConfidenceLoop<W, FadingByVisits<Diagonal>>>) \
-  loop(fading_rows, LearnerWith<ConfidenceLoop<W, FadingByRows<Diagonal>>>) \
-  loop(projected_fading_visits, LearnerWith<ConfidenceLoop<W, FadingByVisits<Projected>>>) \
-  loop(projected_fading_rows, LearnerWith<ConfidenceLoop<W, FadingByRows<Projected>>>) \
-  loop(restarting, LearnerWith<ConfidenceLoop<W, Restarting>>) \
-  loop(l1_constrained, LearnerWith<L1ConstrainedLoop<W>>) \
-  loop(elastic, LearnerWith<ElasticLoop<W>>) \
-  loop(p_norm, LearnerWith<MirrorLoop<W, PNormLink>>) \
-  loop(exponential, LearnerWith<MirrorLoop<W, ExponentialLink<false>>>) \
-  loop(exponential_signed, LearnerWith<MirrorLoop<W, ExponentialLink<true>>>) \
-  loop(voted, LearnerWith<VotedLoop<W>>) \
-  loop(largest, LearnerWith<LargestLoop<W>>) \
-  loop(surest, LearnerWith<SurestLoop<W>>) \
-  loop(feature_groups, LearnerWith<GroupedLoop<W, FeatureGroups>>) \
-  loop(task_groups, LearnerWith<GroupedLoop<W, TaskGroups>>) \
+  loop(affine, RuleLearner<AffineLoop<W>>) \
+  loop(diagonal, RuleLearner<ConfidenceLoop<W, Diagonal>>) \
+  loop(projected, RuleLearner<ConfidenceLoop<W, Projected>>) \
+  loop(whitened, RuleLearner<ConfidenceLoop<W, Whitened>>) \
+  loop(full, RuleLearner<FullLoop<W, ByMean>>) \
+  loop(full_row_inside, RuleLearner<FullLoop<W, RowInside>>) \
+  loop(factored, RuleLearner<FactoredLoop<W>>) \
+  loop(soft_threshold, RuleLearner<ProximalLoop<W, SoftThreshold>>) \
+  loop(dual_averaging, RuleLearner<ProximalLoop<W, DualAveraging>>) \
+  loop(elastic_net, RuleLearner<ProximalLoop<W, ElasticNet>>) \
+  loop(cumulative_penalty, RuleLearner<ProximalLoop<W, CumulativePenalty>>) \
+  loop(frequency_penalty, RuleLearner<ProximalLoop<W, FrequencyPenalty>>) \
+  loop(frequency_cumulative_penalty, RuleLearner<ProximalLoop<W, FrequencyCumulativePenalty>>) \
+  loop(frequency_dual_averaging, RuleLearner<ProximalLoop<W, FrequencyDualAveraging>>) \
+  loop(adagrad_mirror, RuleLearner<ProximalLoop<W, AdaGradMirror>>) \
+  loop(adagrad_dual, RuleLearner<ProximalLoop<W, AdaGradDual>>) \
+  loop(ftrl_proximal, RuleLearner<ProximalLoop<W, FTRLProximal>>) \
+  loop(truncated_gradient, RuleLearner<ProximalLoop<W, TruncatedGradient>>) \
+  loop(randomized_rounding, RuleLearner<ProximalLoop<W, RandomizedRounding>>) \
+  loop(herded, RuleLearner<ConfidenceLoop<W, Herded>>) \
+  loop(fading_visits, RuleLearner<ConfidenceLoop<W, FadingByVisits<Diagonal>>>) \
+  loop(fading_rows, RuleLearner<ConfidenceLoop<W, FadingByRows<Diagonal>>>) \
+  loop(projected_fading_visits, RuleLearner<ConfidenceLoop<W, FadingByVisits<Projected>>>) \
+  loop(projected_fading_rows, RuleLearner<ConfidenceLoop<W, FadingByRows<Projected>>>) \
+  loop(restarting, RuleLearner<ConfidenceLoop<W, Restarting>>) \
+  loop(l1_constrained, RuleLearner<L1ConstrainedLoop<W>>) \
+  loop(elastic, RuleLearner<ElasticLoop<W>>) \
+  loop(p_norm, RuleLearner<MirrorLoop<W, PNormLink>>) \
+  loop(exponential, RuleLearner<MirrorLoop<W, ExponentialLink<false>>>) \
+  loop(exponential_signed, RuleLearner<MirrorLoop<W, ExponentialLink<true>>>) \
+  loop(voted, RuleLearner<VotedLoop<W>>) \
+  loop(largest, RuleLearner<LargestLoop<W>>) \
+  loop(surest, RuleLearner<SurestLoop<W>>) \
+  loop(feature_groups, RuleLearner<GroupedLoop<W, FeatureGroups>>) \
+  loop(task_groups, RuleLearner<GroupedLoop<W, TaskGroups>>) \
   loop(yarrow, YarrowLearner<W>)
 // clang-format on
 

@@ -29,7 +29,7 @@ int best_of(int except, int classes, Value value) {
 }
 
 /// Which column speaks for which class.
-struct Columns {
+struct Outputs {
   Strategy strategy;
   int classes;  ///< seen so far
 
@@ -118,24 +118,24 @@ struct Columns {
 template <class W>
 void add_class(State<W>& state, Strategy strategy) {
   const int known = state.classes++;
-  const Columns columns{strategy, state.classes};
-  if (columns.is_one_a_class()) state.add_column(-1, false);
+  const Outputs outputs{strategy, state.classes};
+  if (outputs.is_one_a_class()) state.add_column(-1, false);
   if (strategy != Strategy::one_versus_rest || known == 0) return;
-  if (known == 2) state.add_column(columns.of_class(1), true);
+  if (known == 2) state.add_column(outputs.of_class(1), true);
   state.add_column(0, false);
 }
 
 /// Takes back the newest class, whose column nothing has moved yet.
 template <class W>
 void remove_class(State<W>& state, Strategy strategy) {
-  const Columns left{strategy, --state.classes};
+  const Outputs left{strategy, --state.classes};
   if (left.count() < state.blocks.columns()) state.truncate_columns(left.count());
 }
 
 /// Makes room for the columns of so many classes.
 template <class W>
 void reserve_classes(State<W>& state, Strategy strategy, int classes) {
-  state.reserve_columns(Columns{strategy, classes}.count());
+  state.reserve_columns(Outputs{strategy, classes}.count());
 }
 
 }  // namespace yarrow

@@ -10,16 +10,16 @@ namespace yarrow {
 
 /// A learner that asks its rule about each row, by its strategy, and lets its loop walk the row.
 template <class Loop>
-class LearnerWith final : public Learner<typename Loop::Weight> {
+class RuleLearner final : public Learner<typename Loop::Weight> {
  public:
   using W = typename Loop::Weight;
   using Base = Learner<W>;
   using Base::recipe_;
   using Base::state;
 
-  explicit LearnerWith(const Recipe& recipe)
+  explicit RuleLearner(const Recipe& recipe)
       : Base(State<W>(
-                 Blocks<W>(planes(recipe), Columns{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
+                 Blocks<W>(planes(recipe), Outputs{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
              recipe) {
     if (recipe.strategy == Strategy::many && !recipe.slack)
       throw Error("this rule meets one rival at a time");
@@ -41,7 +41,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if constexpr (requires { loop_.is_bounded(state); })
       return loop_.is_bounded(state);
     else
-      return state.weights.covers(state.largest(0));
+      return state.weight_bound.covers(state.largest(0));
   }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
@@ -88,10 +88,10 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   void predict(const Row<W>& row, Scores& out) const override {
     loop_.predict(state, row, out);
     if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
-    if (this->columns().is_real()) return;
+    if (this->outputs().is_real()) return;
     if (state.classes == 0) return out.resize(0);
-    this->columns().to_classes(out.score, -1);
-    this->columns().to_classes(out.variance, 1);
+    this->outputs().to_classes(out.score, -1);
+    this->outputs().to_classes(out.variance, 1);
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
@@ -104,7 +104,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void last_scores(std::vector<double>& out) const override {
     out = scores_.score;
-    if (!this->columns().is_real()) this->columns().to_classes(out, -1);
+    if (!this->outputs().is_real()) this->outputs().to_classes(out, -1);
   }
 
  private:
@@ -172,7 +172,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// One column and nothing beside it, which needs no lists. True if it moved.
   bool move_column(const Row<W>& row, double sign, double target, double weight) {
     Move move;
-    if (rests(sign * scores_.score[0], target)) return false;
+    if (is_passive(sign * scores_.score[0], target)) return false;
     const bool moves = ask(0, sign, weight, target, move);
     if (moves) {
       loop_.apply(state, row, scores_, {&move, 1});
@@ -197,7 +197,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   void learn_known_class(const Row<W>& row, int c, double weight, bool is_new) {
     loop_.score(state, row, scores_);
-    const int predicted = this->columns().predicted(scores_.score, state.classes - is_new);
+    const int predicted = this->outputs().predicted(scores_.score, state.classes - is_new);
     this->last_prediction = predicted;
     const bool moved = ask_strategy(row, c, weight);
     if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
@@ -220,8 +220,8 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     add_to_count(state.t, 1);
   }
 
-  bool rests(double margin, double target) const {
-    return recipe_.rests_at_target && margin >= target;
+  bool is_passive(double margin, double target) const {
+    return recipe_.passive_at_target && margin >= target;
   }
 
   /// Collects in `moves_` what the strategy asks for; true if a class's weights are to change.
@@ -233,32 +233,31 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
 
   /// One-versus-rest: each column is a problem of its own.
   bool ask_each_column(const Row<W>& row, int c, double weight) {
-    const Columns columns = this->columns();
+    const Outputs outputs = this->outputs();
     const bool counts = calibrates();
     listed_.clear();
     for (int k = 0; k < state.blocks.columns(); ++k)
-      if (!rests(columns.sign(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+      if (!is_passive(outputs.sign(k, c) * scores_.score[k], 1)) listed_.push_back(k);
     if (!counts && listed_.empty()) return false;
     measure_listed(row, counts);
     bool moved = false;
     Move move;
     for (const int k : listed_) {
-      if (!ask(k, columns.sign(k, c), weight, 1, move)) continue;
+      if (!ask(k, outputs.sign(k, c), weight, 1, move)) continue;
       moves_.push_back(move);
-      moved |= !columns.is_none(k);
+      moved |= !outputs.is_none(k);
     }
     return moved;
   }
 
   /// Asks the rule about one column; false if it is to stay as it is.
   bool ask(int k, double sign, double weight, double target, Move& move) {
-    const Situation situation{
-        sign * scores_.score[k], target, scores_.xx,  state.columns[k].ww,
-        scores_.variance[k],     weight, state.t + 1, state.columns[k].updates,
-        state.columns[k].memory};
+    const RuleInput input{sign * scores_.score[k], target, scores_.xx,  state.columns[k].ww,
+                          scores_.variance[k],     weight, state.t + 1, state.columns[k].updates,
+                          state.columns[k].memory};
     double step[3];
-    consult(situation, step);
-    if (step[2] != situation.memory) kept_.push_back({k, step[2]});
+    consult(input, step);
+    if (step[2] != input.memory) kept_.push_back({k, step[2]});
     if (Loop::is_still(step)) return false;
     move = Loop::move(k, sign, 1, step, scores_.variance[k]);
     return true;
@@ -272,7 +271,7 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
   /// deviations the predicted class is ahead.
   void measure_listed(const Row<W>& row, bool calibrates) {
     std::vector<int> leading;
-    if (calibrates) leading = this->columns().leading(scores_.score);
+    if (calibrates) leading = this->outputs().leading(scores_.score);
     for (const int k : leading)
       if (std::find(listed_.begin(), listed_.end(), k) == listed_.end()) listed_.push_back(k);
     loop_.measure(state, row, listed_, scores_);
@@ -295,17 +294,17 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     if (rival < 0) return false;
     const double margin = scores_.score[c] - scores_.score[rival], target = cost(c, rival);
     const bool counts = calibrates();
-    if (!counts && rests(margin, target)) return false;
+    if (!counts && is_passive(margin, target)) return false;
     listed_ = {c, rival};
     measure_listed(row, counts);
     const double v = scores_.variance[c] + scores_.variance[rival];
     double ww = 0;
     for (const Column& column : state.columns) ww += column.ww;
-    const Situation situation{margin,      target,        2 * scores_.xx,         ww, v, weight,
-                              state.t + 1, state.updates, state.columns[0].memory};
+    const RuleInput input{margin,      target,        2 * scores_.xx,         ww, v, weight,
+                          state.t + 1, state.updates, state.columns[0].memory};
     double step[3];
-    consult(situation, step);
-    if (step[2] != situation.memory) kept_.push_back({0, step[2]});
+    consult(input, step);
+    if (step[2] != input.memory) kept_.push_back({0, step[2]});
     if (Loop::is_still(step)) return false;
     moves_.push_back(Loop::move(c, 1, 1, step, v));
     moves_.push_back(Loop::move(rival, -1, 1, step, v));
@@ -352,13 +351,13 @@ class LearnerWith final : public Learner<typename Loop::Weight> {
     return Loop::calibrated ? scores_.variance[column] : scores_.xx;
   }
 
-  void consult(const Situation& situation, double* step) const {
-    if (!std::isfinite(situation.margin + situation.zz + situation.v)) throw Error(too_large);
+  void consult(const RuleInput& input, double* step) const {
+    if (!std::isfinite(input.margin + input.zz + input.v)) throw Error(too_large);
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
     step[0] = step[1] = std::numeric_limits<double>::quiet_NaN();  // what a silent rule has said
-    step[2] = situation.memory;
-    recipe_.rule(&situation, parameters, step);
+    step[2] = input.memory;
+    recipe_.rule(&input, parameters, step);
     if (!std::isfinite(step[0]) || !std::isfinite(step[1]) || !std::isfinite(step[2]))
       throw Error(not_finite);
   }

@@ -66,10 +66,10 @@ class AffineLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     for (const Move& m : moves) admit(state, scores, m, weights, sums);
-    state.weights = weights;
-    state.sums = sums;
+    state.weight_bound = weights;
+    state.sum_bound = sums;
     for (Move& m : moves) settle(state, scores, m);
     if (state.blocks.capacity() != 1) return walk(state, row, moves, state.blocks.stride());
     // A distance that the compiler knows costs nothing to multiply by.
@@ -104,8 +104,8 @@ class AffineLoop {
   double intercept() const { return intercept_; }
 
   bool is_bounded(const State<W>& state) const {
-    return state.weights.covers(state.largest(0)) &&
-           (!average_ || state.sums.covers(state.largest(1)));
+    return state.weight_bound.covers(state.largest(0)) &&
+           (!average_ || state.sum_bound.covers(state.largest(1)));
   }
 
   /// Refuses a scale that learning does not lead to.

@@ -98,8 +98,8 @@ class ConfidenceLoop {
   }
 
   bool is_bounded(const State<W>& state) const {
-    return state.weights.covers(state.largest(0)) &&
-           (!average_ || state.sums.covers(state.largest(planes_)));
+    return state.weight_bound.covers(state.largest(0)) &&
+           (!average_ || state.sum_bound.covers(state.largest(planes_)));
   }
 
   void set(const std::vector<double>& loop_parameters, double intercept, bool average) {
@@ -166,10 +166,10 @@ class ConfidenceLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     for (const Move& m : moves) admit(state, scores, m, weights, sums);
-    state.weights = weights;
-    state.sums = sums;
+    state.weight_bound = weights;
+    state.sum_bound = sums;
     const Blocks<W>& blocks = state.blocks;
     if (blocks.capacity() != 1)
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));

@@ -25,8 +25,8 @@ class DenseStepLoop {
   }
 
   bool is_bounded(const State<W>& state) const {
-    return state.weights.covers(state.largest(0)) &&
-           (!average_ || state.sums.covers(state.largest(2)));
+    return state.weight_bound.covers(state.largest(0)) &&
+           (!average_ || state.sum_bound.covers(state.largest(2)));
   }
 
   static Move move(int column, double sign, double part, const double* step, double v) {

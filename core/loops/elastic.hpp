@@ -117,13 +117,13 @@ class ElasticLoop {
   static bool is_still(const double* step) { return step[0] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weights;  // kept only if every move is admitted
-    for (Move& m : moves) {         // all steps are found before the first is made
+    Bound weights = state.weight_bound;  // kept only if every move is admitted
+    for (Move& m : moves) {              // all steps are found before the first is made
       const double tau = solve(state, row, m);
       m.add = std::copysign(tau, m.add) * state.columns[m.column].scale;
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     }
-    state.weights = weights;
+    state.weight_bound = weights;
     for (const Move& m : moves) {
       walk(state, row, m);
       grow_scale(state, m.column);

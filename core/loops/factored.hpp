@@ -49,15 +49,15 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     products_.resize(state.blocks.columns());
     for (const Move& m : moves) {
       multiply(state, row, m.column);
       Base::admit(state, m, products_[m.column], weights, sums);
     }
     if (state.before_all_change) state.before_all_change();
-    state.weights = weights;
-    state.sums = sums;
+    state.weight_bound = weights;
+    state.sum_bound = sums;
     for (const Move& m : moves) {
       Base::move_means(state, m, products_[m.column]);
       if (m.other > 0) append(state, row, m, scores.variance[m.column]);

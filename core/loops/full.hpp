@@ -82,15 +82,15 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     for (Move& m : moves) {
       Prediction::prepare(m, scores.score[m.column], scores.variance[m.column]);
       if (products_[m.column].empty()) multiply(state, row, m.column, products_[m.column]);
       Base::admit(state, m, products_[m.column], weights, sums);
     }
     if (state.before_all_change) state.before_all_change();
-    state.weights = weights;
-    state.sums = sums;
+    state.weight_bound = weights;
+    state.sum_bound = sums;
     for (const Move& m : moves) {
       Base::move_means(state, m, products_[m.column]);
       if (m.other > 0) shrink(state, m);

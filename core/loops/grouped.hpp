@@ -14,10 +14,10 @@ namespace yarrow {
 ///   argmin -g.w/n + l1*|w|_1 + l21 * sum over groups of price*|w_group| + gamma/(2 sqrt(n)) |w|^2.
 /// With c = soft(g, l1*n) a group keeps the share max(0, 1 - l21*n*price / |c_group|) of c, divided
 /// by gamma*sqrt(n): it shrinks as a whole, and vanishes as a whole. The intercept is free.
-struct GroupPull {
+struct GroupLasso {
   double threshold, price, factor;
 
-  GroupPull(double n, const std::vector<double>& p)
+  GroupLasso(double n, const std::vector<double>& p)
       : threshold(p[0] * n), price(p[1] * n), factor(n == 0 ? 0 : 1 / (p[2] * std::sqrt(n))) {}
 
   double cut(double stored) const { return soft_threshold(stored, threshold); }
@@ -46,28 +46,28 @@ double ordered_anyhow(std::size_t n, Value squares) {
 template <class W>
 class FeatureGroups {
  public:
-  FeatureGroups(const State<W>& state, const GroupPull& pull, const std::vector<double>&)
-      : state_(state), pull_(pull) {}
+  FeatureGroups(const State<W>& state, const GroupLasso& lasso, const std::vector<double>&)
+      : state_(state), lasso_(lasso) {}
 
   double share(Index feature, int column) {
     const Blocks<W>& blocks = state_.blocks;
     const Index group = state_.groups.of(feature);
     if (group == Groups::alone)
-      return pull_.share(std::abs(pull_.cut(blocks.first()[feature * blocks.stride() + column])),
-                         1);
-    if (pull_.threshold == 0) {
+      return lasso_.share(std::abs(lasso_.cut(blocks.first()[feature * blocks.stride() + column])),
+                          1);
+    if (lasso_.threshold == 0) {
       const std::vector<double>& squares = state_.columns[column].group_squares;
       const bool known = static_cast<std::size_t>(group) < squares.size();
-      return pull_.share(known ? std::sqrt(squares[group]) : 0, state_.groups.price(group));
+      return lasso_.share(known ? std::sqrt(squares[group]) : 0, state_.groups.price(group));
     }
     auto [found, is_new] = known_.try_emplace(group * blocks.columns() + std::int64_t{column});
     if (is_new) {
       const std::vector<Index>& members = state_.groups.members(group);
       const W* first = blocks.first() + column;
       const double norm2 = ordered_anyhow(members.size(), [&](std::size_t i) {
-        return square(pull_.cut(first[members[i] * blocks.stride()]));
+        return square(lasso_.cut(first[members[i] * blocks.stride()]));
       });
-      found->second = pull_.share(std::sqrt(norm2), state_.groups.price(group));
+      found->second = lasso_.share(std::sqrt(norm2), state_.groups.price(group));
     }
     return found->second;
   }
@@ -91,7 +91,7 @@ class FeatureGroups {
 
  private:
   const State<W>& state_;
-  const GroupPull& pull_;
+  const GroupLasso& lasso_;
   std::unordered_map<std::int64_t, double> known_;  ///< shares of groups met before
 };
 
@@ -101,17 +101,19 @@ class FeatureGroups {
 template <class W>
 class TaskGroups {
  public:
-  TaskGroups(const State<W>& state, const GroupPull& pull, const std::vector<double>& p)
-      : state_(state), pull_(pull), first_task_(p[3] != 0 || state.blocks.columns() == 1 ? 0 : 1) {}
+  TaskGroups(const State<W>& state, const GroupLasso& lasso, const std::vector<double>& p)
+      : state_(state),
+        lasso_(lasso),
+        first_task_(p[3] != 0 || state.blocks.columns() == 1 ? 0 : 1) {}
 
   double share(Index feature, int /*column*/) {
     if (feature == last_feature_) return last_share_;
     const Blocks<W>& blocks = state_.blocks;
     const W* cells = blocks.first() + feature * blocks.stride();
     double norm2 = 0;
-    for (int k = first_task_; k < blocks.columns(); ++k) norm2 += square(pull_.cut(cells[k]));
+    for (int k = first_task_; k < blocks.columns(); ++k) norm2 += square(lasso_.cut(cells[k]));
     last_feature_ = feature;
-    return last_share_ = pull_.share(std::sqrt(norm2), 1);
+    return last_share_ = lasso_.share(std::sqrt(norm2), 1);
   }
 
   static void changed(State<W>&, Index, int, double, double) {}
@@ -119,7 +121,7 @@ class TaskGroups {
 
  private:
   const State<W>& state_;
-  const GroupPull& pull_;
+  const GroupLasso& lasso_;
   int first_task_;
   Index last_feature_ = -1;
   double last_share_ = 0;
@@ -143,17 +145,17 @@ class GroupedLoop {
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
-    const GroupPull pull(state.t, parameters_);
-    Grouping<W> groups(state, pull, parameters_);
+    const GroupLasso lasso(state.t, parameters_);
+    Grouping<W> groups(state, lasso, parameters_);
     out.resize(blocks.columns());
     std::fill(out.score.begin(), out.score.end(), 0);
     for (std::size_t i = 0; i < row.size; ++i) {
       const W* cells = blocks.first() + row.index[i] * blocks.stride();
       for (int k = 0; k < blocks.columns(); ++k)
-        out.score[k] += row.value[i] * groups.share(row.index[i], k) * pull.cut(cells[k]);
+        out.score[k] += row.value[i] * groups.share(row.index[i], k) * lasso.cut(cells[k]);
     }
     for (int k = 0; k < blocks.columns(); ++k)
-      out.score[k] += intercept_ * pull.factor * blocks.intercept()[k];
+      out.score[k] += intercept_ * lasso.factor * blocks.intercept()[k];
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -171,13 +173,13 @@ class GroupedLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weights;  // kept only if every move is admitted
+    Bound weights = state.weight_bound;  // kept only if every move is admitted
     for (const Move& m : moves)
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     constexpr double squares_are_finite = 1e145;
     if (weights.value > squares_are_finite)
       throw Error("this row's update overflows the weights; scale the features or the step down");
-    state.weights = weights;
+    state.weight_bound = weights;
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
       for (std::size_t i = 0; i < row.size; ++i) {
@@ -194,19 +196,19 @@ class GroupedLoop {
   void finish_row(State<W>&) const {}
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const GroupPull pull(state.t, parameters_);
-    Grouping<W> groups(state, pull, parameters_);
-    return weight_in(state, pull, groups, slot, column);
+    const GroupLasso lasso(state.t, parameters_);
+    Grouping<W> groups(state, lasso, parameters_);
+    return weight_in(state, lasso, groups, slot, column);
   }
 
   /// All weights, slot by slot: group norms are taken once.
   template <class Out>
   void all_weights(const State<W>& state, Out* out) const {
-    const GroupPull pull(state.t, parameters_);
-    Grouping<W> groups(state, pull, parameters_);
+    const GroupLasso lasso(state.t, parameters_);
+    Grouping<W> groups(state, lasso, parameters_);
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot)
       for (int k = 0; k < state.blocks.columns(); ++k)
-        *out++ = static_cast<Out>(weight_in(state, pull, groups, slot, k));
+        *out++ = static_cast<Out>(weight_in(state, lasso, groups, slot, k));
   }
 
   double intercept() const { return intercept_; }
@@ -214,11 +216,11 @@ class GroupedLoop {
   void rebuild(State<W>& state) const { Grouping<W>::rebuild(state); }
 
  private:
-  static double weight_in(const State<W>& state, const GroupPull& pull, Grouping<W>& groups,
+  static double weight_in(const State<W>& state, const GroupLasso& lasso, Grouping<W>& groups,
                           std::size_t slot, int column) {
     const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
-    if (slot == 0) return pull.factor * stored;
-    return groups.share(static_cast<Index>(slot - 1), column) * pull.cut(stored);
+    if (slot == 0) return lasso.factor * stored;
+    return groups.share(static_cast<Index>(slot - 1), column) * lasso.cut(stored);
   }
 
   std::vector<double> parameters_;  // l1, l21, gamma, and for tasks whether all columns are tasks

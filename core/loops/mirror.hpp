@@ -211,9 +211,9 @@ class MirrorLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound stored = state.weights;  // kept only if every move is admitted
+    Bound stored = state.weight_bound;  // kept only if every move is admitted
     for (const Move& m : moves) link_.admit(state, scores, m, stored);
-    state.weights = stored;
+    state.weight_bound = stored;
     for (const Move& m : moves) step(state, row, m.column, m.add);
   }
 
@@ -221,7 +221,7 @@ class MirrorLoop {
 
   /// Where features do not enter, the norm is the bound.
   bool is_bounded(const State<W>& state) const {
-    return !Link::features_enter || state.weights.covers(state.largest(0));
+    return !Link::features_enter || state.weight_bound.covers(state.largest(0));
   }
 
   /// The weight of a slot (0: intercept) as predictions use it.

@@ -12,7 +12,7 @@
 #include "state/state.hpp"
 
 // The proximal family: a gradient step on the row's features, then a pull of every weight towards
-// zero, which a feature pays when it is next visited. Each method is a pull, a struct in
+// zero, which a feature pays when it is next visited. Each method is a regularizer, a struct in
 // regularizers/. It is made for each walk from the model's clock (rows learned, sums of penalties),
 // so it holds only what features ask for, and says
 //   planes               what is kept for a feature in each column, and what it is at first
@@ -28,14 +28,14 @@
 namespace yarrow {
 
 /// The proximal loop.
-template <class W, class Pull>
+template <class W, class Regularizer>
 class ProximalLoop {
  public:
   using Weight = W;
   static constexpr bool calibrated = false, shrinks = false;
 
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {Pull::planes.begin(), Pull::planes.end()};
+    return {Regularizer::planes.begin(), Regularizer::planes.end()};
   }
 
   void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
@@ -58,18 +58,18 @@ class ProximalLoop {
     if (starts_from_weight) out.weights.resize(row.size + spare_places);
     double* weights = out.weights.data();
     const W* first = state.blocks.first();
-    const Pull pull(state, parameters_);
+    const Regularizer regularizer(state, parameters_);
     const auto [wx, xx] =
         pair_sums<2>(row, [=](auto at, auto* sums) __attribute__((always_inline)) {
           const auto x = at.values();
           const auto weight =
-              pull.weight(at.template planes<Count::value>(first, Count{}, SideBySide{}));
+              regularizer.weight(at.template planes<Count::value>(first, Count{}, SideBySide{}));
           if constexpr (starts_from_weight) at.set_numbers(weights, weight);
           sums[0] += x * weight;
           sums[1] += x * x;
         });
     const double bias =
-        pull.without_penalty().weight(cells_at(state.blocks.intercept(), SideBySide{}));
+        regularizer.without_penalty().weight(cells_at(state.blocks.intercept(), SideBySide{}));
     out.score[0] = wx + intercept_ * bias;
     out.xx = xx + intercept_ * intercept_;
   }
@@ -86,29 +86,30 @@ class ProximalLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    const Pull pull(state, parameters_);
-    Bound weights = state.weights;  // kept only if every move is admitted
+    const Regularizer regularizer(state, parameters_);
+    Bound weights = state.weight_bound;  // kept only if every move is admitted
     for (const Move& m : moves)
-      weights.admit<W>(pull.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
+      weights.admit<W>(regularizer.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
                        [&] { return largest(state); });
-    state.weights = weights;
+    state.weight_bound = weights;
     const std::size_t capacity = state.blocks.capacity();
     if (capacity != 1)
-      return walk(state, row, pull, moves, capacity, state.blocks.stride(), Unknown{});
+      return walk(state, row, regularizer, moves, capacity, state.blocks.stride(), Unknown{});
     // Distances that the compiler knows cost nothing to multiply by.
     if constexpr (starts_from_weight)
       if (scores.weights.size() == row.size + spare_places)
-        return walk(state, row, pull, moves, SideBySide{}, Count{}, scores.weights.data());
-    walk(state, row, pull, moves, SideBySide{}, Count{}, Unknown{});
+        return walk(state, row, regularizer, moves, SideBySide{}, Count{}, scores.weights.data());
+    walk(state, row, regularizer, moves, SideBySide{}, Count{}, Unknown{});
   }
 
-  void finish_row(State<W>& state) const { Pull::finish_row(state, parameters_); }
+  void finish_row(State<W>& state) const { Regularizer::finish_row(state, parameters_); }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const Blocks<W>& blocks = state.blocks;
     const W* block = blocks.data() + slot * blocks.stride() + column;
-    const Pull pull(state, parameters_);
-    return (slot == 0 ? pull.without_penalty() : pull).weight(cells_at(block, blocks.capacity()));
+    const Regularizer regularizer(state, parameters_);
+    return (slot == 0 ? regularizer.without_penalty() : regularizer)
+        .weight(cells_at(block, blocks.capacity()));
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -117,16 +118,16 @@ class ProximalLoop {
 
   double intercept() const { return intercept_; }
 
-  bool is_bounded(const State<W>& state) const { return state.weights.covers(largest(state)); }
+  bool is_bounded(const State<W>& state) const { return state.weight_bound.covers(largest(state)); }
 
  private:
-  using Count = std::integral_constant<std::size_t, Pull::planes.size()>;
+  using Count = std::integral_constant<std::size_t, Regularizer::planes.size()>;
   using Cells = std::array<double, Count::value>;
 
   /// Then a walk that assesses a row leaves its weights to the one that moves them, which need not
   /// fetch and settle them once more.
-  static constexpr bool starts_from_weight =
-      requires(const Pull& pull, const Cells& cells) { pull.moved(cells, 0.0, 0.0); };
+  static constexpr bool starts_from_weight = requires(
+      const Regularizer& regularizer, const Cells& cells) { regularizer.moved(cells, 0.0, 0.0); };
   struct Unknown {};  ///< in the place of the weights of a row that was not assessed
 
   /// What one block keeps for one column.
@@ -142,20 +143,21 @@ class ProximalLoop {
                   Scores& out) const {
     const W* first = state.blocks.first() + at;
     const std::size_t capacity = state.blocks.capacity();
-    const Pull pull(state, parameters_), free = pull.without_penalty();
+    const Regularizer regularizer(state, parameters_), free = regularizer.without_penalty();
     const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
       const double x = row.value[i];
       const W* block = first + row.index[i] * stride;
-      for (int k = 0; k < Width; ++k) sums[k] += x * pull.weight(cells_at(block + k, capacity));
+      for (int k = 0; k < Width; ++k)
+        sums[k] += x * regularizer.weight(cells_at(block + k, capacity));
     });
     const W* intercept = state.blocks.intercept() + at;
     for (int k = 0; k < Width; ++k)
       out.score[at + k] = wx[k] + intercept_ * free.weight(cells_at(intercept + k, capacity));
   }
 
-  void walk(State<W>& state, const Row<W>& row, const Pull& pull, std::span<const Move> moves,
-            auto capacity, auto stride, auto weights) const {
-    const Pull free = pull.without_penalty();
+  void walk(State<W>& state, const Row<W>& row, const Regularizer& regularizer,
+            std::span<const Move> moves, auto capacity, auto stride, auto weights) const {
+    const Regularizer free = regularizer.without_penalty();
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
       for_pairs(row, [=](auto at) {
@@ -163,9 +165,9 @@ class ProximalLoop {
         const auto step = m.add * at.values();
         const auto moved = [&] {
           if constexpr (std::is_same_v<decltype(weights), const double*>)
-            return pull.moved(cells, at.numbers(weights), step);
+            return regularizer.moved(cells, at.numbers(weights), step);
           else
-            return settled_and_moved(pull, cells, step);
+            return settled_and_moved(regularizer, cells, step);
         }();
         at.set_planes(first, stride, capacity, moved);
       });
@@ -176,17 +178,17 @@ class ProximalLoop {
     }
   }
 
-  [[gnu::always_inline]] static auto settled_and_moved(const Pull& pull, const auto& cells,
-                                                       auto step) {
+  [[gnu::always_inline]] static auto settled_and_moved(const Regularizer& regularizer,
+                                                       const auto& cells, auto step) {
     if constexpr (starts_from_weight)
-      return pull.moved(cells, pull.weight(cells), step);
+      return regularizer.moved(cells, regularizer.weight(cells), step);
     else
-      return pull.moved(cells, step);
+      return regularizer.moved(cells, step);
   }
 
   double largest(const State<W>& state) const {
     double most = 0;
-    for (std::size_t plane = 0; plane < Pull::growing; ++plane)
+    for (std::size_t plane = 0; plane < Regularizer::growing; ++plane)
       most = std::max(most, state.largest(plane));
     return most;
   }

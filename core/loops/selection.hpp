@@ -217,9 +217,9 @@ class LargestLoop {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     if (!Selected<W>::fits(budget_ + row.size)) throw Error("this row has too many values");
-    Bound weights = state.weights;  // kept only if every move is admitted
+    Bound weights = state.weight_bound;  // kept only if every move is admitted
     for (const Move& m : moves) admit(state, row, scores, m, weights);
-    state.weights = weights;
+    state.weight_bound = weights;
     for (const Move& m : moves) {
       shrink(state, m.column, m.other);
       if (m.add != 0) learn(state, row, m.column, m.add);
@@ -349,9 +349,9 @@ class SurestLoop : public ConfidenceLoop<W, Diagonal> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     if (!Selected<W>::fits(budget_ + row.size)) throw Error("this row has too many values");
-    Bound weights = state.weights, sums = state.sums;  // kept only if every move is admitted
+    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     for (const Move& m : moves) this->admit(state, scores, m, weights, sums);
-    state.weights = weights;
+    state.weight_bound = weights;
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
     this->walk(state, row, moves, stride, capacity);
     for (const Move& m : moves) {

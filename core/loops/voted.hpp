@@ -47,11 +47,11 @@ class VotedLoop : public PlainWeights<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weights;  // kept only if every move is admitted
+    Bound weights = state.weight_bound;  // kept only if every move is admitted
     for (const Move& m : moves)
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
     if (state.before_all_change) state.before_all_change();
-    state.weights = weights;
+    state.weight_bound = weights;
     std::vector<Votes<W>>& all = VotesOfColumns<W>::of(state).columns;
     all.resize(state.blocks.columns());
     for (const Move& m : moves) {

@@ -12,7 +12,7 @@ template <class W>
 class BentExpert {
  public:
   /// What is to be done in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns,
+  double decide(const State<W>& state, const Experts& experts, const Walk<W>& walk, Outputs outputs,
                 int c, double weight) {
     if (!walk.bent) return 0;
     const std::size_t n = state.blocks.columns();
@@ -21,7 +21,7 @@ class BentExpert {
     double growth = 0;
     for (std::size_t k = 0; k < n; ++k) {
       const W* intercept = MixtureState<W>::of(state).few.bends.intercept_of(k);
-      const double sign = columns.sign(static_cast<int>(k), c);
+      const double sign = outputs.sign(static_cast<int>(k), c);
       const double margin = sign * (walk.bent_sums[k].product * walk.pieces.length +
                                     experts.intercept * intercept[Bends<W>::weight]);
       const double v = walk.bent_sums[k].variance * square(walk.pieces.length) +
@@ -34,11 +34,11 @@ class BentExpert {
     return growth;
   }
 
-  void move(State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns, int c,
+  void move(State<W>& state, const Experts& experts, const Walk<W>& walk, Outputs outputs, int c,
             W times) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
       W* const column = MixtureState<W>::of(state).few.bends.columns[k].data();
-      walk.pieces.learn(column, step_[k], gain_[k], times, columns.sign(k, c) > 0);
+      walk.pieces.learn(column, step_[k], gain_[k], times, outputs.sign(k, c) > 0);
       W& precision = column[Bends<W>::precision];  // the intercept's
       const W x = static_cast<W>(experts.intercept);
       column[Bends<W>::weight] += step_[k] * x / (1 + precision);

@@ -16,7 +16,7 @@ template <class W>
 class FullExpert {
  public:
   /// What is to be done in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const Walk<W>& walk, Columns columns,
+  double decide(const State<W>& state, const Experts& experts, const Walk<W>& walk, Outputs outputs,
                 int c, double weight) {
     share_ = 0;
     fill(step_, state.blocks.columns(), 0);
@@ -25,7 +25,7 @@ class FullExpert {
     margins_.resize(step_.size());
     for (std::size_t k = 0; k < step_.size(); ++k)
       margins_[k] =
-          columns.sign(static_cast<int>(k), c) *
+          outputs.sign(static_cast<int>(k), c) *
           (walk.full_products[k] * walk.row.to_learn + experts.intercept * full.columns[k][0]);
     if (std::all_of(margins_.begin(), margins_.end(), [](double m) { return m >= 1; })) return 0;
     const W intercept = static_cast<W>(experts.intercept),
@@ -38,8 +38,8 @@ class FullExpert {
     for (std::size_t k = 0; k < step_.size(); ++k) {
       const int column = static_cast<int>(k);
       const auto [alpha, kappa] = Experts::arow_step<W>(margins_[k], v, weight, experts.full_r);
-      step_[k] = static_cast<W>(columns.sign(column, c) * alpha);
-      if (kappa > 0 && enough && !columns.is_none(column))
+      step_[k] = static_cast<W>(outputs.sign(column, c) * alpha);
+      if (kappa > 0 && enough && !outputs.is_none(column))
         share_ = static_cast<W>(1 / (v + 1 / kappa));
       growth = std::max(growth, alpha * std::sqrt(v));
     }

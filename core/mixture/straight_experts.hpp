@@ -15,10 +15,10 @@ class StraightExperts {
  public:
   /// What each expert does in each column; returns how far a weight may move at most.
   double decide(const State<W>& state, const Experts& experts, const Row<W>& row, Walk<W>& walk,
-                Columns columns, int c, double weight) {
+                Outputs outputs, int c, double weight) {
     const std::size_t capacity = state.blocks.capacity(), n = Experts::straight * capacity;
     const W* intercept = state.blocks.intercept();
-    find_margins(state, experts, walk, columns, c);
+    find_margins(state, experts, walk, outputs, c);
     if (capacity > 2)  // else they are known already
       Walker<W>{state, experts}.sum_moving(row, moving_, walk);
     fill(step_, n, 0);
@@ -26,7 +26,7 @@ class StraightExperts {
     fill(fade_, n, 1);
     double growth = 0;
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double sign = columns.sign(k, c);
+      const double sign = outputs.sign(k, c);
       for (std::size_t e = 0; e < Experts::straight; ++e) {
         const std::size_t at = e * capacity + k;
         const auto set = [&](double step, double gain) {
@@ -71,12 +71,12 @@ class StraightExperts {
 
   /// The experts' margins, and which groups of AROWs are below the margin that they ask for.
   void find_margins(const State<W>& state, const Experts& experts, const Walk<W>& walk,
-                    Columns columns, int c) {
+                    Outputs outputs, int c) {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
     fill(margins_, Experts::straight * capacity, 1);
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double sign = columns.sign(k, c);
+      const double sign = outputs.sign(k, c);
       for (std::size_t at = k; at < margins_.size(); at += capacity)
         margins_[at] =
             sign * (walk.products[at] * walk.row.to_learn + experts.intercept * intercept[at]);

@@ -48,8 +48,8 @@ class YarrowLearner final : public Learner<W> {
   void predict(const Row<W>& row, Scores& out) const override {
     score(row, out);
     if (state.classes == 0) return out.resize(0);
-    this->columns().to_classes(out.score, -1);
-    this->columns().to_classes(out.variance, 1);
+    this->outputs().to_classes(out.score, -1);
+    this->outputs().to_classes(out.variance, 1);
   }
 
   void score(const Row<W>& row, Scores& out) const override {
@@ -64,7 +64,7 @@ class YarrowLearner final : public Learner<W> {
   bool predicts_as_it_learns() const override { return true; }
   void last_scores(std::vector<double>& out) const override {
     out = walk_.scores;
-    this->columns().to_classes(out, -1);
+    this->outputs().to_classes(out, -1);
   }
 
   /// Of the standardised feature, as far as it goes straight, and as long as no expert shouts.
@@ -99,7 +99,7 @@ class YarrowLearner final : public Learner<W> {
   double intercept() const override { return experts_.intercept; }
   void after_forgetting() override {}
 
-  bool is_bounded() const override { return state.weights.covers(largest_weight()); }
+  bool is_bounded() const override { return state.weight_bound.covers(largest_weight()); }
 
   /// Refuses a state whose counts cannot be.
   void rebuild() override {
@@ -159,17 +159,17 @@ class YarrowLearner final : public Learner<W> {
     const Mixture::Step mixture_step =
         own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
     if (!walk_.values.strangers.empty()) meet_features(row);
-    const Columns columns = this->columns();
+    const Outputs outputs = this->outputs();
     const double growth =
-        std::max({straight_.decide(state, experts_, row, walk_, columns, c, weight),
-                  bent_.decide(state, experts_, walk_, columns, c, weight),
-                  full_.decide(state, experts_, walk_, columns, c, weight)});
-    state.weights.template admit<W>(growth, [&] { return largest_weight(); });
+        std::max({straight_.decide(state, experts_, row, walk_, outputs, c, weight),
+                  bent_.decide(state, experts_, walk_, outputs, c, weight),
+                  full_.decide(state, experts_, walk_, outputs, c, weight)});
+    state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     straight_.move(state, experts_, row, walk_);
     if (const W times = static_cast<W>(std::min(weight, Experts::infinite_weight)); times > 0) {
-      move_few(columns, c, times);
+      move_few(outputs, c, times);
       count(row, c, times);
     }
     own().mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
@@ -193,14 +193,14 @@ class YarrowLearner final : public Learner<W> {
   }
 
   /// What is done for few features, as far as they still are.
-  void move_few(Columns columns, int c, W times) {
+  void move_few(Outputs outputs, int c, W times) {
     own().few.become(walk_.amount);
     for (const Index feature : walk_.values.strangers) own().few.add_feature(feature);
-    if (walk_.bent) bent_.move(state, experts_, walk_, columns, c, times);
+    if (walk_.bent) bent_.move(state, experts_, walk_, outputs, c, times);
     if (walk_.few()) full_.move(state);
   }
 
-  bool is_hit(int column, int c) const { return this->columns().sign(column, c) > 0; }
+  bool is_hit(int column, int c) const { return this->outputs().sign(column, c) > 0; }
 
   /// Takes the row into the statistics of its features, and into the counts of naive Bayes: as many
   /// times as it weighs.

@@ -11,7 +11,7 @@ namespace yarrow {
 /// the rate C/sqrt(k), and w is brought back into the unit ball. The ball is that of all weights,
 /// the intercept's included. Sample weights scale the rate. A row of zeros has no direction and is
 /// left alone.
-inline Affine alma(const Situation& s, const double* p) {
+inline Affine alma(const RuleInput& s, const double* p) {
   const double alpha = p[0], B = p[1], C = p[2];
   if (s.zz <= 0) return {1, 0};
   const double length = std::sqrt(s.zz), root = std::sqrt(s.updates + 1);

@@ -17,7 +17,7 @@
 
 namespace yarrow {
 
-inline Confidence arow(const Situation& s, const double* p) {
+inline Confidence arow(const RuleInput& s, const double* p) {
   const double r = p[0] / s.weight;
   const double loss = s.target - s.margin;
   if (loss <= 0 || s.v <= 0) return {0, 0};
@@ -29,14 +29,14 @@ inline Slack arow_slack(double weight, const double* p) {
   return {.curvature = r, .kappa = 1 / r};
 }
 
-inline Confidence arow_hinge(const Situation& s, const double* p) {
+inline Confidence arow_hinge(const RuleInput& s, const double* p) {
   const double r = p[0] / s.weight;
   const double loss = s.target - s.margin;
   if (loss <= 0 || s.v <= 0) return {0, 0};
   return {std::min(1 / (2 * r), loss / s.v), 1 / r};
 }
 
-inline Confidence arow_squared(const Situation& s, const double* p) {
+inline Confidence arow_squared(const RuleInput& s, const double* p) {
   const double r = p[0] / s.weight;
   if (s.v <= 0) return {0, 0};
   return {(s.target - s.margin) / (s.v + r), 1 / r};

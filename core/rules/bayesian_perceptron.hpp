@@ -61,7 +61,7 @@ inline ProbitSlope probit_slope(double u) {
   return {x + 1 / tail, 1 / tail};
 }
 
-inline Confidence bayesian_perceptron(const Situation& s, const double* p) {
+inline Confidence bayesian_perceptron(const RuleInput& s, const double* p) {
   const double noise2 = p[0] * p[0] / s.weight, v = s.v;
   if (v <= 0) return {0, 0};
   const double tau = std::sqrt(noise2 + v), u = s.margin / tau;

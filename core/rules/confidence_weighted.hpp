@@ -15,7 +15,7 @@
 
 namespace yarrow {
 
-inline Confidence cw_variance(const Situation& s, const double* p) {
+inline Confidence cw_variance(const RuleInput& s, const double* p) {
   const double phi = p[0], m = s.margin, v = s.v;
   if (m >= phi * v || v <= 0) return {0, 0};
   const double b = 1 + 2 * phi * m;
@@ -41,21 +41,21 @@ inline double deviation_alpha(double m, double phi, double v) {
   return (deviation - m) * (deviation + m) / (v * (root + m * psi));
 }
 
-inline Confidence cw_deviation(const Situation& s, const double* p) {
+inline Confidence cw_deviation(const RuleInput& s, const double* p) {
   const double phi = p[0];
   if (s.v <= 0 || s.margin >= phi * std::sqrt(s.v)) return {0, 0};
   const double alpha = deviation_alpha(s.margin, phi, s.v);
   return {alpha, deviation_kappa(alpha, phi, s.v)};
 }
 
-inline Confidence scw1(const Situation& s, const double* p) {
+inline Confidence scw1(const RuleInput& s, const double* p) {
   const double phi = p[0], C = p[1] * s.weight;
   if (s.v <= 0 || s.margin >= phi * std::sqrt(s.v)) return {0, 0};
   const double alpha = std::min(C, deviation_alpha(s.margin, phi, s.v));
   return {alpha, deviation_kappa(alpha, phi, s.v)};
 }
 
-inline Confidence scw2(const Situation& s, const double* p) {
+inline Confidence scw2(const RuleInput& s, const double* p) {
   const double phi = p[0], C = p[1] * s.weight, m = s.margin, v = s.v;
   if (v <= 0 || m >= phi * std::sqrt(v)) return {0, 0};
   const double n = v + 1 / (2 * C), phi2 = phi * phi;

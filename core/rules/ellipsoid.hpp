@@ -13,7 +13,7 @@ namespace yarrow {
 /// The paper then divides Sigma by 1 - c_k. A common factor of Sigma changes no step, neither here
 /// nor in the future, and without it no variance ever grows. Rows of zeros are left alone; a sample
 /// weight has no effect, since the constraint has no price.
-inline Confidence iellip(const Situation& s, const double* p) {
+inline Confidence iellip(const RuleInput& s, const double* p) {
   const double share = p[0] * std::pow(p[1], s.updates);
   if (s.margin > 0 || s.v <= 0) return {0, 0};
   return {(s.target - s.margin) / s.v, share / ((1 - share) * s.v)};

@@ -43,7 +43,7 @@ inline double learning_rate(double eta0, double power, double n) {
 using Slope = double (*)(double margin, double target);
 
 template <Slope slope>
-AffineKeeping ogd(const Situation& s, const double* p) {
+AffineKeeping ogd(const RuleInput& s, const double* p) {
   const double eta0 = p[0], power = p[1], counts_mistakes = p[2], radius = p[3];
   const double mistakes = s.memory + (counts_mistakes && s.margin <= 0);
   const double n = counts_mistakes ? std::max(1.0, mistakes) : s.t;
@@ -54,14 +54,14 @@ AffineKeeping ogd(const Situation& s, const double* p) {
 
 /// One step along the negative gradient, scaled by the rate: the step of SG-L1/FOBOS.
 template <Slope slope>
-Gradient descent(const Situation& s, const double* p) {
+Gradient descent(const RuleInput& s, const double* p) {
   const double eta0 = p[0], power = p[1];
   return {s.weight * learning_rate(eta0, power, s.t) * slope(s.margin, s.target)};
 }
 
 /// The negative gradient itself: what dual averaging sums up.
 template <Slope slope>
-Gradient dual_descent(const Situation& s, const double*) {
+Gradient dual_descent(const RuleInput& s, const double*) {
   return {s.weight * slope(s.margin, s.target)};
 }
 

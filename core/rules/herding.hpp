@@ -12,7 +12,7 @@
 
 namespace yarrow {
 
-inline Confidence nherd(const Situation& s, const double* p) {
+inline Confidence nherd(const RuleInput& s, const double* p) {
   const double C = p[0] * s.weight;
   const double loss = s.target - s.margin;
   if (loss <= 0 || s.v <= 0) return {0, 0};
@@ -20,7 +20,7 @@ inline Confidence nherd(const Situation& s, const double* p) {
 }
 
 /// For the exact diagonal form, whose covariance takes C itself.
-inline Confidence nherd_exact(const Situation& s, const double* p) {
+inline Confidence nherd_exact(const RuleInput& s, const double* p) {
   const double C = p[0] * s.weight;
   return {nherd(s, p).alpha, s.target > s.margin && s.v > 0 ? C : 0};
 }

@@ -11,7 +11,7 @@ namespace yarrow {
 /// so `L1ConstrainedLoop` finds it. The loop tells in `v` the square of the largest |z_i|: if
 /// beta * max|z_i| < target, then no weights satisfy both constraints, and the row is left alone.
 /// There is no price, so a sample weight has no effect.
-inline Gradient l1_constrained(const Situation& s, const double* p) {
+inline Gradient l1_constrained(const RuleInput& s, const double* p) {
   const double beta = p[0];
   const bool is_feasible = beta * std::sqrt(s.v) >= s.target;
   return {s.margin < s.target && is_feasible ? s.target : 0};

@@ -20,7 +20,7 @@ namespace yarrow {
 /// The step that meets a tie.
 inline double mira_level_step(double weight, double target) { return target == 0 ? weight : 0; }
 
-inline Affine mira(const Situation& s, const double* p) {
+inline Affine mira(const RuleInput& s, const double* p) {
   const double target = p[0], loss = target - s.margin;
   if (loss < 0 || s.zz <= 0) return {1, 0};
   return {1, loss == 0 ? mira_level_step(s.weight, target) : std::min(s.weight, loss / s.zz)};

@@ -19,7 +19,7 @@ inline double perceptron_slope(double u, double) { return u <= 0 ? 1 : 0; }
 /// Exponentiated gradient (Kivinen & Warmuth 1997): D is the relative entropy of the shares w/U,
 /// and the loss a function of them, so its slope has the factor U. A sample weight scales the step.
 template <Slope slope>
-Gradient exponentiated(const Situation& s, const double* p) {
+Gradient exponentiated(const RuleInput& s, const double* p) {
   const double eta = p[0], U = p[1];
   return {s.weight * eta * U * slope(s.margin, s.target)};
 }
@@ -28,7 +28,7 @@ Gradient exponentiated(const Situation& s, const double* p) {
 /// the k-th update is made where the margin is at most (1 - alpha)*B*sqrt((p - 1)/k), and has the
 /// size C/sqrt((p - 1)*k). The loop brings the weights back into the ball. A sample weight scales
 /// the step. Rows of zeros are left alone.
-inline Gradient alma_p(const Situation& s, const double* parameters) {
+inline Gradient alma_p(const RuleInput& s, const double* parameters) {
   const double alpha = parameters[0], B = parameters[1], C = parameters[2], p = parameters[3];
   const double norm = std::sqrt(s.v), k = s.updates + 1;
   if (norm <= 0 || s.margin > (1 - alpha) * B * std::sqrt((p - 1) / k) * norm) return {0};

@@ -10,7 +10,7 @@ namespace yarrow {
 /// It updates while the margin with the row inside A, m*r/(r + v), is below 1:
 ///   w <- (A + z*z'/r)^-1 (A*w + z)   =>   alpha = (r - m)/(r + v), kappa = 1/r.
 /// A sample weight counts the row that many times in the sum. Rows of zeros are left alone.
-inline Confidence narow(const Situation& s, const double* p) {
+inline Confidence narow(const RuleInput& s, const double* p) {
   const double b = p[0], m = s.margin, v = s.v;
   if (v <= 0) return {0, 0};
   const double kappa = b * v > 1 ? b - 1 / v : 0, growth = 1 + kappa * v;  // growth = 1 + v/r

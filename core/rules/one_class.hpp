@@ -20,7 +20,7 @@ inline double linear_pull(double loss, double C) { return std::min(C, loss); }
 inline double quadratic_pull(double loss, double C) { return loss / (1 + 1 / (2 * C)); }
 
 template <double (*pull)(double, double)>
-AffineKeeping one_class_pa(const Situation& s, const double* p) {
+AffineKeeping one_class_pa(const RuleInput& s, const double* p) {
   const double radius = p[0], learns_radius = p[1], C = p[2] * s.weight;
   const double last = learns_radius ? radius * radius - s.memory : 0;  // squared
   const double distance = std::sqrt(std::max(0.0, s.ww - 2 * s.margin + s.zz + last));

@@ -10,12 +10,12 @@
 
 namespace yarrow {
 
-inline Affine ofs_partial(const Situation& s, const double* p) {
+inline Affine ofs_partial(const RuleInput& s, const double* p) {
   const double eta = p[0], margin = p[1];
   return {1, s.margin <= margin ? eta * s.weight : 0};
 }
 
-inline Affine ofs(const Situation& s, const double* p) {
+inline Affine ofs(const RuleInput& s, const double* p) {
   const double eta = p[0], lam = p[2];
   return {1 - lam * eta, ofs_partial(s, p).b};
 }

@@ -14,17 +14,17 @@
 
 namespace yarrow {
 
-inline Affine pa(const Situation& s, const double*) {
+inline Affine pa(const RuleInput& s, const double*) {
   const double loss = s.target - s.margin;
   return {1, loss > 0 && s.zz > 0 ? loss / s.zz : 0};
 }
 
-inline Affine pa1(const Situation& s, const double* p) {
+inline Affine pa1(const RuleInput& s, const double* p) {
   const double C = p[0];
   return {1, std::min(C * s.weight, pa(s, p).b)};
 }
 
-inline Affine pa2(const Situation& s, const double* p) {
+inline Affine pa2(const RuleInput& s, const double* p) {
   const double C = p[0];
   const double loss = s.target - s.margin;
   return {1, loss > 0 && s.zz > 0 ? loss / (s.zz + 1 / (2 * C * s.weight)) : 0};

@@ -5,14 +5,14 @@ namespace yarrow {
 
 /// Perceptron (Rosenblatt 1958): on a margin of at most `margin` (0: a mistake) add the signed
 /// example once. Sample weights scale the step.
-inline Affine perceptron(const Situation& s, const double* p) {
+inline Affine perceptron(const RuleInput& s, const double* p) {
   const double margin = p[0];
   return {1, s.margin <= margin ? s.weight : 0};
 }
 
 /// The voted Perceptron, whose votes count rows by their weights: it remembers by how much all
 /// weights together exceed their number, which is 0 as long as nobody gives weights.
-inline AffineKeeping voted_perceptron(const Situation& s, const double*) {
+inline AffineKeeping voted_perceptron(const RuleInput& s, const double*) {
   return {1, s.margin <= 0 ? s.weight : 0, s.memory + (s.weight - 1)};
 }
 

@@ -22,7 +22,7 @@
 
 namespace yarrow {
 
-inline Affine pegasos(const Situation& s, const double* p) {
+inline Affine pegasos(const RuleInput& s, const double* p) {
   const double l2 = p[0], project = p[1];
   const double eta = 1 / (l2 * s.t);
   const Affine step{1 - 1 / s.t, s.weight * eta * hinge_slope(s.margin, s.target)};
@@ -30,18 +30,18 @@ inline Affine pegasos(const Situation& s, const double* p) {
 }
 
 template <Slope slope>
-Affine asgd(const Situation& s, const double* p) {
+Affine asgd(const RuleInput& s, const double* p) {
   const double eta0 = p[0], l2 = p[1];
   const double eta = eta0 * std::pow(1 + l2 * eta0 * (s.t - 1), -0.75);
   return {1 - eta * l2, s.weight * eta * slope(s.margin, s.target)};
 }
 
-inline Affine norma(const Situation& s, const double* p) {
+inline Affine norma(const RuleInput& s, const double* p) {
   const double eta = learning_rate(p[0], p[1], s.t), l2 = p[2], rho = p[3];
   return {1 - eta * l2, s.margin <= rho ? s.weight * eta : 0};
 }
 
-inline AffineKeeping norma_nu(const Situation& s, const double* p) {
+inline AffineKeeping norma_nu(const RuleInput& s, const double* p) {
   const double eta = learning_rate(p[0], p[1], s.t), l2 = p[2], nu = p[3];
   const double rho = s.memory;
   const bool below = s.margin <= rho;

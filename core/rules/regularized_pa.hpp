@@ -25,20 +25,20 @@ namespace yarrow {
 enum class Updates { below_target, on_mistakes };
 
 template <Updates updates>
-bool is_active(const Situation& s) {
+bool is_active(const RuleInput& s) {
   const bool low = updates == Updates::on_mistakes ? s.margin <= 0 : s.margin < s.target;
   return low && s.zz > 0;
 }
 
 template <Updates updates>
-Affine regularized_pa(const Situation& s, const double* p) {
+Affine regularized_pa(const RuleInput& s, const double* p) {
   if (!is_active<updates>(s)) return {1, 0};
   const double keep = 1 / (1 + p[0]);
   return {keep, (s.target - keep * s.margin) / s.zz};
 }
 
 template <Updates updates>
-Affine soft_regularized_pa(const Situation& s, const double* p) {
+Affine soft_regularized_pa(const RuleInput& s, const double* p) {
   if (!is_active<updates>(s)) return {1, 0};
   const double keep = 1 / (1 + p[0]), C = p[1] * s.weight;
   return {keep, (s.target - keep * s.margin) / (s.zz + 1 / (2 * C * keep))};
@@ -46,16 +46,16 @@ Affine soft_regularized_pa(const Situation& s, const double* p) {
 
 /// The elastic net adds l1*|w|_1 to the objective; `ElasticLoop` finds its step.
 template <Updates updates>
-Asked elastic_pa(const Situation& s, const double*) {
+MarginConstraint elastic_pa(const RuleInput& s, const double*) {
   return {is_active<updates>(s) ? s.target : 0, 0};
 }
 
 template <Updates updates>
-Asked soft_elastic_pa(const Situation& s, const double* p) {
+MarginConstraint soft_elastic_pa(const RuleInput& s, const double* p) {
   return {is_active<updates>(s) ? s.target : 0, 1 / (2 * p[0] * s.weight)};
 }
 
-inline Affine norm_constrained_pa(const Situation& s, const double* p) {
+inline Affine norm_constrained_pa(const RuleInput& s, const double* p) {
   const double beta = p[0], m = s.margin;
   const double room = beta * beta * s.zz - s.target * s.target;
   if (m >= s.target || room <= 0) return {1, 0};

@@ -17,7 +17,7 @@
 
 namespace yarrow {
 
-inline Affine relaxed_maximum_margin(const Situation& s) {
+inline Affine relaxed_maximum_margin(const RuleInput& s) {
   const double m = s.margin, target = s.target, product = s.zz * s.ww;
   if (product <= 0 || target * m >= product) return {0, target / s.zz};
   const double D = product - m * m;
@@ -27,11 +27,11 @@ inline Affine relaxed_maximum_margin(const Situation& s) {
   return {unit * (product - target * m) / D, unit * s.ww * loss / D};
 }
 
-inline Affine romma(const Situation& s, const double*) {
+inline Affine romma(const RuleInput& s, const double*) {
   return s.margin <= 0 && s.zz > 0 ? relaxed_maximum_margin(s) : Affine{1, 0};
 }
 
-inline Affine aggressive_romma(const Situation& s, const double*) {
+inline Affine aggressive_romma(const RuleInput& s, const double*) {
   return s.margin < s.target && s.zz > 0 ? relaxed_maximum_margin(s) : Affine{1, 0};
 }
 

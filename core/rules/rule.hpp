@@ -8,7 +8,7 @@ namespace yarrow {
 
 /// What a loop tells a rule about one row. `z` is the signed example: `y*x` for two classes or a
 /// regression residual of sign y, `x` on the true class and `-x` on the rival for many classes.
-struct Situation {
+struct RuleInput {
   double margin;   ///< z.w before the update
   double target;   ///< the margin asked for: 1, a cost, or (regression) |y| side minus epsilon
   double zz;       ///< |z|^2, intercept included
@@ -42,14 +42,14 @@ struct Gradient {
 
 /// where a loop solves the row's own problem: the margin to reach, 0 for none, and 1/(2C), the
 /// price of missing it
-struct Asked {
+struct MarginConstraint {
   double margin, slack;
 };
 
 /// The plain C signature behind which every rule stands, built-in or a user's: three pointers to
 /// doubles. `parameters` holds the hyper-parameters in the order in which the rule names them;
 /// `step` has room for the two answers and for a new `memory`, which stays if nothing is written.
-using Rule = void (*)(const Situation* situation, const double* parameters, double* step);
+using Rule = void (*)(const RuleInput* input, const double* parameters, double* step);
 
 /// What a rule asks for when it meets many rivals at once.
 struct Slack {
@@ -65,8 +65,8 @@ using SlackForm = Slack (*)(double weight, const double* parameters);
 
 /// The C form of a rule written as a C++ function that returns its step by value.
 template <auto F>
-void as_rule(const Situation* situation, const double* parameters, double* step) {
-  const auto result = F(*situation, parameters);
+void as_rule(const RuleInput* input, const double* parameters, double* step) {
+  const auto result = F(*input, parameters);
   if constexpr (requires { result.a; }) {
     step[0] = result.a;
     step[1] = result.b;

@@ -8,7 +8,7 @@ namespace yarrow {
 /// joins both sums. Its diagonal form (`Whitened`) keeps the sum and divides when it predicts, its
 /// full one (`RowInside`) keeps A^-1 sum(y_i x_i).
 /// A sample weight counts the row that many times.
-inline Confidence second_order_perceptron(const Situation& s, const double*) {
+inline Confidence second_order_perceptron(const RuleInput& s, const double*) {
   if (s.margin > 0 || s.v <= 0) return {0, 0};
   return {s.weight, s.weight};
 }

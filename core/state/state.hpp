@@ -71,7 +71,7 @@ struct Scalars {
   int classes = 0;      ///< classes seen
   double penalty = 0;   ///< proximal: the cumulative penalty after row t
   double shrink = 1;    ///< proximal: weights are stored times this (elastic net)
-  Bound weights, sums;
+  Bound weight_bound, sum_bound;
   Calibration calibration;
 };
 

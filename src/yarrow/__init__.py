@@ -3,13 +3,15 @@
 Learners are loaded when they are first asked for, so that ``import yarrow`` costs nothing.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from yarrow._core import Situation as Situation
+    from yarrow._core import RuleInput as RuleInput
+    from yarrow._core import RuleInput as Situation  # noqa: F401
     from yarrow.errors import YarrowError as YarrowError
     from yarrow.linear_model import *  # noqa: F403
 
@@ -30,10 +32,12 @@ _MODULES = (
     "stream",
 )
 _ELSEWHERE = {
-    "Situation": "yarrow._core",
+    "RuleInput": "yarrow._core",
     "YarrowError": "yarrow.errors",
     "load": "yarrow.loading",
 }
+#: old names, and what they are called now
+_RENAMED = {"Situation": "RuleInput"}
 
 
 def __getattr__(name: str) -> Any:
@@ -41,6 +45,10 @@ def __getattr__(name: str) -> Any:
         return [name for name in __dir__() if name not in _MODULES]
     if name in _MODULES or name == "experiments":  # the old name of compare, which warns
         return import_module(f"yarrow.{name}")
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        warnings.warn(f"yarrow.{name} is now yarrow.{new}.", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     if name not in __dir__():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_ELSEWHERE.get(name, "yarrow.linear_model")), name)

@@ -24,12 +24,12 @@ Array = np.ndarray[Any, Any]
 GROUPS = {name: j % 3 for j in range(8) for name in (j, f"c{j}")}
 
 
-def fading(s: yarrow.Situation) -> tuple[float, float]:
+def fading(s: yarrow.RuleInput) -> tuple[float, float]:
     """Forget a little with every row: the scale of the weights soon has to be folded in."""
     return 0.75, max(0.0, s.target - s.margin) * min(s.weight, 2.0) / (1.0 + s.zz)
 
 
-def adaptive(s: yarrow.Situation) -> tuple[float, float]:
+def adaptive(s: yarrow.RuleInput) -> tuple[float, float]:
     """AROW with r = 1."""
     loss = max(0.0, s.target - s.margin)
     return (loss / (s.v + 1.0), s.weight) if loss > 0 else (0.0, 0.0)

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from linear_model.oracles import EXACT, assert_same, binary_stream, class_stream
 
+import yarrow
 from yarrow.errors import DataError, ParameterError
 from yarrow.linear_model import (
     AROWClassifier,
@@ -268,3 +269,9 @@ def test_memory_counts_also_where_no_weight_moves():
     model = CustomClassifier(watching, classes=[0, 1]).partial_fit(np.eye(3), [0, 1, 0])
     assert seen == [0, 1, 2]
     assert model.n_updates_ == 0
+
+
+def test_a_rule_input_has_its_old_name_for_a_while():
+    with pytest.warns(DeprecationWarning, match="is now yarrow.RuleInput"):
+        assert yarrow.Situation is yarrow.RuleInput
+    assert "Situation" not in dir(yarrow)

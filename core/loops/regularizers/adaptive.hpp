@@ -13,7 +13,7 @@ inline N root_of_squares(N s, N gradient) {
 
 /// The growth of numbers whose squares are taken: infinite where those would not be numbers.
 inline double squared_growth(double growth, const Scalars& state) {
-  return std::isfinite(square(state.weights.value + growth))
+  return std::isfinite(square(state.weight_bound.value + growth))
              ? growth
              : std::numeric_limits<double>::infinity();
 }
@@ -25,7 +25,7 @@ inline double squared_growth(double growth, const Scalars& state) {
 /// H stays between two visits of a feature, so that it can pay for all the rows since then at once:
 /// it keeps the number of rows it has paid for, which is rounded in float32 above 2^24, and what
 /// that leaves out is paid at the next visit.
-struct AdaGradMirrorPull {
+struct AdaGradMirror {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
                                         Plane{0, false}};  // weight, s, rows paid for
   static constexpr std::size_t growing = 2;
@@ -35,15 +35,15 @@ struct AdaGradMirrorPull {
   SumRounding rounded;
 
   template <class W>
-  AdaGradMirrorPull(const State<W>& state, const std::vector<double>& p)
+  AdaGradMirror(const State<W>& state, const std::vector<double>& p)
       : rows(static_cast<W>(state.t)),
         eta(p[1]),
         penalty(finite(p[0] * p[1])),
         delta(p[2]),
         rounded(state) {}
 
-  AdaGradMirrorPull without_penalty() const {
-    AdaGradMirrorPull free = *this;
+  AdaGradMirror without_penalty() const {
+    AdaGradMirror free = *this;
     free.penalty = 0;
     return free;
   }
@@ -67,7 +67,7 @@ struct AdaGradMirrorPull {
 
 /// AdaGrad by primal-dual averaging: stored is the sum g of all negative gradients, and
 ///   w <- argmin -eta*g.w/n + eta*l1*|w|_1 + w'H_n w/(2n) = eta*soft(g, l1*n) / (delta + s).
-struct AdaGradDualPull {
+struct AdaGradDual {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, s
   static constexpr std::size_t growing = 2;
   template <class N>
@@ -76,11 +76,11 @@ struct AdaGradDualPull {
   SumRounding rounded;
 
   template <class W>
-  AdaGradDualPull(const State<W>& state, const std::vector<double>& p)
+  AdaGradDual(const State<W>& state, const std::vector<double>& p)
       : threshold(p[0] * state.t), eta(p[1]), delta(p[2]), rounded(state) {}
 
-  AdaGradDualPull without_penalty() const {
-    AdaGradDualPull free = *this;
+  AdaGradDual without_penalty() const {
+    AdaGradDual free = *this;
     free.threshold = 0;
     return free;
   }
@@ -104,7 +104,7 @@ struct AdaGradDualPull {
 ///   w <- argmin sum_s g_s.w + 1/2 sum_s sigma_s (w - w_s)^2 + l1*|w|_1 + l2/2*|w|^2
 ///      = soft(d, l1) / ((beta + s)/alpha + l2),
 ///   sigma_n = (s_n - s_{n-1})/alpha (and beta/alpha at first, around 0),  d += -g_n + sigma_n*w_n.
-struct FTRLPull {
+struct FTRLProximal {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // d, s
   static constexpr std::size_t growing = 2;
   template <class N>
@@ -113,11 +113,11 @@ struct FTRLPull {
   SumRounding rounded;
 
   template <class W>
-  FTRLPull(const State<W>& state, const std::vector<double>& p)
+  FTRLProximal(const State<W>& state, const std::vector<double>& p)
       : alpha(p[1]), beta(p[2]), l1(p[0]), l2(p[3]), rounded(state) {}
 
-  FTRLPull without_penalty() const {
-    FTRLPull free = *this;
+  FTRLProximal without_penalty() const {
+    FTRLProximal free = *this;
     free.l1 = free.l2 = 0;
     return free;
   }

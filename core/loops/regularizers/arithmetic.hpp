@@ -1,5 +1,5 @@
 #pragma once
-// What the pulls calculate with. N is a double or a Pair of them.
+// What the regularizers calculate with. N is a double or a Pair of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>

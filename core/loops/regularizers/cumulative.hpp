@@ -17,20 +17,20 @@ inline N cumulative_payment(N w, N q, N due) {
 /// sum of eta_t*l1 over all rows and q what the weight has received of it,
 ///   w <- max(0, w - (u + q)) if w >= 0, else min(0, w + (u - q));   q <- q + change of w.
 /// Paying after each row or once for many rows comes to the same weight.
-struct CumulativePull {
+struct CumulativePenalty {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, true}};  // weight, q
   static constexpr std::size_t growing = 2;
   template <class N>
   using Cells = std::array<N, 2>;
-  SoftPull clock;
+  SoftThreshold clock;
   SumRounding rounded;
 
   template <class W>
-  CumulativePull(const State<W>& state, const std::vector<double>& p)
+  CumulativePenalty(const State<W>& state, const std::vector<double>& p)
       : clock(state, p), rounded(state) {}
 
-  CumulativePull without_penalty() const {
-    CumulativePull free = *this;
+  CumulativePenalty without_penalty() const {
+    CumulativePenalty free = *this;
     free.clock.total = {};
     return free;
   }
@@ -49,7 +49,7 @@ struct CumulativePull {
 
   template <class W>
   static void finish_row(State<W>& state, const std::vector<double>& p) {
-    SoftPull::finish_row(state, p);
+    SoftThreshold::finish_row(state, p);
   }
 };
 

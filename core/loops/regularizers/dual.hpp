@@ -9,7 +9,7 @@ namespace yarrow {
 ///      = soft(g, l1*n + gamma*rho*sqrt(n)) / (l2*n + gamma*sqrt(n)).
 /// rho > 0 is the enhanced form. l2 > 0 makes Psi strongly convex; then gamma may be 0, and the
 /// regret is O(log n / n). Nothing is owed, because the weight is made anew at each visit.
-struct DualPull {
+struct DualAveraging {
   static constexpr std::array planes = {Plane{0, true}};  // g
   static constexpr std::size_t growing = 1;
   template <class N>
@@ -17,13 +17,13 @@ struct DualPull {
   double threshold, factor;
 
   template <class W>
-  DualPull(const State<W>& state, const std::vector<double>& p) {
+  DualAveraging(const State<W>& state, const std::vector<double>& p) {
     const double l1 = p[0], gamma = p[1], rho = p[2], l2 = p[3], n = state.t, root = std::sqrt(n);
     threshold = l1 * n + gamma * rho * root;
     factor = n == 0 ? 0 : 1 / (l2 * n + gamma * root);
   }
 
-  DualPull without_penalty() const { return {0, factor}; }
+  DualAveraging without_penalty() const { return {0, factor}; }
 
   template <class N>
   N weight(const Cells<N>& cells) const {
@@ -39,7 +39,7 @@ struct DualPull {
   static void finish_row(State<W>&, const std::vector<double>&) {}
 
  private:
-  DualPull(double t, double f) : threshold(t), factor(f) {}
+  DualAveraging(double t, double f) : threshold(t), factor(f) {}
 };
 
 }  // namespace yarrow

@@ -30,7 +30,7 @@ class StepNorm {
 
   /// How much a norm may grow at most, infinitely where its square would not be a number.
   double growth(double step, const Scalars& state) const {
-    return p_ == 2 && !std::isfinite(square(state.weights.value + step))
+    return p_ == 2 && !std::isfinite(square(state.weight_bound.value + step))
                ? std::numeric_limits<double>::infinity()
                : step;
   }
@@ -64,22 +64,22 @@ class StepNorm {
 /// SGFT (5), (6), (9), paid lazily as in (12): after the gradient step of row t,
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|H_t w|_1.
 /// h stays between two visits, so that all their penalties can be paid at once.
-struct FrequencyPull {
+struct FrequencyPenalty {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
                                         Plane{0, false}};  // weight, h, paid
   static constexpr std::size_t growing = 2;
   template <class N>
   using Cells = std::array<N, 3>;
-  SoftPull clock;
+  SoftThreshold clock;
   StepNorm norm;
   SumRounding rounded;
 
   template <class W>
-  FrequencyPull(const State<W>& state, const std::vector<double>& p)
+  FrequencyPenalty(const State<W>& state, const std::vector<double>& p)
       : clock(state, p), norm(p[3], p[4]), rounded(state) {}
 
-  FrequencyPull without_penalty() const {
-    FrequencyPull free = *this;
+  FrequencyPenalty without_penalty() const {
+    FrequencyPenalty free = *this;
     free.clock.total = {};
     return free;
   }
@@ -96,28 +96,28 @@ struct FrequencyPull {
 
   template <class W>
   static void finish_row(State<W>& state, const std::vector<double>& p) {
-    SoftPull::finish_row(state, p);
+    SoftThreshold::finish_row(state, p);
   }
 };
 
 /// SGFT with the cumulative penalty (13), (14): a weight owes h_t times the penalties of all rows,
 /// as if h had always been what it is now, less what it has received.
-struct FrequencyCumulativePull {
+struct FrequencyCumulativePenalty {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, true},
                                         Plane{0, false}};  // weight, q, h
   static constexpr std::size_t growing = 3;
   template <class N>
   using Cells = std::array<N, 3>;
-  SoftPull clock;
+  SoftThreshold clock;
   StepNorm norm;
   SumRounding rounded;
 
   template <class W>
-  FrequencyCumulativePull(const State<W>& state, const std::vector<double>& p)
+  FrequencyCumulativePenalty(const State<W>& state, const std::vector<double>& p)
       : clock(state, p), norm(p[3], p[4]), rounded(state) {}
 
-  FrequencyCumulativePull without_penalty() const {
-    FrequencyCumulativePull free = *this;
+  FrequencyCumulativePenalty without_penalty() const {
+    FrequencyCumulativePenalty free = *this;
     free.clock.total = {};
     return free;
   }
@@ -140,14 +140,14 @@ struct FrequencyCumulativePull {
 
   template <class W>
   static void finish_row(State<W>& state, const std::vector<double>& p) {
-    SoftPull::finish_row(state, p);
+    SoftThreshold::finish_row(state, p);
   }
 };
 
 /// Frequency-aware dual averaging, the outlook of the paper: h is made of what each gradient was
 /// worth to the weight when it came, g_s / (gamma*sqrt(s)), so that it is bounded as in SGFT, and
 ///   w <- argmin -g.w/n + l1*|H_n w|_1 + gamma/(2 sqrt(n)) |w|^2 = soft(g, l1*n*h)/(gamma*sqrt(n)).
-struct FrequencyDualPull {
+struct FrequencyDualAveraging {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, h
   static constexpr std::size_t growing = 2;
   template <class N>
@@ -157,15 +157,15 @@ struct FrequencyDualPull {
   SumRounding rounded;
 
   template <class W>
-  FrequencyDualPull(const State<W>& state, const std::vector<double>& p)
+  FrequencyDualAveraging(const State<W>& state, const std::vector<double>& p)
       : threshold(finite(p[0] * state.t)),
         factor(state.t == 0 ? 0 : 1 / (p[1] * std::sqrt(state.t))),
         worth(1 / (p[1] * std::sqrt(state.t + 1))),
         norm(p[2], p[3]),
         rounded(state) {}
 
-  FrequencyDualPull without_penalty() const {
-    FrequencyDualPull free = *this;
+  FrequencyDualAveraging without_penalty() const {
+    FrequencyDualAveraging free = *this;
     free.threshold = 0;
     return free;
   }

@@ -7,7 +7,7 @@ namespace yarrow {
 /// SG-L1 / FOBOS (Duchi & Singer 2009): after the gradient step of row t,
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|w|_1,   eta_t = eta0 / t^power.
 /// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid).
-struct SoftPull {
+struct SoftThreshold {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // weight, paid
   static constexpr std::size_t growing = 1;
   template <class N>
@@ -15,11 +15,11 @@ struct SoftPull {
   ClockSum total;
 
   template <class W>
-  SoftPull(const State<W>& state, const std::vector<double>& /*p*/)
+  SoftThreshold(const State<W>& state, const std::vector<double>& /*p*/)
       : total(as_stored<W>(state.penalty)) {}
 
-  SoftPull without_penalty() const {
-    SoftPull free = *this;
+  SoftThreshold without_penalty() const {
+    SoftThreshold free = *this;
     free.total = {};
     return free;
   }
@@ -43,9 +43,9 @@ struct SoftPull {
 /// FOBOS with the elastic net: after the gradient step of row t,
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*(l1*|w|_1 + l2/2*|w|^2) = soft(w_half, eta_t*l1) / d_t,
 /// d_t = 1 + eta_t*l2. Stored is v = D*w, where D (`shrink`) is the product of all d so far: then
-/// v <- soft(v, eta_t*l1*D), and sums of penalties do as in SoftPull. Before D grows too large, all
-/// features are divided by a power of two, which rounds nothing.
-struct ElasticPull {
+/// v <- soft(v, eta_t*l1*D), and sums of penalties do as in SoftThreshold. Before D grows too
+/// large, all features are divided by a power of two, which rounds nothing.
+struct ElasticNet {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // D*weight, paid
   static constexpr std::size_t growing = 1;
   template <class N>
@@ -54,11 +54,11 @@ struct ElasticPull {
   double shrink;
 
   template <class W>
-  ElasticPull(const State<W>& state, const std::vector<double>& /*p*/)
+  ElasticNet(const State<W>& state, const std::vector<double>& /*p*/)
       : total(as_stored<W>(state.penalty)), shrink(state.shrink) {}
 
-  ElasticPull without_penalty() const {
-    ElasticPull free = *this;
+  ElasticNet without_penalty() const {
+    ElasticNet free = *this;
     free.total = {};
     free.shrink = 1;
     return free;

@@ -9,7 +9,7 @@ namespace yarrow {
 /// Truncated gradient: after rows K, 2K, ... a weight of size at most theta moves towards zero by
 /// eta_t*K*gravity, and no further; a larger one is left alone. A weight that is only pulled stays
 /// on its side of theta, so that it can pay many truncations at once.
-struct TruncatedPull {
+struct TruncatedGradient {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // weight, paid
   static constexpr std::size_t growing = 1;
   template <class N>
@@ -18,11 +18,11 @@ struct TruncatedPull {
   double theta;
 
   template <class W>
-  TruncatedPull(const State<W>& state, const std::vector<double>& p)
+  TruncatedGradient(const State<W>& state, const std::vector<double>& p)
       : total(as_stored<W>(state.penalty)), theta(p[3]) {}
 
-  TruncatedPull without_penalty() const {
-    TruncatedPull free = *this;
+  TruncatedGradient without_penalty() const {
+    TruncatedGradient free = *this;
     free.total = {};
     return free;
   }
@@ -49,7 +49,7 @@ struct TruncatedPull {
 /// Coefficient rounding: after rows K, 2K, ... weights of size at most theta become zero. A feature
 /// keeps the number of the last such row before its last visit, modulo 2^24, to be exact in
 /// float32: if it is not the model's, the weight has been rounded since then.
-struct RoundingPull {
+struct RandomizedRounding {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // weight, roundings
   static constexpr std::size_t growing = 1;
   template <class N>
@@ -57,11 +57,11 @@ struct RoundingPull {
   double roundings, theta;
 
   template <class W>
-  RoundingPull(const State<W>& state, const std::vector<double>& p)
+  RandomizedRounding(const State<W>& state, const std::vector<double>& p)
       : roundings(std::fmod(std::floor(state.t / p[1]), 0x1p24)), theta(p[0]) {}
 
-  RoundingPull without_penalty() const {
-    RoundingPull free = *this;
+  RandomizedRounding without_penalty() const {
+    RandomizedRounding free = *this;
     free.theta = -1;
     return free;
   }

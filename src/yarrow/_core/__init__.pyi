@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from yarrow._core import rules as rules
 
 
-class Situation:
+class RuleInput:
     """What a loop tells a rule about one row."""
 
     @property
@@ -61,20 +61,20 @@ class Rule:
     @property
     def meets_many_rivals(self) -> bool: ...
 
-    def steps(self, situations: Annotated[NDArray[numpy.float64], dict(shape=(None, 9), order='C', device='cpu', writable=False)], parameters: Sequence[float]) -> object:
+    def steps(self, inputs: Annotated[NDArray[numpy.float64], dict(shape=(None, 9), order='C', device='cpu', writable=False)], parameters: Sequence[float]) -> object:
         """
-        The answers to some situations, a line each: two numbers and the new memory.
+        The answers to some inputs, a line each: two numbers and the new memory.
         """
 
     @staticmethod
     def from_address(address: int, parameters: Sequence[str], owner: object) -> Rule:
         """
-        A compiled function void(double *situation, double *parameters, double *step).
+        A compiled function void(double *input, double *parameters, double *step).
         """
 
     @staticmethod
     def from_callable(function: Callable) -> Rule:
-        """A Python function of a Situation that returns two numbers."""
+        """A Python function of a RuleInput that returns two numbers."""
 
 class Loop(enum.Enum):
     """The loop that a learner runs."""
@@ -93,29 +93,29 @@ class Loop(enum.Enum):
 
     factored = 6
 
-    soft_pull = 7
+    soft_threshold = 7
 
-    dual_pull = 8
+    dual_averaging = 8
 
-    elastic_pull = 9
+    elastic_net = 9
 
-    cumulative_pull = 10
+    cumulative_penalty = 10
 
-    frequency_pull = 11
+    frequency_penalty = 11
 
-    frequency_cumulative_pull = 12
+    frequency_cumulative_penalty = 12
 
-    frequency_dual_pull = 13
+    frequency_dual_averaging = 13
 
-    adagrad_mirror_pull = 14
+    adagrad_mirror = 14
 
-    adagrad_dual_pull = 15
+    adagrad_dual = 15
 
-    ftrl_pull = 16
+    ftrl_proximal = 16
 
-    truncated_pull = 17
+    truncated_gradient = 17
 
-    rounding_pull = 18
+    randomized_rounding = 18
 
     herded = 19
 

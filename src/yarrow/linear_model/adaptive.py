@@ -36,8 +36,8 @@ class _AdaGrad:
 
     def _loop(self) -> _core.Loop:
         if self.variant == "mirror":
-            return _core.Loop.adagrad_mirror_pull
-        return _core.Loop.adagrad_dual_pull
+            return _core.Loop.adagrad_mirror
+        return _core.Loop.adagrad_dual
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.eta, self.delta]
@@ -106,7 +106,7 @@ class _FTRL:
     l2: float
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.ftrl_pull
+        return _core.Loop.ftrl_proximal
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.alpha, self.beta, self.l2]

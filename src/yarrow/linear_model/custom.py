@@ -32,14 +32,14 @@ def _is_rule(value: Any) -> bool:
 class CustomClassifier(LinearClassifier):
     """A linear learner with a rule of your own, at the speed of the built-in ones if compiled.
 
-    A rule sees one row as a few scalars (`yarrow.Situation`: margin, target, zz, ww, v, weight, t,
+    A rule sees one row as a few scalars (`yarrow.RuleInput`: margin, target, zz, ww, v, weight, t,
     updates, memory) and answers with two numbers: (a, b) of `w <- a*w + b*z` in the affine family,
     (alpha, kappa) of `mu += alpha*Sigma*z`, precision `+= kappa*z*z'`, in the confidence family.
     A third number, if given, is the `memory` that it is told at the next row. It may be
 
-    - a Python function of a Situation that returns a tuple: easy, slow;
+    - a Python function of a RuleInput that returns a tuple: easy, slow;
     - a `numba.cfunc` or `scipy.LowLevelCallable` with the signature
-      ``void (double *situation, double *parameters, double *step)``: the nine scalars in the order
+      ``void (double *input, double *parameters, double *step)``: the nine scalars in the order
       above, your `parameters`, and room for the answer. It runs without the interpreter.
 
     >>> def pa(s):  # Passive-Aggressive

@@ -46,8 +46,8 @@ class SGFTClassifier(ProximalClassifier):
 
     def _loop(self) -> _core.Loop:
         if self.cumulative:
-            return _core.Loop.frequency_cumulative_pull
-        return _core.Loop.frequency_pull
+            return _core.Loop.frequency_cumulative_penalty
+        return _core.Loop.frequency_penalty
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.eta0, self.power, self.p, self.cap]
@@ -87,7 +87,7 @@ class FrequencyRDAClassifier(ProximalClassifier):
     takes_gradients: ClassVar[bool] = True
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.frequency_dual_pull
+        return _core.Loop.frequency_dual_averaging
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.gamma, self.p, self.cap]

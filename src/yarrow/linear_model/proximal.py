@@ -87,7 +87,7 @@ class _Fobos:
     power: float
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.elastic_pull if self.l2 > 0 else _core.Loop.soft_pull
+        return _core.Loop.elastic_net if self.l2 > 0 else _core.Loop.soft_threshold
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.eta0, self.power, self.l2]
@@ -168,7 +168,7 @@ class CumulativePenaltyClassifier(ProximalClassifier):
     power: float = step_power()
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.cumulative_pull
+        return _core.Loop.cumulative_penalty
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.eta0, self.power]
@@ -184,7 +184,7 @@ class _DualAveraging:
     l2: float
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.dual_pull
+        return _core.Loop.dual_averaging
 
     def _loop_parameters(self) -> list[float]:
         if self.gamma == 0 and self.l2 == 0:

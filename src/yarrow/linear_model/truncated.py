@@ -39,7 +39,7 @@ class TruncatedGradientClassifier(ProximalClassifier):
     power: float = step_power()
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.truncated_pull
+        return _core.Loop.truncated_gradient
 
     def _loop_parameters(self) -> list[float]:
         return [self.gravity, self.eta0, self.power, self.theta, float(self.every)]
@@ -71,7 +71,7 @@ class CoefficientRoundingClassifier(ProximalClassifier):
     power: float = step_power()
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.rounding_pull
+        return _core.Loop.randomized_rounding
 
     def _loop_parameters(self) -> list[float]:
         return [self.theta, float(self.every)]
