@@ -13,7 +13,7 @@ from cli.support import Run, rows_of_text, start
 
 from yarrow.cli import progress as showing
 from yarrow.cli.progress import Display, counted, rate
-from yarrow.online.core_stream import Progress
+from yarrow.online.ledger import Progress
 
 
 def test_a_terminal_sees_a_live_line_that_goes_away(tmp_path: Path) -> None:

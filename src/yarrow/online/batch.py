@@ -15,7 +15,7 @@ from yarrow.stream.sparse import to_csr
 Labels = tuple[Array, list[Any]]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some rows with all that belongs to them, read once for all who learn them.
 
