@@ -14,7 +14,7 @@ from cli.support import Run, rows_of_text, start
 
 from yarrow.cli import progress as showing
 from yarrow.cli.progress import Display, counted, rate
-from yarrow.online.core_stream import Progress
+from yarrow.online.ledger import Progress
 
 LIVE = re.compile(r"standard input.*[\d,]+ rows .* rows/s .* MB/s .*error [\d.]+ %")
 

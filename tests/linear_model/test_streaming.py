@@ -14,7 +14,8 @@ import pytest
 
 from yarrow import AROWClassifier, PassiveAggressiveRegressor, Perceptron
 from yarrow.errors import DataError, NotFittedError, ParameterError
-from yarrow.online.core_stream import Progress, learn_stream
+from yarrow.online.core_stream import learn_stream
+from yarrow.online.ledger import Progress
 from yarrow.online.prediction import predict_stream
 from yarrow.stream.format import StreamFormat, parse_interactions
 
@@ -62,7 +63,7 @@ def test_there_is_one_account_of_all_sources_and_passes(tmp_path: Path) -> None:
     assert [number for number, done, _ in seen if done] == [1, 1, 2, 2]
     assert [row for _, _, rows in seen for row in rows] == [1, 2, 4, 8, 16]
     assert model.t_ == 16
-    progress = learned(AROWClassifier(), plain, plain, how=how, passes=2)
+    progress = learned(AROWClassifier(), plain, plain, stream_format=how, passes=2)
     assert progress.skipped == 4
     assert (
         progress.complaints == [f"{plain}, line 5, column 3, '1:x': the value is not a number"] * 4
@@ -92,7 +93,7 @@ def test_a_new_model_that_fails_has_learned_nothing() -> None:
 @pytest.mark.parametrize("skipped", [b"", b"1 1:x\n"])
 def test_no_row_at_all_is_an_error(skipped: bytes) -> None:
     with pytest.raises(DataError, match=r"^the input: there is no row to learn"):
-        learned(AROWClassifier(), io.BytesIO(skipped), how=StreamFormat(on_error="skip"))
+        learned(AROWClassifier(), io.BytesIO(skipped), stream_format=StreamFormat(on_error="skip"))
 
 
 def test_a_model_that_knows_something_may_meet_an_empty_file(tmp_path: Path) -> None:
@@ -121,10 +122,10 @@ def test_lines_are_counted_from_one_and_rows_from_zero(tmp_path: Path) -> None:
         for how in (StreamFormat(table={"label": "y"}, on_error=how) for how in ("raise", "skip")):
             model = Perceptron(classes=["a", "b"])
             if how.on_error == "skip":
-                complaint = learned(model, tmp_path / name, how=how).complaints[0]
+                complaint = learned(model, tmp_path / name, stream_format=how).complaints[0]
             else:
                 with pytest.raises(DataError) as caught:
-                    learned(model, tmp_path / name, how=how)
+                    learned(model, tmp_path / name, stream_format=how)
                 complaint = str(caught.value)
             assert complaint.startswith(f"{tmp_path / name}, {place}: the class 'c'")
 

@@ -23,7 +23,9 @@ class Certified:
     reason: str = ""
 
     @classmethod
-    def of(cls, estimator: Any, data: tuple[str, ...], how: Any, is_fresh: bool) -> Certified:
+    def of(
+        cls, estimator: Any, data: tuple[str, ...], stream_format: Any, is_fresh: bool
+    ) -> Certified:
         """Read the files again, make the run once more row by row, and ask its theorem."""
         from yarrow.evaluate.certificate import THEOREMS
 
@@ -38,7 +40,7 @@ class Certified:
         if sys.stderr.isatty():
             click.echo("making the run again, row by row, for its certificate ...", err=True)
         try:
-            return cls(_certificate(estimator, data, how.remembering(estimator._stream)))
+            return cls(_certificate(estimator, data, stream_format.remembering(estimator._stream)))
         except (DataError, ParameterError) as error:
             return cls(reason=str(error).rstrip("."))
 
@@ -50,14 +52,14 @@ class Certified:
         return self.certificate.to_dict() if self.certificate else {"reason": self.reason}
 
 
-def _certificate(estimator: Any, data: tuple[str, ...], how: Any) -> Any:
+def _certificate(estimator: Any, data: tuple[str, ...], stream_format: Any) -> Any:
     from yarrow.evaluate import certificate, record
     from yarrow.evaluate.certificate import NEED_WEIGHTS
     from yarrow.lazy import np
     from yarrow.online.files import read_whole
 
     name = type(estimator).__name__
-    whole = read_whole(data, how, most_values=MOST_NUMBERS)
+    whole = read_whole(data, stream_format, most_values=MOST_NUMBERS)
     if np.any(whole.weights != 1):
         raise DataError("rows have weights, of which the theorems know nothing")
     n_rows, n_features = len(whole), whole.n_columns

@@ -67,7 +67,7 @@ QUIET = option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
 @reading_options
 def command(
     data: tuple[str, ...],
-    how: Any,
+    stream_format: Any,
     learners: str,
     grid: str,
     passes: int,
@@ -92,7 +92,7 @@ def command(
     from yarrow.cli.race_table import failure_lines, learner_table
     from yarrow.compare.compare import compare
 
-    source = source_of(data, how, regression, noise, seed)
+    source = source_of(data, stream_format, regression, noise, seed)
     for output in (report, json_file):
         check_output(output, [path for path in data if path != "-"] if is_files(source) else [])
     if grid != "default":
@@ -100,7 +100,7 @@ def command(
     with RaceDisplay(source, passes, quiet) as display:
         comparison = compare(
             source, learners, grid, passes=passes, folds=folds or 0, noise=noise, seed=seed,
-            threads=how.threads or None, command=said(), on_progress=display.show,
+            threads=stream_format.threads or None, command=said(), on_progress=display.show,
             on_slow=None if quiet else report_slow,
         )  # fmt: skip
     if report is not None:
@@ -129,7 +129,11 @@ def is_files(source: Any) -> bool:
 
 
 def source_of(
-    data: tuple[str, ...], how: Any, regression: bool | None, noise: float = 0.0, seed: int = 0
+    data: tuple[str, ...],
+    stream_format: Any,
+    regression: bool | None,
+    noise: float = 0.0,
+    seed: int = 0,
 ) -> Any:
     """Files, or a set of that name where there is no file."""
     import os
@@ -145,7 +149,7 @@ def source_of(
                 f"{path}: there is no such file, and no set of that name; see yarrow datasets."
             )
     check_inputs(data)
-    return Files(data, how, regression=regression, noise=noise, seed=seed)
+    return Files(data, stream_format, regression=regression, noise=noise, seed=seed)
 
 
 def said() -> str:

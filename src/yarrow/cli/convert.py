@@ -38,7 +38,7 @@ from yarrow.errors import ParameterError
 @option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @reading_options
 def command(
-    source: str, target: str, how: Any, to: str | None, names: str | None, quiet: bool
+    source: str, target: str, stream_format: Any, to: str | None, names: str | None, quiet: bool
 ) -> None:
     """Convert IN to OUT ('-' is standard input or output).
 
@@ -55,13 +55,13 @@ def command(
     """
     from yarrow.cli.writers import Layout, compressing
     from yarrow.online.core_stream import errors_named
-    from yarrow.online.results import Progress
+    from yarrow.online.ledger import Progress
     from yarrow.stream.format import format_of_name
 
     to = to or (None if target == "-" else format_of_name(target))
     if to is None:
         raise click.UsageError("Say by --to in which format OUT is written")
-    if to == "svmlight" and how.of(source) != "svmlight":
+    if to == "svmlight" and stream_format.of(source) != "svmlight":
         if names is None and target == "-":
             raise click.UsageError("Say by --names where the names of the features go")
     else:
@@ -69,17 +69,19 @@ def command(
     check_inputs([source])
     for output in (target, names):
         check_output(output, [source])
-    layout = Layout(how.table.get("label", "label"), how.table.get("weight", "weight"))
+    layout = Layout(
+        stream_format.table.get("label", "label"), stream_format.table.get("weight", "weight")
+    )
     is_wide = to in ("csv", "tsv", "parquet")
     if is_wide and (source == "-" or not os.path.isfile(source)):
         raise ParameterError(f"{to} takes two passes over the rows and needs a file to read.")
     progress = Progress()
-    with errors_named(source, how.of(source)):
-        for row in _rows(source, how, Progress()) if is_wide else ():
+    with errors_named(source, stream_format.of(source)):
+        for row in _rows(source, stream_format, Progress()) if is_wide else ():
             layout.see(row)
         with opened_for_writing(target) as file, compressing(file, target) as packed:
             writer = _writer(to, packed, layout, names)
-            for row in _rows(source, how, progress):
+            for row in _rows(source, stream_format, progress):
                 writer.write(row)
             if hasattr(writer, "close"):
                 writer.close()
@@ -123,21 +125,21 @@ def _write_names(writer: Any, path: str) -> str:
     return f", {counted(len(names), 'name')} to {path}"
 
 
-def _rows(source: str, how: Any, progress: Any) -> Iterator[Any]:
+def _rows(source: str, stream_format: Any, progress: Any) -> Iterator[Any]:
     """The rows of a file in any format."""
     from yarrow.online.core_stream import with_name
     from yarrow.stream.format import TEXT_FORMATS, TableReader, opened, text_reader
 
-    format = how.of(source)
+    format = stream_format.of(source)
     progress.source = source
     with opened(source) as file:
         reader: Any
         if format in TEXT_FORMATS:
-            reader = text_reader(file, format, how, labels_optional=True)
+            reader = text_reader(file, format, stream_format, labels_optional=True)
             rows = _text_rows(reader)
         else:
-            labels = bool(how.table.get("label"))
-            reader = TableReader(source, file, format, how, labels=labels)
+            labels = bool(stream_format.table.get("label"))
+            reader = TableReader(source, file, format, stream_format, labels=labels)
             rows = _table_rows(reader)
         for row in rows:
             progress.rows += 1

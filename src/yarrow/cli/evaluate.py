@@ -32,7 +32,8 @@ from yarrow.cli.progress import (
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
 from yarrow.cli.train import classes_named, report_skipped, report_unseen
 from yarrow.errors import ParameterError
-from yarrow.online.results import Ledger, Progress, ProgressiveResult
+from yarrow.online.ledger import Ledger, Progress
+from yarrow.online.results import ProgressiveResult
 
 SCORING = "Scoring"
 _SIZES = (("updates", "n_updates_"), ("nonzero_weights", "n_nonzero_"), ("rows_kept", "n_support_"))
@@ -64,7 +65,7 @@ _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
 def command(
     data: tuple[str, ...],
     estimator: Any,
-    how: Any,
+    stream_format: Any,
     metrics: str | None,
     window: int | None,
     fading: float | None,
@@ -106,7 +107,7 @@ def command(
         )
     _check_metrics(keeper.wanted, estimator)
     stream = learn_files(
-        estimator, data, how, delay=delay, wanted=keeper.wanted, keep_results=has_labels
+        estimator, data, stream_format, delay=delay, wanted=keeper.wanted, keep_results=has_labels
     )
     names: list[Any] = []
     for progress in stream:
@@ -123,7 +124,7 @@ def command(
     if not progress.rows:
         raise click.UsageError("there is no row to learn from")
     summary = results.summary(names) if has_labels else share_of_wrong(wrong, progress)
-    found = Certified.of(estimator, data, how, is_fresh) if certificate else None
+    found = Certified.of(estimator, data, stream_format, is_fresh) if certificate else None
     if as_json:
         document = {
             "learner": type(estimator).__name__,

@@ -31,7 +31,7 @@ class Inside:
             )
         self.exported = isinstance(self.model, ExportedModel)
         stream = stream_of(self.model) or {}
-        self.how = StreamFormat(threads=1).remembering(stream)
+        self.stream_format = StreamFormat(threads=1).remembering(stream)
         self.format = stream.get("format")
         self.base = stream.get("index_base", 0)
         classes = getattr(self.model, "classes_", None)
@@ -107,7 +107,7 @@ class Inside:
         if not numbered and "|" not in text:
             text = f"| {text}"
         format = "svmlight" if numbered else "vw"
-        reader = text_reader(_Text(text), format, self.how, labels_optional=True)
+        reader = text_reader(_Text(text), format, self.stream_format, labels_optional=True)
         block = reader.next_arrays()
         if block is None:
             raise DataError("there is nothing in it")

@@ -199,11 +199,11 @@ _READING = [
 
 
 def reading_options(command: F) -> F:
-    """Add the options that say how to read a stream; the command gets them as `how`."""
+    """Add the options that say how to read a stream; the command gets them as `stream_format`."""
 
     @functools.wraps(command)
     def read(**values: Any) -> Any:
-        return command(how=_stream_format(values), **values)
+        return command(stream_format=_stream_format(values), **values)
 
     return functools.reduce(lambda f, add: add(f), reversed(_READING), read)  # type: ignore[return-value]
 

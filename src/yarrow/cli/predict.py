@@ -37,7 +37,7 @@ from yarrow.errors import ParameterError
 def command(
     model: str,
     data: str,
-    how: Any,
+    stream_format: Any,
     output: str,
     scores: bool,
     proba: bool,
@@ -55,8 +55,8 @@ def command(
       yarrow predict sms.yarrow new.tsv --proba --header
     """
     from yarrow.loading import load
+    from yarrow.online.ledger import Progress
     from yarrow.online.prediction import predict_files
-    from yarrow.online.results import Progress
 
     if scores and proba:
         raise click.UsageError("--scores and --proba exclude each other")
@@ -75,7 +75,7 @@ def command(
             columns = names if names is not None and (scores or proba) else []
             file.write(_line(["prediction", *columns]))
         wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
-        for part in predict_files(estimator, data, how, wanted=wanted, progress=progress):
+        for part in predict_files(estimator, data, stream_format, wanted=wanted, progress=progress):
             chosen = part.predictions.tolist()
             table = part.probabilities if proba else part.scores if scores else None
             file.write(_lines(chosen, None if names is None else table))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from yarrow.online.results import Progress
+    from yarrow.online.ledger import Progress
 
 _PATIENCE = 0.5  # seconds before anything is shown; most work is done by then
 _PLAIN_EVERY = 10.0

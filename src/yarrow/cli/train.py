@@ -36,7 +36,7 @@ from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
 def command(
     data: tuple[str, ...],
     estimator: Any,
-    how: Any,
+    stream_format: Any,
     passes: int,
     model: str | None,
     export: str | None,
@@ -59,7 +59,7 @@ def command(
     if export is not None:
         check_exportable(estimator)
     display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
-    progress = display.watch(learn_files(estimator, data, how, passes=passes))
+    progress = display.watch(learn_files(estimator, data, stream_format, passes=passes))
     seconds = display.seconds
     if export is not None:
         estimator.export(export)

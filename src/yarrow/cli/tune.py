@@ -49,7 +49,7 @@ from yarrow.cli.options import (
 @reading_options
 def command(
     data: tuple[str, ...],
-    how: Any,
+    stream_format: Any,
     learner: str,
     grid: str,
     passes: int,
@@ -73,14 +73,14 @@ def command(
 
     if regression is None and "regressor" in learner.lower():
         regression = True
-    source = source_of(data, how, regression)
+    source = source_of(data, stream_format, regression)
     for output in (model, json_file):
         check_output(output, [path for path in data if path != "-"] if is_files(source) else [])
     if grid != "default":
         check_inputs([grid])
     with RaceDisplay(source, passes, quiet) as display:
         found = tune(
-            source, learner, grid, passes=passes, seed=seed, threads=how.threads or None,
+            source, learner, grid, passes=passes, seed=seed, threads=stream_format.threads or None,
             keep_model=model is not None, command=said(), on_progress=display.show,
         )  # fmt: skip
     if model is not None:

@@ -96,7 +96,7 @@ def _evidence(best: Outcome, others: Sequence[Outcome], seed: int) -> Iterator[s
 def _learned_again(source: Source, model: Any, passes: int) -> Any:
     """The model as `yarrow train` makes it: its features have names, not the numbers of a race."""
     if isinstance(source, Files):
-        for _ in learn_stream(model, source.paths, source.how, passes=passes):
+        for _ in learn_stream(model, source.paths, source.stream_format, passes=passes):
             pass
         return model
     for _ in range(passes):

@@ -16,7 +16,7 @@ from yarrow.metrics.base import equal
 from yarrow.online.batch import Batch, length, table_of
 from yarrow.online.driver import predict_then_learn
 from yarrow.online.learners import is_regression, nonzeros
-from yarrow.online.results import Ledger
+from yarrow.online.ledger import Ledger
 from yarrow.stream.arrays import Array, exact_array
 
 

@@ -11,7 +11,7 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.ranking import PassiveAggressiveRanker, pairs_among, parts, wrong_order
 from yarrow.online.core_stream import Learning, with_name
-from yarrow.online.results import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import StreamFormat, position
 
@@ -40,7 +40,7 @@ class QueryLearning(Learning):
         self.doubled: list[Checkpoint] = []
 
     def _learn_table(
-        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
     ) -> Generator[Progress, None, dict[str, Any]]:
         raise ParameterError(
             f"{source_name(source)}: a ranker learns svmlight text with a qid, or VW text with a "
@@ -48,13 +48,13 @@ class QueryLearning(Learning):
         )
 
     def _learn_text(
-        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
     ) -> Generator[Progress, None, dict[str, Any]]:
         # Differences are rounded to the weights' type and hashed, not rows.
-        reader = self._reader(file, format, how, dtype="float64", hash_bits=0)
+        reader = self._reader(file, format, stream_format, dtype="float64", hash_bits=0)
         query, self.unranked = _Query(), []
         while (block := reader.next_arrays()) is not None:
-            query = self._learn_block(block, query, how.on_error == "skip")
+            query = self._learn_block(block, query, stream_format.on_error == "skip")
             self._tell(file, reader)
             yield dataclasses.replace(self.progress)
         self._learn_query(query)

@@ -14,7 +14,7 @@ from yarrow.stream.arrays import Array, Rows
 from yarrow.stream.sparse import to_csr
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some rows with all that belongs to them, read once for all who learn them.
 

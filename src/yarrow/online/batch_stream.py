@@ -18,14 +18,8 @@ from yarrow.online.core_stream import check_passes, most_index, with_name
 from yarrow.online.delay import DelayedBatches, KnownColumns
 from yarrow.online.files import FileBatches
 from yarrow.online.learners import is_core, is_regression
-from yarrow.online.results import (
-    COMPLAINTS_KEPT,
-    Checkpoint,
-    Progress,
-    ProgressiveResult,
-    Wanted,
-    joined,
-)
+from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.results import ProgressiveResult, Wanted, joined
 from yarrow.stream.arrays import Array
 from yarrow.stream.format import LAST_INDEX, StreamFormat
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError
-from yarrow.online.results import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import (
     LAST_INDEX,
@@ -32,7 +32,7 @@ MOST_FEATURES = 2**26
 def learn_stream(
     model: Any,
     sources: Source | Sequence[Source],
-    how: StreamFormat | None = None,
+    stream_format: StreamFormat | None = None,
     *,
     passes: int = 1,
     seconds: float = 0.1,
@@ -45,7 +45,9 @@ def learn_stream(
     """
     listed: list[Source] = list(sources) if isinstance(sources, (list, tuple)) else [sources]  # type: ignore[list-item]
     check_passes(listed, passes)
-    learning = model._stream_learning()(model, how or StreamFormat(), seconds, keep_results)
+    learning = model._stream_learning()(
+        model, stream_format or StreamFormat(), seconds, keep_results
+    )
     for number in range(1, passes + 1):
         for source in listed:
             learning.progress.number = number
@@ -72,35 +74,37 @@ def check_passes(sources: Sequence[Any], passes: int) -> None:
             )
 
 
-def most_index(model: Any, how: StreamFormat) -> int:
+def most_index(model: Any, stream_format: StreamFormat) -> int:
     """The largest index of svmlight rows that a model takes."""
     if model.max_features is None:
         return MOST_FEATURES
     if model.when_full != "error":
         return LAST_INDEX
-    return min(LAST_INDEX, int(model.max_features) - (how.index_base == 0))
+    return min(LAST_INDEX, int(model.max_features) - (stream_format.index_base == 0))
 
 
 class Learning:
     """Learns sources one after the other into a model, with one account of them all."""
 
-    def __init__(self, model: Any, how: StreamFormat, seconds: float, keep_results: bool) -> None:
-        self.model, self.how = model, how
+    def __init__(
+        self, model: Any, stream_format: StreamFormat, seconds: float, keep_results: bool
+    ) -> None:
+        self.model, self.stream_format = model, stream_format
         self.seconds, self.keep_results = seconds, keep_results
         self.core: Any = model.__dict__.get("_model")
         if self.core is None:
             self.core = model._new_model(model._declared() if hasattr(model, "_declared") else [])
         is_single = model.dtype == "float32"
         learner_type = StreamLearnerF32 if is_single else StreamLearnerF64
-        self.learner = learner_type(self.core, how.on_error == "skip", keep_results)
+        self.learner = learner_type(self.core, stream_format.on_error == "skip", keep_results)
         self.account = Account()
         self.progress = self.before = Progress()
         self.account_complaints = 0
 
     def learn(self, source: Source) -> Iterator[Progress]:
         """Learn one source to its end."""
-        how = self.how.remembering(self.model.__dict__.get("_stream"))
-        format = how.of(source)
+        stream_format = self.stream_format.remembering(self.model.__dict__.get("_stream"))
+        format = stream_format.of(source)
         progress, self.format = self.progress, format
         progress.source, progress.done = source_name(source), False
         # What the account counts, it counts over all sources; a reader knows its own.
@@ -110,7 +114,7 @@ class Learning:
         self.account_complaints = len(self.account.complaints)
         with errors_named(source, format), opened(source) as file:
             learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
-            found = yield from learn(source, file, format, how)
+            found = yield from learn(source, file, format, stream_format)
             if progress.rows > 0 and "_model" not in self.model.__dict__:
                 self.model._model, self.model._made_with = (
                     self.core,
@@ -118,30 +122,38 @@ class Learning:
                 )
             if "_model" in self.model.__dict__:
                 known = self.model.__dict__.get("_stream") or {}
-                self.model.__dict__["_stream"] = known | how.described(format, **found)
+                self.model.__dict__["_stream"] = known | stream_format.described(format, **found)
         progress.done = True
         progress.checkpoints, progress.results = [], None
         yield dataclasses.replace(progress)
 
     def _reader(
-        self, file: BinaryIO, format: str, how: StreamFormat, *, dtype: str, hash_bits: int
+        self,
+        file: BinaryIO,
+        format: str,
+        stream_format: StreamFormat,
+        *,
+        dtype: str,
+        hash_bits: int,
     ) -> Any:
         """A reader of text that refuses indices beyond what the model takes."""
         return text_reader(
             file,
             format,
-            how,
+            stream_format,
             dtype=dtype,
-            max_index=most_index(self.model, how),
+            max_index=most_index(self.model, stream_format),
             hash_bits=hash_bits,
             labels_optional=not self.model.learns_labels,
         )
 
     def _learn_text(
-        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
     ) -> Generator[Progress, None, dict[str, Any]]:
         model = self.model
-        reader = self._reader(file, format, how, dtype=model.dtype, hash_bits=model.hash_bits or 0)
+        reader = self._reader(
+            file, format, stream_format, dtype=model.dtype, hash_bits=model.hash_bits or 0
+        )
         at_end = False
         while not at_end:
             at_end = self.core.learn_from(reader, self.learner, self.account, self.seconds)
@@ -150,12 +162,14 @@ class Learning:
         return {"index_base": int(reader.index_base)} if format == "svmlight" else {}
 
     def _learn_table(
-        self, source: Source, file: BinaryIO, format: str, how: StreamFormat
+        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
     ) -> Generator[Progress, None, dict[str, Any]]:
-        has_labels = bool(how.table.get("label"))
+        has_labels = bool(stream_format.table.get("label"))
         if self.model.learns_labels and not has_labels:
-            raise label_needed(source, file, format, how)
-        reader = TableReader(source, file, format, how, dtype=self.model.dtype, labels=has_labels)
+            raise label_needed(source, file, format, stream_format)
+        reader = TableReader(
+            source, file, format, stream_format, dtype=self.model.dtype, labels=has_labels
+        )
         for rows in reader:
             self.core.learn_named(
                 self.learner, self.account, rows.names,

@@ -1,23 +1,23 @@
 """The driver: predict rows, then learn them when their labels arrive, whoever learns them.
 
 Rows in memory go through `predict_then_learn`, rows of files through `learn_files`. Where the core
-can do all of it in one call, or from the parser itself, it does.
+can do all of it in one call, or from the parser itself, it does, and nothing else is loaded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from yarrow.metrics import Metric
-from yarrow.online.adapters import adapter_for
 from yarrow.online.batch import Batch
-from yarrow.online.batch_stream import BatchStream
 from yarrow.online.core_stream import learn_stream
-from yarrow.online.delay import steps, turns
 from yarrow.online.learners import is_core, is_regression
-from yarrow.online.results import Ledger, Progress, ProgressiveResult, Wanted, joined
+from yarrow.online.ledger import Ledger, Progress
+from yarrow.online.results import ProgressiveResult, Wanted, joined
 from yarrow.stream.format import StreamFormat
+
+if TYPE_CHECKING:
+    from yarrow.metrics import Metric
 
 
 def predict_then_learn(
@@ -38,6 +38,9 @@ def predict_then_learn(
     whose labels have arrived by then; the last stop is the number of rows. Predictions are objects,
     None where nothing was known; 0 in a regression.
     """
+    from yarrow.online.adapters import adapter_for
+    from yarrow.online.delay import steps, turns
+
     n, regression = len(batch), is_regression(model)
     is_table, by_core = hasattr(batch.X, "shape"), is_core(model)
     more: dict[str, Any] = {} if regression else {"classes": batch.classes}
@@ -84,6 +87,8 @@ def predict_then_learn(
 
 def tested(model: Any, batch: Batch, metrics: Sequence[Metric]) -> dict[str, float]:
     """Metrics of rows of a table that are predicted and not learned; those given do not change."""
+    from yarrow.online.adapters import adapter_for
+
     ledger = Ledger([metric.fresh() for metric in metrics], in_hindsight=True)
     said = adapter_for(model, batch).answers(batch, ledger.wanted)
     wanted: Wanted = "predictions" if is_regression(model) else ledger.wanted
@@ -107,5 +112,7 @@ def learn_files(
     """
     if is_core(model) and not delay and wanted == "predictions":
         return learn_stream(model, sources, stream_format, passes=passes, keep_results=keep_results)
+    from yarrow.online.batch_stream import BatchStream
+
     stream = BatchStream(model, stream_format or StreamFormat(), delay=delay, wanted=wanted)
     return stream.run(sources, passes)

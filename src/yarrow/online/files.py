@@ -12,7 +12,7 @@ from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import errors_named, with_name
-from yarrow.online.results import COMPLAINTS_KEPT
+from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.stream.arrays import Array, Rows, exact_array
 from yarrow.stream.compressed import source_name
 from yarrow.stream.format import (
@@ -40,14 +40,18 @@ class FileBatches:
     def __init__(
         self,
         paths: Sequence[str],
-        how: StreamFormat | None = None,
+        stream_format: StreamFormat | None = None,
         *,
         dtype: str = "float32",
         max_index: int = LAST_INDEX,
         known: dict[str, Any] | None = None,
         labels: bool = True,
     ) -> None:
-        self.paths, self.how, self.dtype = list(paths), how or StreamFormat(), dtype
+        self.paths, self.stream_format, self.dtype = (
+            list(paths),
+            stream_format or StreamFormat(),
+            dtype,
+        )
         self.max_index, self.known = max_index, known
         self.labels = labels
         self.names = Names()
@@ -77,8 +81,8 @@ class FileBatches:
         """The rows in their order."""
         self._finished, self.skipped, self.complaints = 0, 0, []
         for path, size in zip(self.paths, self._sizes, strict=True):
-            how = self.how.remembering(self.known)
-            format = how.of(path)
+            stream_format = self.stream_format.remembering(self.known)
+            format = stream_format.of(path)
             self.reading = source_name(path)
             with errors_named(path, format), opened(path) as file:
                 self._file = file
@@ -88,31 +92,33 @@ class FileBatches:
                     reader = text_reader(
                         file,
                         format,
-                        how,
+                        stream_format,
                         dtype=self.dtype,
                         max_index=self.max_index,
                         labels_optional=not self.labels,
                         block_bytes=BLOCK_BYTES,
                     )
-                    yield from self._text(reader, how)
+                    yield from self._text(reader, stream_format)
                     found = {"index_base": int(reader.index_base)} if format == "svmlight" else {}
                 else:
                     # Who only predicts reads labels if they are asked for, not as in training.
-                    has_labels = bool((how if self.labels else self.how).table.get("label"))
+                    has_labels = bool(
+                        (stream_format if self.labels else self.stream_format).table.get("label")
+                    )
                     if self.labels and not has_labels:
-                        raise label_needed(path, file, format, how)
+                        raise label_needed(path, file, format, stream_format)
                     reader = TableReader(
-                        path, file, format, how, dtype=self.dtype, labels=has_labels
+                        path, file, format, stream_format, dtype=self.dtype, labels=has_labels
                     )
                     yield from self._table(reader)
                     found = {"kinds": reader.kinds}
-                self.known = (self.known or {}) | how.described(format, **found)
+                self.known = (self.known or {}) | stream_format.described(format, **found)
             self.skipped += reader.skipped
             named = [with_name(self.reading, c) for c in reader.complaints]
             self.complaints = (self.complaints + named)[:COMPLAINTS_KEPT]
             self._finished, self._file = self._finished + (size or 0), None
 
-    def _text(self, reader: Any, how: StreamFormat) -> Iterator[Batch]:
+    def _text(self, reader: Any, stream_format: StreamFormat) -> Iterator[Batch]:
         while (rows := reader.next_rows(self.names)) is not None:
             indices = rows["indices"]
             width = max(1, len(self.names))
@@ -120,7 +126,7 @@ class FileBatches:
             bad = _bad_rows(labels, weights) if self.labels else np.zeros(0, np.int64)
             cells = (rows["values"], indices, rows["begins"], width)
             batch = self._batch(*cells, exact_array(labels), weights, rows["lines"])
-            yield self._without(batch, bad, how) if len(bad) else batch
+            yield self._without(batch, bad, stream_format) if len(bad) else batch
 
     def _table(self, reader: TableReader) -> Iterator[Batch]:
         for rows in reader:
@@ -148,13 +154,13 @@ class FileBatches:
         rows = Rows(values, indices, begins, len(y), width, None)
         return Batch(rows, self.listed, y=y, weights=weights, lines=lines)
 
-    def _without(self, batch: Batch, bad: Array, how: StreamFormat) -> Batch:
+    def _without(self, batch: Batch, bad: Array, stream_format: StreamFormat) -> Batch:
         """Leave out rows that cannot be learned, or stop there."""
         for place in bad.tolist():
             negative = batch.weights is not None and not batch.weights[place] >= 0
             what = "the weight of the row is negative" if negative else "the row has no label"
             complaint = with_name(self.reading, f"line {np.asarray(batch.lines)[place]}: {what}")
-            if how.on_error != "skip":
+            if stream_format.on_error != "skip":
                 raise DataError(complaint)
             self.skipped += 1
             self.complaints = [*self.complaints, complaint][:COMPLAINTS_KEPT]

@@ -6,7 +6,6 @@ from typing import Any
 
 from yarrow.errors import DataError
 from yarrow.online.batch import Batch
-from yarrow.online.delay import check_delay
 from yarrow.online.results import ProgressiveResult
 from yarrow.stream.arrays import Rows
 
@@ -36,6 +35,8 @@ class ProgressiveMixin:
         >>> model.progressive([[1, 0], [0, 1], [1, 0]], ["a", "b", "a"]).predictions.tolist()
         [None, 'a', 'a']
         """
+        from yarrow.online.delay import check_delay
+
         check_delay(delay)
         rows, names = self._read_named(X)
         if y is None:

@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.online.core_stream import errors_named, with_name
-from yarrow.online.files import FileBatches
 from yarrow.online.learners import is_core
-from yarrow.online.results import Progress, ProgressiveResult, Wanted
+from yarrow.online.ledger import Progress
+from yarrow.online.results import ProgressiveResult, Wanted
 from yarrow.stream.arrays import Array
 from yarrow.stream.compressed import Source, source_name
 from yarrow.stream.format import (
@@ -140,6 +140,8 @@ def _predict_batches(
     for kind, method in (("probabilities", "predict_proba"), ("scores", "decision_function")):
         if wanted == kind and not hasattr(model, method):
             raise ParameterError(f"{type(model).__name__} has no {wanted}.")
+    from yarrow.online.files import FileBatches
+
     known = model.__dict__.get("_stream")
     files = FileBatches([source], stream_format, dtype="float64", known=known, labels=False)
     for batch in files.read():

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from yarrow.data.labels import kept
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.named_rows import Block, Label, NamedRows, assemble, block_of
+from yarrow.stream.named_rows import ColumnValues, Label, NamedRows, assemble, block_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +93,7 @@ class Roles:
         return inside_kept or self.features is None or path in self.features
 
 
-class Batch:
+class BatchProblems:
     """The rows of a batch while they are read: where each came from and what is wrong with it."""
 
     def __init__(self, source: str, unit: str, places: Iterable[int]) -> None:
@@ -115,7 +115,7 @@ class Batch:
 
     def rows(
         self,
-        blocks: list[Block],
+        blocks: list[ColumnValues],
         labels: list[Label] | None,
         weights: NDArray[np.float64] | None,
     ) -> NamedRows:
@@ -229,7 +229,7 @@ def as_weight(path: str, value: Any) -> float:
 
 
 def rows_of(
-    batch: Batch,
+    batch: BatchProblems,
     roles: Roles,
     columns: Mapping[str, Any],
     label_values: Callable[[Any], list[Any]],
@@ -247,8 +247,8 @@ def rows_of(
 
 
 def _column_blocks(
-    batch: Batch, roles: Roles, path: str, array: Any, kept: bool = False
-) -> Iterator[Block]:
+    batch: BatchProblems, roles: Roles, path: str, array: Any, kept: bool = False
+) -> Iterator[ColumnValues]:
     """Yield the features of an Arrow array, one value per row of `batch`."""
     import pyarrow as pa
 
@@ -268,17 +268,17 @@ def _column_blocks(
         encoded = array.dictionary_encode()
         indices = values_of(encoded.indices).astype(np.int64)
         names = [category(path, value) for value in encoded.dictionary.to_pylist()]
-        yield Block(names, present(array).astype(np.int64), indices, np.ones(len(indices)))
+        yield ColumnValues(names, present(array).astype(np.int64), indices, np.ones(len(indices)))
     elif _is_number(kind):
         values, stated = _numbers(batch, path, array)
-        yield Block([path], stated.astype(np.int64), np.zeros(len(values), np.int64), values)
+        yield ColumnValues([path], stated.astype(np.int64), np.zeros(len(values), np.int64), values)
     else:
         raise DataError(
             f"a column of type {kind} makes no features; drop it", source=batch.source, field=path
         )
 
 
-def _texts(batch: Batch, path: str, array: Any) -> Any:
+def _texts(batch: BatchProblems, path: str, array: Any) -> Any:
     """Decode a dictionary; texts that are not UTF-8, which a Parquet file may hold, fail."""
     import pyarrow as pa
 
@@ -294,7 +294,7 @@ def _texts(batch: Batch, path: str, array: Any) -> Any:
     return array
 
 
-def _block_by_rows(batch: Batch, roles: Roles, path: str, array: Any) -> Block:
+def _block_by_rows(batch: BatchProblems, roles: Roles, path: str, array: Any) -> ColumnValues:
     import pyarrow as pa
 
     is_map = pa.types.is_map(array.type)
@@ -324,7 +324,9 @@ def values_of(array: Any) -> NDArray[Any]:
     return np.from_dlpack(array.drop_null())
 
 
-def _numbers(batch: Batch, path: str, array: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _numbers(
+    batch: BatchProblems, path: str, array: Any
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the stated values, and which rows state one; values that are not finite fail."""
     stated = present(array)
     values = values_of(array.cast("float64", safe=False))
@@ -334,7 +336,9 @@ def _numbers(batch: Batch, path: str, array: Any) -> tuple[NDArray[np.float64], 
     return np.where(bad, 0.0, values), stated
 
 
-def _labels(batch: Batch, path: str, array: Any, values: Callable[[Any], list[Any]]) -> list[Label]:
+def _labels(
+    batch: BatchProblems, path: str, array: Any, values: Callable[[Any], list[Any]]
+) -> list[Label]:
     encoded = _texts(batch, path, array).dictionary_encode()
     labels: dict[int | None, Label] = {}
     problems: dict[int | None, str] = {}
@@ -351,7 +355,7 @@ def _labels(batch: Batch, path: str, array: Any, values: Callable[[Any], list[An
     return [labels[index] for index in indices]
 
 
-def _weights(batch: Batch, path: str, array: Any) -> NDArray[np.float64]:
+def _weights(batch: BatchProblems, path: str, array: Any) -> NDArray[np.float64]:
     values, stated = _numbers(batch, path, array)
     weights = np.full(len(stated), np.nan)
     weights[stated] = values

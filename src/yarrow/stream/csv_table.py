@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 
 from yarrow.errors import DataError, missing_dependency
 from yarrow.lazy import np
-from yarrow.stream.columns import Batch, Roles, cast, present, rows_of, values_of
+from yarrow.stream.columns import BatchProblems, Roles, cast, present, rows_of, values_of
 from yarrow.stream.compressed import Source, lines_of, open_bytes, source_name, too_long
 from yarrow.stream.named_rows import NamedRows
 
@@ -34,7 +34,7 @@ def read_csv(
     quotes: bool,
     kinds: dict[str, Kind],
     longest_line: int,
-) -> Generator[tuple[Batch, NamedRows]]:
+) -> Generator[tuple[BatchProblems, NamedRows]]:
     """Yield batches of rows; the parameters are those of `read_table`.
 
     `kinds` holds types of columns that are known from before, and gets those found out here.
@@ -225,7 +225,9 @@ def _parse_cells(
     return dict(zip(header, columns, strict=True)), broken
 
 
-def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any], quoted: bool) -> Batch:
+def _batch(
+    source: str, line: int, cells: dict[str, Any], broken: list[Any], quoted: bool
+) -> BatchProblems:
     """Start a batch whose first row is on `line`; rows may span lines, broken ones too."""
     import pyarrow.compute as pc
 
@@ -240,7 +242,7 @@ def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any], quo
     all_spans[places] = [row.text.count("\n") + 1 for row in broken]
     lines = line + np.cumsum(all_spans) - all_spans
 
-    batch = Batch(source, "line", lines[~is_broken])
+    batch = BatchProblems(source, "line", lines[~is_broken])
     for row, at in zip(broken, lines[places].tolist(), strict=True):
         problem = f"{row.actual_columns} cells instead of {row.expected_columns}: {row.text[:60]!r}"
         batch.errors.append(DataError(problem, source=source, line=at))
@@ -248,7 +250,11 @@ def _batch(source: str, line: int, cells: dict[str, Any], broken: list[Any], quo
 
 
 def _rows(
-    batch: Batch, roles: Roles, cells: dict[str, Any], kinds: dict[str, Kind], numeric: list[str]
+    batch: BatchProblems,
+    roles: Roles,
+    cells: dict[str, Any],
+    kinds: dict[str, Kind],
+    numeric: list[str],
 ) -> NamedRows:
     import pyarrow as pa
 
@@ -296,7 +302,7 @@ def _arrow_type(kind: Kind) -> Any:
     return {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}[kind]
 
 
-def _typed(batch: Batch, name: str, text: Any, kind: Kind) -> Any:
+def _typed(batch: BatchProblems, name: str, text: Any, kind: Kind) -> Any:
     import pyarrow.compute as pc
 
     if kind == "text":

@@ -170,7 +170,7 @@ def position(file: BinaryIO) -> int | None:
 def text_reader(
     file: BinaryIO,
     format: str,
-    how: StreamFormat,
+    stream_format: StreamFormat,
     *,
     dtype: str = "float64",
     max_index: int = LAST_INDEX,
@@ -189,15 +189,15 @@ def text_reader(
     return reader_type(
         data,
         format,
-        threads=how.threads or _cores(),
-        index_base=-1 if how.index_base == "auto" else how.index_base,
+        threads=stream_format.threads or _cores(),
+        index_base=-1 if stream_format.index_base == "auto" else stream_format.index_base,
         max_index=max_index,
         labels_optional=labels_optional,
-        skip_errors=how.on_error == "skip",
+        skip_errors=stream_format.on_error == "skip",
         hash_bits=hash_bits,
-        interactions=list(how.interactions),
+        interactions=list(stream_format.interactions),
         block_bytes=block_bytes,
-        longest_line=how.longest_line,
+        longest_line=stream_format.longest_line,
     )
 
 
@@ -224,18 +224,18 @@ class TableReader:
         source: Source,
         file: BinaryIO,
         format: str,
-        how: StreamFormat,
+        stream_format: StreamFormat,
         *,
         dtype: str = "float64",
         labels: bool = True,
     ) -> None:
         from yarrow.stream.tabular import read_table
 
-        self._dtype, self._skip = dtype, how.on_error == "skip"
+        self._dtype, self._skip = dtype, stream_format.on_error == "skip"
         self._unit = "row" if format == "parquet" else "line"
         self._too_large = 0
         self._complaints: list[str] = []
-        options = dict(how.table)
+        options = dict(stream_format.table)
         header = options.pop("header", True)
         if not labels:
             special = [options.pop(role, None) for role in ("label", "weight")]
@@ -248,14 +248,14 @@ class TableReader:
             options.setdefault("delimiter", "\t" if format == "tsv" else ",")
             if not header and not options.get("columns"):
                 options["columns"] = self._numbered_columns(
-                    options["delimiter"], options.get("quotes", True), how.longest_line
+                    options["delimiter"], options.get("quotes", True), stream_format.longest_line
                 )
             format = "csv"
         self._table = read_table(
             source,
             format=format,  # type: ignore[arg-type]
-            on_error=how.on_error,
-            longest_line=how.longest_line,
+            on_error=stream_format.on_error,
+            longest_line=stream_format.longest_line,
             **options,
         )
 
@@ -328,10 +328,12 @@ class TableReader:
         )
 
 
-def label_needed(source: Source, file: BinaryIO, format: str, how: StreamFormat) -> ParameterError:
+def label_needed(
+    source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
+) -> ParameterError:
     """The error that asks for the column of the label, and lists those that there are."""
     try:
-        columns = _columns(source, file, format, how)
+        columns = _columns(source, file, format, stream_format)
     except (ValueError, OSError, ImportError):  # the list is only a help
         columns = []
     it_has = f": it has {', '.join(columns[:_COLUMNS_LISTED])}" if columns else ""
@@ -341,24 +343,24 @@ def label_needed(source: Source, file: BinaryIO, format: str, how: StreamFormat)
     )
 
 
-def _columns(source: Source, file: BinaryIO, format: str, how: StreamFormat) -> list[str]:
+def _columns(source: Source, file: BinaryIO, format: str, stream_format: StreamFormat) -> list[str]:
     if format == "parquet":
         import pyarrow.parquet as parquet
 
         return list(parquet.read_schema(source).names)
-    numbered = lines_of(open_bytes(file), source_name(source), how.longest_line)
+    numbered = lines_of(open_bytes(file), source_name(source), stream_format.longest_line)
     lines = (line.decode("utf-8-sig") for _, line in numbered)
     line = next(lines, "")
     if format == "jsonl":
         return list(json.loads(line))
     from yarrow.stream.csv_table import cells_of
 
-    quotes = how.table.get("quotes", True)
-    delimiter = how.table.get("delimiter") or ("\t" if format == "tsv" else ",")
+    quotes = stream_format.table.get("quotes", True)
+    delimiter = stream_format.table.get("delimiter") or ("\t" if format == "tsv" else ",")
     cells = cells_of(line, delimiter, quotes, lines)
-    if not how.table.get("header", True):
+    if not stream_format.table.get("header", True):
         cells = [str(number) for number in range(1, len(cells) + 1)]
-    return list(how.table.get("columns") or cells)
+    return list(stream_format.table.get("columns") or cells)
 
 
 class _Counted:

@@ -48,7 +48,7 @@ class NamedRows:
             yield dict(zip(names[start:end], values[start:end], strict=True))
 
 
-class Block(NamedTuple):
+class ColumnValues(NamedTuple):
     """What one column adds to a batch: to row `i` its next `counts[i]` values."""
 
     names: list[str]
@@ -58,7 +58,7 @@ class Block(NamedTuple):
 
 
 def assemble(
-    blocks: Sequence[Block],
+    blocks: Sequence[ColumnValues],
     keep: NDArray[np.bool_],
     labels: list[Label] | None,
     weights: NDArray[np.float64] | None,
@@ -114,7 +114,7 @@ def _summed(
     return list(numbers), rows[places], indices[places], sums[order]
 
 
-def block_of(rows: Iterable[Mapping[str, float]]) -> Block:
+def block_of(rows: Iterable[Mapping[str, float]]) -> ColumnValues:
     """Make a block of rows that are mappings from name to value."""
     numbers: dict[str, int] = {}
     counts: list[int] = []
@@ -124,7 +124,7 @@ def block_of(rows: Iterable[Mapping[str, float]]) -> Block:
         counts.append(len(row))
         indices += [numbers.setdefault(name, len(numbers)) for name in row]
         values += row.values()
-    return Block(
+    return ColumnValues(
         list(numbers),
         np.array(counts, np.int64),
         np.array(indices, np.int64),

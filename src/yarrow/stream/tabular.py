@@ -16,7 +16,7 @@ from yarrow._core import LONGEST_LINE
 from yarrow.errors import DataError, ParameterError, missing_dependency
 from yarrow.lazy import np
 from yarrow.stream.columns import (
-    Batch,
+    BatchProblems,
     Roles,
     TextFunction,
     as_label,
@@ -31,7 +31,7 @@ from yarrow.stream.named_rows import Label, NamedRows, block_of
 
 Format = Literal["csv", "jsonl", "parquet"]
 
-Batches = Generator[tuple[Batch, NamedRows]]
+Batches = Generator[tuple[BatchProblems, NamedRows]]
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
@@ -278,7 +278,7 @@ def _read_json_lines(source: Source, roles: Roles, longest_line: int) -> Batches
     name = source_name(source)
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
-            batch = Batch(name, "line", [number for number, _ in chunk])
+            batch = BatchProblems(name, "line", [number for number, _ in chunk])
             parsed: list[tuple[dict[str, float], Label, float]] = []
             for _, line in chunk:
                 try:
@@ -335,7 +335,7 @@ def _read_parquet(source: Source, roles: Roles) -> Batches:
             row = 0
             threads = isinstance(source, str | os.PathLike)  # which may not call a Python file
             for table in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=threads):
-                batch = Batch(name, "row", range(row, row + len(table)))
+                batch = BatchProblems(name, "row", range(row, row + len(table)))
                 columns = dict(zip(table.schema.names, table.columns, strict=True))
                 yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
                 row += len(table)
