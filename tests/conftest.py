@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract import support
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from yarrow import linear_model
 from yarrow.linear_model.base import LinearModel
@@ -23,6 +23,7 @@ from yarrow.parameters import parameters
 settings.register_profile(
     "yarrow",
     deadline=None,  # machines of others are slow
+    suppress_health_check=[HealthCheck.too_slow],  # so is making examples
     derandomize=True,  # a failure belongs to the change that was tested
     phases=[Phase.explicit, Phase.generate, Phase.target, Phase.shrink],
 )

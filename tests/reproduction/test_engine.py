@@ -160,7 +160,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path):
 
 
 def _wait_until_gone(pid: int) -> None:
-    for _ in range(100):
+    for _ in range(600):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:

@@ -80,7 +80,7 @@ def test_experts_are_the_settings_of_a_learner():
 def test_what_is_stable_comes_out_at_the_reduced_size(name, tmp_path):
     one = specs.named(name)
     assert len(one.cells(reduced=True)) < len(one.cells())
-    results = engine.reproduce(one, reduced=True, cache=tmp_path / "cache")
+    results = engine.reproduce(one, reduced=True, cache=tmp_path / "cache", workers=1)
     assert not results.failures, [failure.failure for failure in results.failures]
     written = pages.write(one, results, tmp_path / "pages", reduced=True)
     drawn = re.findall(r"!\[.*?\]\((.*?)\)", written.page.read_text())

@@ -50,7 +50,7 @@ def test_the_tasks_of_the_ranks_are_the_papers_hundred_digits_and_our_texts():
 @EACH
 def test_what_is_stable_comes_out_at_the_reduced_size(name, tmp_path):
     one = specs.named(name)
-    results = engine.reproduce(one, reduced=True, cache=tmp_path / "cache")
+    results = engine.reproduce(one, reduced=True, cache=tmp_path / "cache", workers=1)
     assert not results.failures, [failure.failure for failure in results.failures]
     written = pages.write(one, results, tmp_path / "pages", reduced=True)
     page = written.page.read_text()

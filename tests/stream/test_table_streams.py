@@ -50,7 +50,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch, format):
     monkeypatch.setattr(tabular, "_PARQUET_ROWS", 1000)
     record = {"y": 1, "n": 0.25, "c": "abc", "t": "some words of text"}
     peaks = []
-    for count in (20_000, 60_000):
+    for count in (6_000, 18_000):
         path = tmp_path / f"t.{format}"
         if format == "parquet":
             table = pa.Table.from_pylist([record] * 1000)
