@@ -172,20 +172,27 @@ def test_reading_while_classes_and_features_appear(multiclass, attempt, tmp_path
 def test_tables_of_other_learners_while_classes_appear(model, ask):
     """What each class gets, and which classes there are, must be of one moment."""
     model = model.clone().partial_fit(X[:3], [0, 1, 2])
-    done = threading.Event()
 
-    def learn():
-        try:
-            for i in range(150):
-                model.learn_one(ROWS[i], 3 + i)
-        finally:
-            done.set()
+    class Lock:
+        """As if another thread had waited for it, and then brought a row of a new class."""
 
-    def read():
-        while not done.is_set():
-            getattr(model, ask)(ROWS[0] if ask.endswith("one") else X[:2])
+        depth, comes, rows = 0, True, iter(range(3, 99))
 
-    run_together(learn, read, read)
+        def __enter__(self):
+            self.depth += 1
+
+        def __exit__(self, *_):
+            self.depth -= 1
+            if self.depth == 0 and self.comes:
+                self.comes = False
+                row = next(self.rows)
+                model.learn_one(ROWS[row], row)
+                self.comes = True
+
+    model._lock_ = Lock()
+    for _ in range(3):
+        getattr(model, ask)(ROWS[0] if ask.endswith("one") else X[:2])
+    assert len(model.classes_) > 5
 
 
 def test_a_rule_in_python_does_not_block_the_others():
