@@ -249,3 +249,23 @@ def test_pools_of_processes(busy):
     with multiprocessing.get_context("fork").Pool(2) as pool:
         parts = pool.starmap_async(_score, [(model, X[:30]), (model, X[30:])]).get(timeout=60)
     assert parts[0] + parts[1] == expected
+
+
+SHARED = {"linear": AROWClassifier(), "experts": HedgeClassifier(), "svd": OnlineSVD(3)}
+
+
+def _go_on(name):
+    """In a worker: learn and ask what it has from its parent, and not through a pickle."""
+    model = SHARED[name]
+    before = rows_learned(model)
+    learn(model, 10)
+    ask(model)
+    return before % 10 == 0 and rows_learned(model) == before + 10
+
+
+def test_pools_whose_workers_go_on_with_the_models_of_the_parent(busy):
+    for model in SHARED.values():
+        learn(model)
+    busy(*[lambda model=model: learn(model) for model in SHARED.values()])
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert all(pool.map_async(_go_on, [*SHARED] * 4).get(timeout=60))

@@ -13,6 +13,9 @@ from contract.support import as_dicts, classification
 
 import yarrow
 from yarrow import AROWClassifier, CustomClassifier, FOBOSClassifier, OGDRegressor, Perceptron
+from yarrow.bandit import BanditronClassifier
+from yarrow.experts import MixtureClassifier
+from yarrow.kernel import KernelPerceptron
 
 pytestmark = pytest.mark.threads
 
@@ -153,6 +156,43 @@ def test_reading_while_classes_and_features_appear(multiclass, attempt, tmp_path
             yarrow.load(tmp_path / "model")
 
     run_together(learn, read, save)
+
+
+@pytest.mark.parametrize(
+    ("model", "ask"),
+    [
+        (MixtureClassifier([AROWClassifier()]), "predict_proba"),
+        (MixtureClassifier([AROWClassifier()]), "predict_proba_one"),
+        (BanditronClassifier(), "decision_function"),
+        (KernelPerceptron(budget=5), "decision_function"),
+        (KernelPerceptron(budget=5), "predict"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_tables_of_other_learners_while_classes_appear(model, ask):
+    """What each class gets, and which classes there are, must be of one moment."""
+    model = model.clone().partial_fit(X[:3], [0, 1, 2])
+
+    class Lock:
+        """As if another thread had waited for it, and then brought a row of a new class."""
+
+        depth, comes, rows = 0, True, iter(range(3, 99))
+
+        def __enter__(self):
+            self.depth += 1
+
+        def __exit__(self, *_):
+            self.depth -= 1
+            if self.depth == 0 and self.comes:
+                self.comes = False
+                row = next(self.rows)
+                model.learn_one(ROWS[row], row)
+                self.comes = True
+
+    model._lock_ = Lock()
+    for _ in range(3):
+        getattr(model, ask)(ROWS[0] if ask.endswith("one") else X[:2])
+    assert len(model.classes_) > 5
 
 
 def test_a_rule_in_python_does_not_block_the_others():

@@ -18,6 +18,7 @@ from contract.support import as_dicts, classification
 import yarrow
 from yarrow import bandit, decomposition, experts, feedback, kernel
 from yarrow.decomposition.base import Decomposition
+from yarrow.errors import DataError
 from yarrow.estimator import Estimator
 
 X, LABELS = classification(90, 8, 3, seed=4)
@@ -151,3 +152,24 @@ def test_what_is_saved_while_others_learn_is_whole(cls, by_dict, tmp_path):
         for thread in threads:
             thread.join()
     assert not errors
+
+
+@pytest.mark.parametrize(
+    ("model", "row", "weight"),
+    [
+        (kernel.KernelPassiveAggressiveClassifier(variant="pa", fit_intercept=False), 1e-160, 1.0),
+        (kernel.KernelRegularizedPAClassifier(fit_intercept=False), 1e-160, 1.0),
+        (kernel.KernelAROWClassifier(r=1e-300), 1.0, 1e300),
+        (kernel.DUOLClassifier(), 1e300, 1.0),
+        (kernel.KernelPerceptron(), 1e300, 1.0),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Estimator) else "",
+)
+def test_kernel_learners_leave_no_trace_of_a_row_that_they_refuse(model, row, weight, tmp_path):
+    """Neither its class nor its count, and later rows are learned."""
+    model = model.clone({"kernel": "linear" if row < 1 else "rbf"}).partial_fit(X, LABELS)
+    before = content(model, tmp_path / "a")
+    with pytest.raises(DataError, match="too large"):
+        model.learn_one({3: row, 2: -row}, 7, weight)
+    assert content(model, tmp_path / "b") == before
+    model.partial_fit(X, LABELS)
