@@ -200,6 +200,20 @@ class Model {
     if (vocabulary.crowded()) prune();
   }
 
+  /// Gives back the room of features that no row has had, where these are most. Each class takes
+  /// room for all features, so that a far index and many classes would take gigabytes.
+  void drop_fresh_features() {
+    if (!state().votes.empty() || state().covariances.in_use() || state().groups.any()) return;
+    std::vector<Index> keep;
+    for (Index f = 0; f < vocabulary.size(); ++f)
+      if (!state().is_fresh(f)) keep.push_back(f);
+    if (2 * keep.size() > static_cast<std::size_t>(vocabulary.size())) return;
+    if (past_) past_->remember_all(vocabulary);
+    vocabulary.remap(keep);
+    state().drop_fresh(keep);
+    learner->rebuild();
+  }
+
   /// Makes room for the vocabulary, and for features numbered 0..n-1 if that is their name.
   void grow(std::size_t n) {
     if (hash_mask) return learner->grow_features(static_cast<std::size_t>(hash_mask) + 1);

@@ -49,6 +49,15 @@ class NumberedRows {
     return known(i);
   }
 
+  /// After a row with a new class: what had room with fewer classes may have none now. A look at
+  /// all features costs as much as room for more columns, which doubles each time, too.
+  void make_room_for_class() {
+    const Blocks<W>& blocks = model_.state().blocks;
+    const bool has_doubled = (blocks.columns() & (blocks.columns() - 1)) == 0;
+    if (is_numbered() && !model_.hash_mask && has_doubled && !has_room(blocks.features()))
+      model_.drop_fresh_features();
+  }
+
   /// For predicting: features that the model does not know are left out.
   Row<W> find(std::size_t i) {
     if (is_numbered()) {
@@ -157,6 +166,7 @@ class StreamLearner {
       throw Error("the label '" + utf8::shown(utf8::shortened(block.label_text[i])) +
                   "' is not a number");
     const Index names_before = model_.vocabulary.size();
+    const int classes_before = model_.classes.size();
     const Row<W> row = rows.learn(i);
     double prediction = 0;
     const double updates = model_.state().updates;
@@ -171,6 +181,7 @@ class StreamLearner {
     if (!learns_labels()) return add(account, row, 1, model_.state().updates == updates ? 1 : -1);
     if (is_told) prediction = model_.learner->last_prediction;
     count(block, i, row, prediction, account);
+    if (model_.classes.size() > classes_before) rows.make_room_for_class();
   }
 
   /// Whether the class of a row is what is written there, and not the number that was made of it.

@@ -75,6 +75,15 @@ struct FewFeatures {
     features.push_back(feature);
   }
 
+  /// The features have other numbers in the blocks: `keep` lists, ascending, what they were.
+  void renumber(const std::vector<Index>& keep) {
+    std::vector<Index> before;
+    before.swap(features);
+    table_.fill({});
+    for (const Index feature : before)
+      add_feature(static_cast<Index>(std::ranges::lower_bound(keep, feature) - keep.begin()));
+  }
+
   /// The values of known features; or of new ones as well, which are numbered as they come. Where
   /// deviations are given, features without one are passed over. Returns how many there are then.
   std::size_t find(const Row<W>& row, const W* values, const W* deviations, std::size_t stride,

@@ -105,6 +105,22 @@ class Blocks {
     features_ = keep.size();
   }
 
+  /// Whether a feature is as if no row had had it.
+  bool is_fresh(std::size_t feature) const {
+    const W* cells = first() + feature * stride();
+    for (std::size_t p = 0; p < planes_.size(); ++p) {
+      const auto initial = static_cast<W>(planes_[p].initial);
+      const bool is_own = p < own_;
+      if (!std::all_of(cells, cells + (is_own ? columns_ : 1), [=](W w) { return w == initial; }))
+        return false;
+      cells += is_own ? capacity_ : 1;
+    }
+    return true;
+  }
+
+  /// Gives back the room behind the last feature.
+  void shrink() { reserve(features_); }
+
   /// Makes room for more columns without moving the blocks for each. A plane is whole registers,
   /// except beside shared numbers: there all planes are walked as one.
   void reserve_columns(int columns) {

@@ -165,6 +165,20 @@ struct State : Scalars {
     if (extension) extension->keep_features(keep);
   }
 
+  /// Whether a feature may be forgotten and come back as it is.
+  bool is_fresh(Index feature) const {
+    return blocks.is_fresh(feature) && few.number_of(feature) == FewFeatures<W>::most;
+  }
+
+  /// The same, where all others are fresh: nothing else is forgotten, and their room is given back.
+  void drop_fresh(const std::vector<Index>& keep) {
+    FewFeatures<W> same = few;
+    same.renumber(keep);
+    keep_features(keep);
+    few = std::move(same);
+    blocks.shrink();
+  }
+
   double largest(std::size_t plane) const {
     double most = 0;
     const W* cells = blocks.data() + plane * blocks.capacity();

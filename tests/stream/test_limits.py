@@ -17,7 +17,7 @@ from yarrow import load
 from yarrow.bandit import BanditronClassifier
 from yarrow.errors import DataError
 from yarrow.kernel import KernelPassiveAggressiveClassifier
-from yarrow.linear_model import AROWClassifier, Perceptron, YarrowClassifier
+from yarrow.linear_model import AROWClassifier, Perceptron, RDAClassifier, YarrowClassifier
 from yarrow.online.core_stream import learn_stream
 from yarrow.stream.columns import Roles
 from yarrow.stream.csv_table import _check_header
@@ -114,6 +114,40 @@ def test_a_far_index_takes_the_room_of_one_and_changes_no_result(
             assert other.predict_one(row) == model.predict_one(row)
     for other in (by_dicts, again):
         assert weights(other) == weights(model)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+@pytest.mark.parametrize("learner", [AROWClassifier, Perceptron, YarrowClassifier, RDAClassifier])
+def test_a_far_index_and_many_classes_take_little(
+    learner: Any, multiclass: str, tmp_path: Path
+) -> None:
+    if learner is YarrowClassifier and multiclass == "top1":
+        pytest.skip("one-versus-rest only")
+    # So many places have room for two classes, and would take hundreds of megabytes for forty.
+    far = 1_200_000 if learner is not YarrowClassifier else 50_000
+    random = np.random.default_rng(0)
+    rows: list[dict[int, float]] = [{3: 1.5, far: 1.0}]
+    for _ in range(300):
+        indices = random.choice(30, 4, replace=False).tolist()
+        rows.append({index: round(float(random.normal()), 3) for index in indices})
+    labels = [i % min(2 + i // 5, 40) for i in range(len(rows))]
+    lines = [
+        f"{label} " + " ".join(f"{index}:{value}" for index, value in row.items()) + "\n"
+        for label, row in zip(labels, rows, strict=True)
+    ]
+    how: Any = {"format": "svmlight", "index_base": 0}
+    model = learned(learner(multiclass=multiclass), "".join(lines).encode(), **how)
+    assert len(model.feature_names_) <= 31
+    by_dicts = learner(multiclass=multiclass)
+    for row, label in zip(rows, labels, strict=True):
+        by_dicts.learn_one(row, label)
+    half = learned(learner(multiclass=multiclass), "".join(lines[:77]).encode(), **how)
+    half.save(tmp_path / "half.yarrow")
+    again = learned(load(tmp_path / "half.yarrow"), "".join(lines[77:]).encode(), **how)
+    for other in (by_dicts, again):
+        assert weights(other) == weights(model)
+        for row in rows:
+            assert other.predict_one(row) == model.predict_one(row)
 
 
 def weights(model: Any) -> dict[Any, list[float]]:
