@@ -96,18 +96,23 @@ std::vector<Votes<W>> restore_votes(SavedState& from, std::size_t columns, std::
   return votes;
 }
 
+/// Covariances only ever shrink, so none is beyond the variance that all began with: what one step
+/// may write beyond it is a rounding error, or a floor that is higher.
 inline void restore_covariances(Covariances& covariances, SavedState& from, std::size_t slots,
                                 std::size_t columns) {
   constexpr std::size_t queue_length = CovarianceMatrix::queue_length;
   const std::size_t size = CovarianceMatrix::saved_size(slots);
   const auto queued = from.values<double>("covariances_queued", {columns},
                                           Range::count(static_cast<double>(queue_length - 1)));
-  const auto matrices = from.values<double>("covariances", {columns, size});
+  const double most = 2 * std::max(covariances.initial(), 1e-30);
+  const auto matrices = from.values<double>("covariances", {columns, size},
+                                            {-std::max(most, std::sqrt(most)),
+                                             std::max(most, std::sqrt(most))});
   covariances.reset(columns, slots);
   for (std::size_t k = 0; k < columns; ++k) {
     const double* const own = matrices.data() + k * size;  // the variances come first
-    if (!std::all_of(own, own + slots, [](double v) { return v > 0; }))
-      SavedState::refuse("covariances", "has a variance that is not above 0");
+    if (!std::all_of(own, own + slots, [=](double v) { return v > 0 && v <= most; }))
+      SavedState::refuse("covariances", "has a variance out of range");
     covariances[static_cast<int>(k)].restore(own, slots, static_cast<std::size_t>(queued[k]));
   }
 }
@@ -128,7 +133,39 @@ inline void restore_factors(std::vector<Column>& to, SavedState& from, std::size
             static_cast<std::size_t>(factors[k])};
     at += static_cast<std::ptrdiff_t>(root.cells.size());
     for (std::size_t i = 0; i < root.size; ++i)
-      if (!(root.row(i)[i] > 0)) SavedState::refuse("factor_roots", "has no root of a matrix");
+      if (!(root.row(i)[i] >= 1)) SavedState::refuse("factor_roots", "has no root of a matrix");
+  }
+}
+
+/// Each root is that of I + U'D U, as far as rounding lets it be; factors to come are 0 so far.
+template <class W>
+void check_factors(const State<W>& state, bool average) {
+  const Blocks<W>& blocks = state.blocks;
+  const auto capacity = static_cast<std::size_t>(blocks.capacity());
+  const std::size_t first = 2 + average, planes = blocks.planes().size();
+  for (std::size_t k = 0; k < state.columns.size(); ++k) {
+    const TriangularRoot& root = state.columns[k].factor_root;
+    const std::size_t n = root.size;
+    std::vector<double> gram(n * n, 0), u(n);
+    for (std::size_t a = 0; a < n; ++a) gram[a * n + a] = 1;
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot) {
+      const W* const cell = blocks.data() + slot * blocks.stride() + k;
+      for (std::size_t a = 0; a < n; ++a) u[a] = cell[(first + a) * capacity];
+      for (std::size_t p = first + n; p < planes; ++p)
+        if (cell[p * capacity] != 0) SavedState::refuse("blocks", "has a factor too many");
+      for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b)
+          gram[a * n + b] += static_cast<double>(cell[capacity]) * u[a] * u[b];
+    }
+    const std::vector<double> square = root.square();
+    double trace = 0;
+    for (std::size_t a = 0; a < n; ++a) trace += gram[a * n + a];
+    for (std::size_t a = 0; a < n; ++a)
+      for (std::size_t b = 0; b < n; ++b) {
+        const double own = std::sqrt(gram[a * n + a]) * std::sqrt(gram[b * n + b]);
+        if (!(std::abs(square[a * n + b] - gram[a * n + b]) <= 1e-6 * own + 1e-12 * trace))
+          SavedState::refuse("factor_roots", "is not the root of its factors");
+      }
   }
 }
 
@@ -313,6 +350,7 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
   state.touched.forget();
   state.support.forget();
   restore_blocks(state.blocks, blocks);
+  if (loop == LoopKind::factored) check_factors(state, model.learner->recipe().average);
   if (!model.hash_mask) state.groups.truncate(0);
   model.grow(0);
   model.learner->rebuild();
