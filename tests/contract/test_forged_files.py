@@ -17,14 +17,12 @@ import yarrow
 from yarrow import linear_model, model_file
 from yarrow.errors import ModelFileError
 
-KINDS = ("model", "export", "kernel", "experts", "bandit", "feedback", "decomposition")
 
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", forging.KINDS)
 def test_forged_files_are_refused_or_work(kind: str) -> None:
-    contents = forging.chosen(f"{kind}:")
-    for number in range(max(300, len(contents))):
-        name, content = contents[number % len(contents)]
+    files = forging.files_of(kind)
+    for number in range(max(300, len(files))):
+        name, content = files[number % len(files)]
         rng = random.Random(number)
         try:
             forging.judge(forging.forged(content, rng), rng)
@@ -198,7 +196,7 @@ def test_numbers_may_stand_at_odd_addresses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["kernel", "decomposition"])
 def test_integers_are_no_fractions(kind: str, tmp_path: Path) -> None:
     """An array of integers in the place of fractions would lose what is learned next."""
-    for name, content in forging.chosen(f"{kind}:"):
+    for name, content in forging.files_of(kind):
         tensors, metadata = model_file.parse(name, bytearray(content))
         for key, array in tensors.items():
             if array.dtype.kind == "f":
