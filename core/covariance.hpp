@@ -182,7 +182,6 @@ class CovarianceMatrix {
 class Covariances {
  public:
   bool in_use() const { return in_use_; }
-  double initial() const { return initial_; }  ///< variance
   CovarianceMatrix& operator[](int column) { return columns_[column]; }
   const CovarianceMatrix& operator[](int column) const { return columns_[column]; }
 

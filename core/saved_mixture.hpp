@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "saved.hpp"
-#include "small_matrix.hpp"
 #include "state.hpp"
 
 // What the learner without settings keeps beside the blocks, as arrays of a state and back.

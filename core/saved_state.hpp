@@ -96,18 +96,18 @@ std::vector<Votes<W>> restore_votes(SavedState& from, std::size_t columns, std::
   return votes;
 }
 
-/// Covariances only ever shrink, so none is beyond the variance that all began with: what one step
-/// may write beyond it is a rounding error, or a floor that is higher.
-inline void restore_covariances(Covariances& covariances, SavedState& from, std::size_t slots,
-                                std::size_t columns) {
+/// Variances only ever shrink, or go back to what all began with; loops rely on it to see an
+/// overflow coming. What is beyond that is a rounding error, or the floor.
+inline double most_variance(double initial) { return 2 * std::max(initial, 1e-30); }
+
+inline void restore_covariances(Covariances& covariances, double initial, SavedState& from,
+                                std::size_t slots, std::size_t columns) {
   constexpr std::size_t queue_length = CovarianceMatrix::queue_length;
   const std::size_t size = CovarianceMatrix::saved_size(slots);
   const auto queued = from.values<double>("covariances_queued", {columns},
                                           Range::count(static_cast<double>(queue_length - 1)));
-  const double most = 2 * std::max(covariances.initial(), 1e-30);
-  const auto matrices = from.values<double>("covariances", {columns, size},
-                                            {-std::max(most, std::sqrt(most)),
-                                             std::max(most, std::sqrt(most))});
+  const double most = most_variance(initial), any = std::max(most, std::sqrt(most));
+  const auto matrices = from.values<double>("covariances", {columns, size}, {-any, any});
   covariances.reset(columns, slots);
   for (std::size_t k = 0; k < columns; ++k) {
     const double* const own = matrices.data() + k * size;  // the variances come first
@@ -282,8 +282,11 @@ void restore_blocks(Blocks<W>& blocks, const SavedArray& saved) {
     cells = aligned.data();
   }
   std::vector<Range> ranges;
-  for (const Plane& plane : blocks.planes())
-    ranges.push_back({plane.least(), static_cast<double>(std::numeric_limits<W>::max())});
+  for (const Plane& plane : blocks.planes()) {
+    Range range = {plane.least(), static_cast<double>(std::numeric_limits<W>::max())};
+    if (plane.initial > 0) range.most = std::min(range.most, most_variance(plane.initial));
+    ranges.push_back(range);
+  }
   const W* cell = cells;
   for (std::size_t slot = 0; slot < slots; ++slot)
     for (std::size_t p = 0; p < planes; ++p)
@@ -335,7 +338,8 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
     throw Error("the state's 'blocks' does not fit its number of classes");
   restore_names(model, from, slots - 1);
 
-  if (state.covariances.in_use()) restore_covariances(state.covariances, from, slots, columns);
+  if (state.covariances.in_use())
+    restore_covariances(state.covariances, state.blocks.planes()[1].initial, from, slots, columns);
   state.columns.assign(columns, {});
   for (const ColumnNumber& each : column_numbers) {
     if (each.is_newer && !from.has(each.name)) continue;

@@ -50,22 +50,6 @@ struct TriangularRoot {
   }
 };
 
-/// Whether a matrix, n x n, is symmetric and its eigenvalues not negative, up to `slack`.
-inline bool is_covariance(std::vector<double> a, std::size_t n, double slack) {
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (!(std::abs(a[i * n + j] - a[j * n + i]) <= slack)) return false;
-  for (std::size_t i = 0; i < n; ++i) {  // the lower triangle becomes the root of a + slack*I
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double sum =
-          a[i * n + j] - std::inner_product(&a[i * n], &a[i * n] + j, &a[j * n], 0.0);
-      if (i == j && !(sum + slack > 0)) return false;
-      a[i * n + j] = i == j ? std::sqrt(sum + slack) : sum / a[j * n + j];
-    }
-  }
-  return true;
-}
-
 /// Eigenvalues, largest first, and the vectors that belong to them, one behind the other.
 struct EigenSystem {
   std::vector<double> values, vectors;

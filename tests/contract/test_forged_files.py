@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import yarrow
-from yarrow import linear_model, model_file
+from yarrow import decomposition, linear_model, model_file
 from yarrow.errors import ModelFileError
 
 
@@ -170,6 +170,82 @@ def test_each_number_has_its_type_and_range(change: Any, says: str, tmp_path: Pa
     with pytest.raises(ModelFileError, match=says) as caught:
         yarrow.load(forged(tmp_path / "forged", model, change))
     assert str(tmp_path / "forged") in str(caught.value)
+
+
+def covariance_of(**settings: Any) -> Any:
+    return taught(linear_model.AROWClassifier(**settings))
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "says"),
+    [
+        (covariance_of(), ("blocks", (0, 1, 0), 3.0), "'blocks' has a number out of range"),
+        (covariance_of(covariance="full"), ("covariances", (0, 1), 1e300), "'covariances'"),
+        (covariance_of(covariance="full"), ("covariances", (0, -2), 1e9), "'covariances'"),
+        (covariance_of(covariance="factored"), ("factor_roots", 1, 1e300), "'factor_roots'"),
+        (covariance_of(covariance="factored"), ("factor_roots", 0, 0.5), "'factor_roots'"),
+        (covariance_of(covariance="factored", rank=30), ("blocks", (1, -1, 0), 1), "a factor too"),
+        (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 0), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 9), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("mixture", 10, 3.0), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("mixture", 0, 1e300), "'mixture'"),
+    ],
+)
+def test_covariances_are_what_learning_can_make_of_them(
+    model: Any, change: tuple[str, Any, float], says: str, tmp_path: Path
+) -> None:
+    """Loops rely on it: a variance that has grown would end in weights that are not finite."""
+    name, place, value = change
+
+    def put(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name][place] = value
+
+    with pytest.raises(ModelFileError, match=says):
+        yarrow.load(forged(tmp_path / "forged", model, put))
+
+
+def matrix(cls: Any, **settings: Any) -> Any:
+    rng = np.random.default_rng(0)
+    return cls(**settings).partial_fit(rng.integers(0, 5, size=(11, 5)).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "says"),
+    [
+        (matrix(decomposition.OnlineSVD, block_size=4), ("_basis", (4, 3), 2.0), "orthonormal"),
+        (matrix(decomposition.OnlineSVD, block_size=4), ("_waiting", (0, 0), 1e101), "_waiting"),
+        (matrix(decomposition.OnlineSVD, keep_left=True), ("_left", (0, 0), 1.5), "left vectors"),
+        (matrix(decomposition.OnlinePCA), ("_directions", (0, 0), 2.0), "orthonormal"),
+        (matrix(decomposition.OnlinePCA), ("_logs", 4, -1e100), "sum to 1"),
+        (matrix(decomposition.OnlineDictionaryLearning), ("_atoms", (0, 0), 2.0), "longer than 1"),
+        (matrix(decomposition.OnlineDictionaryLearning), ("_with_rows", (0, 0), 9.0), "its sums"),
+        (matrix(decomposition.OnlineLDA), ("_weights", (0, 0), 1e-320), "_weights"),
+        (matrix(decomposition.OnlineLDA), ("_waiting_values", 0, 1e101), "_waiting_values"),
+        (matrix(decomposition.OnlineHDP), ("_sticks", (0, 0), 1e-320), "its stick"),
+    ],
+)
+def test_decompositions_are_what_learning_can_make_of_them(
+    model: Any, change: tuple[str, Any, float], says: str, tmp_path: Path
+) -> None:
+    name, place, value = change
+
+    def put(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name][place] = value
+
+    with pytest.raises(ModelFileError, match=says):
+        yarrow.load(forged(tmp_path / "forged", model, put))
+
+
+def test_a_block_takes_the_room_of_its_rows(tmp_path: Path) -> None:
+    """However large a file says that blocks are."""
+    model = matrix(decomposition.OnlineSVD, block_size=4)
+
+    def claim(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["parameters"]["block_size"] = 2**53
+
+    loaded = yarrow.load(forged(tmp_path / "forged", model, claim))
+    loaded.partial_fit(np.ones((2, 5)))
+    assert loaded.n_rows_ == 13
 
 
 @pytest.mark.parametrize("metadata", [[], None, 7, "text"])

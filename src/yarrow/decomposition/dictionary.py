@@ -134,11 +134,11 @@ class OnlineDictionaryLearning(Blockwise):
         self._with_rows = self._with_rows * kept[:, None]
 
     def _expected(self) -> dict[str, schema.Schema]:
-        atoms, most = self.n_components, 1e250  # a sum of squares
+        atoms, most = self.n_components, LARGEST**2.5  # of sums of squares
         return super()._expected() | {
             "_atoms": numbers((atoms, "features"), -2, 2),
-            "_with_codes": numbers((atoms, atoms), -most, most),
-            "_with_rows": numbers((atoms, "features"), -most, most),
+            "_with_codes": schema.Array("f8", (atoms, atoms), -most, most),
+            "_with_rows": schema.Array("f8", (atoms, "features"), -most, most),
         }
 
     def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
