@@ -96,17 +96,46 @@ std::vector<Votes<W>> restore_votes(SavedState& from, std::size_t columns, std::
   return votes;
 }
 
+/// No vector is from the future, and each of them, the oldest in plane 1, has finite weights.
+template <class W>
+void check_votes(const State<W>& state, double intercept) {
+  const Blocks<W>& blocks = state.blocks;
+  for (std::size_t k = 0; k < state.votes.size(); ++k) {
+    const Votes<W>& votes = state.votes[k];
+    const double now = state.t + 1 + state.columns[k].memory;  // as VotedLoop counts
+    if (!(now > votes.first_born && (votes.born.empty() || now >= votes.born.back()) &&
+          now < 1e300))
+      SavedState::refuse("votes_born", "does not fit the number of rows");
+    std::vector<double> weights;
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+      weights.push_back(blocks.data()[slot * blocks.stride() + blocks.capacity() + k]);
+    const auto add = [&](std::size_t slot, double amount) {
+      weights[slot] += amount;
+      if (!(std::abs(weights[slot]) < std::numeric_limits<W>::max() / 8))
+        SavedState::refuse("votes_step", "makes weights that are not finite");
+    };
+    for (std::size_t i = 0; i < votes.size(); ++i) {
+      const Row<W> row = votes.row(i);
+      for (std::size_t j = 0; j < row.size; ++j)
+        add(row.index[j] + std::size_t{1}, votes.step[i] * row.value[j]);
+      add(0, votes.step[i] * intercept);
+    }
+  }
+}
+
 /// Variances only ever shrink, or go back to what all began with; loops rely on it to see an
 /// overflow coming. What is beyond that is a rounding error, or the floor.
 inline double most_variance(double initial) { return 2 * std::max(initial, 1e-30); }
 
+/// Of what stands beside the variances only the size is looked at: a step adds to it no more than
+/// the variances allow.
 inline void restore_covariances(Covariances& covariances, double initial, SavedState& from,
                                 std::size_t slots, std::size_t columns) {
   constexpr std::size_t queue_length = CovarianceMatrix::queue_length;
   const std::size_t size = CovarianceMatrix::saved_size(slots);
   const auto queued = from.values<double>("covariances_queued", {columns},
                                           Range::count(static_cast<double>(queue_length - 1)));
-  const double most = most_variance(initial), any = std::max(most, std::sqrt(most));
+  const double most = most_variance(initial), any = 1e6 * std::max(most, std::sqrt(most));
   const auto matrices = from.values<double>("covariances", {columns, size}, {-any, any});
   covariances.reset(columns, slots);
   for (std::size_t k = 0; k < columns; ++k) {
@@ -355,6 +384,7 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
   state.support.forget();
   restore_blocks(state.blocks, blocks);
   if (loop == LoopKind::factored) check_factors(state, model.learner->recipe().average);
+  if (loop == LoopKind::voted) check_votes(state, model.learner->intercept());
   if (!model.hash_mask) state.groups.truncate(0);
   model.grow(0);
   model.learner->rebuild();
