@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "forgetting.hpp"
 #include "model.hpp"
 #include "saved_mixture.hpp"
 
@@ -121,6 +122,17 @@ void check_votes(const State<W>& state, double intercept) {
       add(0, votes.step[i] * intercept);
     }
   }
+}
+
+/// The times of last visits, where variances age by rows, are whole numbers and past.
+template <class W>
+void check_times(const State<W>& state) {
+  const Blocks<W>& blocks = state.blocks;
+  const Range past = Range::count(Clock::at(state.t));
+  for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+    for (int k = 0; k < blocks.columns(); ++k)
+      if (!past.has(blocks.data()[slot * blocks.stride() + 2 * blocks.capacity() + k]))
+        SavedState::refuse("blocks", "has the time of a visit that has not been");
 }
 
 /// Variances only ever shrink, or go back to what all began with; loops rely on it to see an
@@ -384,6 +396,7 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
   state.support.forget();
   restore_blocks(state.blocks, blocks);
   if (loop == LoopKind::factored) check_factors(state, model.learner->recipe().average);
+  if (loop == LoopKind::fading_rows || loop == LoopKind::projected_fading_rows) check_times(state);
   if (loop == LoopKind::voted) check_votes(state, model.learner->intercept());
   if (!model.hash_mask) state.groups.truncate(0);
   model.grow(0);

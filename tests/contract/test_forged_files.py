@@ -180,6 +180,18 @@ def covariance_of(**settings: Any) -> Any:
     ("model", "change", "says"),
     [
         (covariance_of(), ("blocks", (0, 1, 0), 3.0), "'blocks' has a number out of range"),
+        (
+            taught(linear_model.ForgettingAROWClassifier(clock="rows")),
+            ("blocks", (1, 2, 0), 31),
+            "visit that has not been",
+        ),
+        (
+            taught(linear_model.ForgettingAROWClassifier(clock="rows")),
+            ("blocks", (1, 2, 0), 0.5),
+            "visit that has not been",
+        ),
+        (taught(linear_model.VotedPerceptron()), ("column_memory", 0, -99), "number of rows"),
+        (taught(linear_model.VotedPerceptron()), ("votes_step", 0, 1e300), "not finite"),
         (covariance_of(covariance="full"), ("covariances", (0, 1), 1e300), "'covariances'"),
         (covariance_of(covariance="full"), ("covariances", (0, -2), 1e9), "'covariances'"),
         (covariance_of(covariance="factored"), ("factor_roots", 1, 1e300), "'factor_roots'"),
