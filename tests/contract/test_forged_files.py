@@ -226,7 +226,11 @@ def matrix(cls: Any, **settings: Any) -> Any:
     [
         (matrix(decomposition.OnlineSVD, block_size=4), ("_basis", (4, 3), 2.0), "orthonormal"),
         (matrix(decomposition.OnlineSVD, block_size=4), ("_waiting", (0, 0), 1e101), "_waiting"),
-        (matrix(decomposition.OnlineSVD, block_size=4, keep_left=True), ("_left", (0, 0), 1.5), "left vectors"),
+        (
+            matrix(decomposition.OnlineSVD, block_size=4, keep_left=True),
+            ("_left", (0, 0), 1.5),
+            "left vectors",
+        ),
         (matrix(decomposition.OnlinePCA), ("_directions", (0, 0), 2.0), "orthonormal"),
         (matrix(decomposition.OnlinePCA), ("_logs", 4, -1e100), "sum to 1"),
         (matrix(decomposition.OnlineDictionaryLearning), ("_atoms", (0, 0), 2.0), "longer than 1"),

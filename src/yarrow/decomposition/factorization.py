@@ -35,9 +35,7 @@ class Factorization(Stored):
         default=0.1, doc="Size of a step of the factors.", above=0, at_most=1e50
     )
     l2: float = number(default=0.02, doc="How much a step shrinks what it changes.", at_least=0)
-    scale: float = number(
-        default=0.1, doc="Spread of the first factors.", at_least=0, at_most=1e50
-    )
+    scale: float = number(default=0.1, doc="Spread of the first factors.", at_least=0, at_most=1e50)
     seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)

@@ -25,7 +25,6 @@ from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
 from yarrow.stream.arrays import check_finite, place_of
 
-
 #: a file may claim any number of rows that hold no number, and learning makes room for each
 _MOST_EMPTY = 10**6
 
