@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gives the readers of svmlight and VW text, and what restores a saved state, inputs that libFuzzer
 # makes, under AddressSanitizer and UBSan, then replays all it found through the same code built by
-# g++; then changes model files of every kind (tests/forging.py). Each part takes so many seconds
+# g++; then changes model files of every kind (tests/forging). Each part takes so many seconds
 # (60). What it finds is kept in build/fuzz, so that the next run goes on from there.
 # `make fuzz` prepares .venv and calls this; ARGS=900 makes it an hour.
 set -euo pipefail
@@ -33,4 +33,4 @@ for part in text_svmlight text_vw saved_state; do
     echo "$part by g++: $("$kept.replay" "$kept" "$seeds") replayed, no failure"
   fi
 done
-.venv/bin/python tests/forging.py --seconds "$seconds"
+PYTHONPATH=tests .venv/bin/python -m forging --seconds "$seconds"

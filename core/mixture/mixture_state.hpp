@@ -60,12 +60,14 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
   const auto covariance = from.values<W>("full_covariance", {size, size});
   for (std::size_t k = 0; k < columns; ++k)
     std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
-  for (std::size_t i = 0; i < size; ++i) {
-    if (covariance[i * size + i] < 0)
-      SavedState::refuse("full_covariance", "has a negative variance");
+  // It shrinks from 1 on; float32 adds some errors.
+  const auto is_small = [](W cell) { return std::abs(cell) <= W{1.001}; };
+  if (!std::all_of(covariance.begin(), covariance.end(), is_small) ||
+      !is_covariance({covariance.begin(), covariance.end()}, size, 1e-4))
+    SavedState::refuse("full_covariance", "is no covariance");
+  for (std::size_t i = 0; i < size; ++i)
     std::copy_n(covariance.begin() + i * size, size,
                 few.full.covariance.begin() + i * few.full.line());
-  }
 }
 
 template <class W>
@@ -135,8 +137,17 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     };
     read(mixture.mean);
     for (std::size_t e = 0; e < experts; ++e) read(mixture.covariance[e]);
-    for (std::size_t e = 0; e < experts; ++e)  // a silent expert's variance is 0
-      if (mixture.covariance[e][e] < 0) SavedState::refuse("mixture", "has a negative variance");
+    std::vector<double> covariance;  // a silent expert's variance is 0
+    double largest = 0;
+    for (std::size_t e = 0; e < experts; ++e) {
+      const Mixture::Numbers& line = mixture.covariance[e];
+      covariance.insert(covariance.end(), line.begin(), line.begin() + experts);
+      largest = std::max(largest, line[e]);
+    }
+    if (!(largest < 1e15) || !is_covariance(covariance, experts, 1e-9 * largest))
+      SavedState::refuse("mixture", "has no covariance");
+    for (const double number_of : mixture.mean)
+      if (!(std::abs(number_of) < 1e15)) SavedState::refuse("mixture", "has a number out of range");
     for (double* count : {&counted, &visits, &weight}) {
       if (*number < 0) SavedState::refuse("mixture", "has a negative count");
       *count = *number++;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -72,6 +73,21 @@ struct Range {
   /// A number of rows: a double counts exactly up to here.
   static Range count(double most = 0x1p53) { return {0, most, true}; }
 };
+
+/// Whether a matrix, n x n, is symmetric and its eigenvalues are not negative, up to `slack`.
+inline bool is_covariance(std::vector<double> a, std::size_t n, double slack) {
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (!(std::abs(a[i * n + j] - a[j * n + i]) <= slack)) return false;
+  for (std::size_t i = 0; i < n; ++i)  // the lower triangle becomes the root of a + slack*I
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double* const row = &a[i * n];
+      const double rest = row[j] - std::inner_product(row, row + j, &a[j * n], 0.0);
+      if (i == j && !(rest + slack > 0)) return false;
+      a[i * n + j] = i == j ? std::sqrt(rest + slack) : rest / a[j * n + j];
+    }
+  return true;
+}
 
 class SavedState {
  public:

@@ -14,17 +14,15 @@ import numpy as np
 import pytest
 
 import yarrow
-from yarrow import linear_model, model_file
+from yarrow import decomposition, linear_model, model_file
 from yarrow.errors import ModelFileError
 
-KINDS = ("model", "export", "kernel", "experts", "bandit", "feedback", "decomposition")
 
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", forging.KINDS)
 def test_forged_files_are_refused_or_work(kind: str) -> None:
-    contents = forging.chosen(f"{kind}:")
-    for number in range(max(300, len(contents))):
-        name, content = contents[number % len(contents)]
+    files = forging.files_of(kind)
+    for number in range(max(300, len(files))):
+        name, content = files[number % len(files)]
         rng = random.Random(number)
         try:
             forging.judge(forging.forged(content, rng), rng)
@@ -174,6 +172,98 @@ def test_each_number_has_its_type_and_range(change: Any, says: str, tmp_path: Pa
     assert str(tmp_path / "forged") in str(caught.value)
 
 
+def covariance_of(**settings: Any) -> Any:
+    return taught(linear_model.AROWClassifier(**settings))
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "says"),
+    [
+        (covariance_of(), ("blocks", (0, 1, 0), 3.0), "'blocks' has a number out of range"),
+        (
+            taught(linear_model.ForgettingAROWClassifier(clock="rows")),
+            ("blocks", (1, 2, 0), 31),
+            "visit that has not been",
+        ),
+        (
+            taught(linear_model.ForgettingAROWClassifier(clock="rows")),
+            ("blocks", (1, 2, 0), 0.5),
+            "visit that has not been",
+        ),
+        (taught(linear_model.VotedPerceptron()), ("column_memory", 0, -99), "number of rows"),
+        (taught(linear_model.VotedPerceptron()), ("votes_step", 0, 1e300), "not finite"),
+        (covariance_of(covariance="full"), ("covariances", (0, 1), 1e300), "'covariances'"),
+        (covariance_of(covariance="full"), ("covariances", (0, -2), 1e9), "'covariances'"),
+        (covariance_of(covariance="factored"), ("factor_roots", 1, 1e300), "'factor_roots'"),
+        (covariance_of(covariance="factored"), ("factor_roots", 0, 0.5), "'factor_roots'"),
+        (covariance_of(covariance="factored", rank=30), ("blocks", (1, -1, 0), 1), "a factor too"),
+        (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 0), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 9), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("mixture", 10, 3.0), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("mixture", 0, 1e300), "'mixture'"),
+    ],
+)
+def test_covariances_are_what_learning_can_make_of_them(
+    model: Any, change: tuple[str, Any, float], says: str, tmp_path: Path
+) -> None:
+    """Loops rely on it: a variance that has grown would end in weights that are not finite."""
+    name, place, value = change
+
+    def put(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name][place] = value
+
+    with pytest.raises(ModelFileError, match=says):
+        yarrow.load(forged(tmp_path / "forged", model, put))
+
+
+def matrix(cls: Any, **settings: Any) -> Any:
+    rng = np.random.default_rng(0)
+    return cls(**settings).partial_fit(rng.integers(0, 5, size=(11, 5)).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "says"),
+    [
+        (matrix(decomposition.OnlineSVD, block_size=4), ("_basis", (4, 3), 2.0), "orthonormal"),
+        (matrix(decomposition.OnlineSVD, block_size=4), ("_waiting", (0, 0), 1e101), "_waiting"),
+        (
+            matrix(decomposition.OnlineSVD, block_size=4, keep_left=True),
+            ("_left", (0, 0), 1.5),
+            "left vectors",
+        ),
+        (matrix(decomposition.OnlinePCA), ("_directions", (0, 0), 2.0), "orthonormal"),
+        (matrix(decomposition.OnlinePCA), ("_logs", 4, -1e100), "sum to 1"),
+        (matrix(decomposition.OnlineDictionaryLearning), ("_atoms", (0, 0), 2.0), "longer than 1"),
+        (matrix(decomposition.OnlineDictionaryLearning), ("_with_rows", (0, 0), 9.0), "its sums"),
+        (matrix(decomposition.OnlineLDA), ("_weights", (0, 0), 1e-320), "_weights"),
+        (matrix(decomposition.OnlineLDA), ("_waiting_values", 0, 1e101), "_waiting_values"),
+        (matrix(decomposition.OnlineHDP), ("_sticks", (0, 0), 1e-320), "its stick"),
+    ],
+)
+def test_decompositions_are_what_learning_can_make_of_them(
+    model: Any, change: tuple[str, Any, float], says: str, tmp_path: Path
+) -> None:
+    name, place, value = change
+
+    def put(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name][place] = value
+
+    with pytest.raises(ModelFileError, match=says):
+        yarrow.load(forged(tmp_path / "forged", model, put))
+
+
+def test_a_block_takes_the_room_of_its_rows(tmp_path: Path) -> None:
+    """However large a file says that blocks are."""
+    model = matrix(decomposition.OnlineSVD, block_size=4)
+
+    def claim(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["parameters"]["block_size"] = 2**53
+
+    loaded = yarrow.load(forged(tmp_path / "forged", model, claim))
+    loaded.partial_fit(np.ones((2, 5)))
+    assert loaded.n_rows_ == 13
+
+
 @pytest.mark.parametrize("metadata", [[], None, 7, "text"])
 def test_metadata_is_an_object(metadata: Any, tmp_path: Path) -> None:
     path = tmp_path / "forged"
@@ -198,7 +288,7 @@ def test_numbers_may_stand_at_odd_addresses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["kernel", "decomposition"])
 def test_integers_are_no_fractions(kind: str, tmp_path: Path) -> None:
     """An array of integers in the place of fractions would lose what is learned next."""
-    for name, content in forging.chosen(f"{kind}:"):
+    for name, content in forging.files_of(kind):
         tensors, metadata = model_file.parse(name, bytearray(content))
         for key, array in tensors.items():
             if array.dtype.kind == "f":

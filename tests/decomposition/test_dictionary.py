@@ -96,3 +96,11 @@ def test_zero_rows_have_zero_codes():
     model = OnlineDictionaryLearning(n_components=3).fit(np.zeros((5, 4)))
     np.testing.assert_array_equal(model.transform(np.zeros((2, 4))), np.zeros((2, 3)))
     assert model.inverse_transform(np.zeros((2, 3))).shape == (2, 4)
+
+
+def test_large_rows_can_be_saved(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(20, 4)) * 1e90
+    model = OnlineDictionaryLearning(3, block_size=5).fit(rows)
+    model.save(tmp_path / "model")
+    loaded = OnlineDictionaryLearning.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.components_, model.components_)

@@ -184,3 +184,21 @@ def test_what_is_no_name_leaves_no_trace():
     with pytest.raises(DataError, match="sparse matrix"):
         model.partial_fit(csr_matrix([[1.0, 2.0]]), [1])
     assert (model.predict([["a", "x"], ["b", "y"]]).tolist(), model.n_rows_) == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        OnlineMatrixFactorization(2, l2=1e6, bias_rate=1e6),
+        OnlineMatrixFactorization(2, l2=1e300, bias_rate=1e300),
+        OnlineMatrixFactorization(2, scale=1e50, learning_rate=1e50),
+        OnlineRankMF(2, learning_rate=100.0, l2=1e300),
+        OnlineRankMF(2, learning_rate=1e50, scale=1e50),
+    ],
+)
+def test_extreme_parameters_stay_finite(model, tmp_path):
+    for i in range(400):
+        model.learn_one({"user": i % 3, "item": i % 7}, i % 5)
+    assert np.isfinite(model.predict([[0, 1], [2, 5]])).all()
+    model.save(tmp_path / "model")
+    type(model).load(tmp_path / "model")

@@ -131,3 +131,21 @@ def test_real_documents_within_two_percent_of_scikit_learn():
     model._weights = np.ascontiguousarray(start.T)  # that of the other: chance matters much
     model.partial_fit(X)
     assert model.perplexity(unseen) < 1.02 * twin.perplexity(unseen)
+
+
+def test_priors_may_be_whole_numbers():
+    rows = np.random.default_rng(0).integers(0, 4, (30, 6))
+    whole, real = (OnlineLDA(3, alpha=a, block_size=7).fit(rows) for a in (1, 1.0))
+    np.testing.assert_array_equal(whole.transform(rows), real.transform(rows))
+
+
+def test_a_word_that_no_topic_has_any_more_stays_finite():
+    """Of a small prior's expected logarithm, the exponential is 0."""
+    model = OnlineLDA(2, eta=1e-3, block_size=1, learning_offset=1.0)
+    model.learn_one({"rare": 1, "common": 1})
+    for _ in range(60):
+        model.learn_one({"common": 3})
+    shares = model.transform_one({"rare": 2})
+    assert sum(shares.values()) == pytest.approx(1)
+    model.learn_one({"rare": 2})
+    assert np.isfinite(model.components_).all()

@@ -185,3 +185,11 @@ def test_changing_the_block_size_loses_no_row(X):
 def test_centred_with_left_vectors_is_refused(X):
     with pytest.raises(ParameterError, match="center=False"):
         OnlineSVD(center=True, keep_left=True).fit(X)
+
+
+def test_there_are_no_more_directions_than_features():
+    """Without a threshold rounding errors would be directions, too."""
+    rows = np.random.default_rng(0).normal(size=(40, 5))
+    model = OnlineSVD(rank=12, threshold=0.0, block_size=4).fit(rows)
+    assert model.components_.shape == (5, 5)
+    assert_is_svd_of(model, rows)

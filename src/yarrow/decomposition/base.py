@@ -287,7 +287,7 @@ class Blockwise(Decomposition):
     def _expected(self) -> dict[str, schema.Schema]:
         least = -math.inf if self._takes_negative else 0.0
         return super()._expected() | {
-            "_waiting_values": numbers(("values",), at_least=least),
+            "_waiting_values": numbers(("values",), max(least, -LARGEST), LARGEST),
             "_waiting_columns": schema.Array("i8", ("values",), at_least=0),
             "_waiting_begins": schema.Array("i8", (None,), at_least=0),
             **dict.fromkeys(("_n_rows", "_n_blocks"), schema.Whole(at_most=2**53)),
@@ -327,6 +327,12 @@ def _stacked(first: Any, then: Any) -> Any:
 def dense(rows: Any) -> Floats:
     """Return rows as a dense array."""
     return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def is_orthonormal(basis: Floats) -> bool:
+    """Whether the rows of a basis are orthogonal and of length 1, up to rounding."""
+    products = basis @ basis.T
+    return bool(np.abs(products - np.eye(len(basis))).max(initial=0.0) <= 1e-6)
 
 
 def flipped(basis: Floats) -> tuple[Floats, Floats]:

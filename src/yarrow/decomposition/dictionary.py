@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
 from yarrow import schema
-from yarrow.decomposition.base import Blockwise, Floats, dense
+from yarrow.decomposition.base import LARGEST, Blockwise, Floats, dense
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, missing_dependency
+from yarrow.errors import DataError, ModelFileError, missing_dependency
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -55,7 +56,7 @@ class OnlineDictionaryLearning(Blockwise):
         at_least=0,
     )
     max_sweeps: int = integer(
-        default=5, doc="Most rounds over all atoms after a block.", at_least=1
+        default=5, doc="Most rounds over all atoms after a block.", at_least=1, at_most=10_000
     )
     seed: int = integer(default=0, doc="Of the rows that replace unused atoms.", at_least=0)
 
@@ -133,12 +134,27 @@ class OnlineDictionaryLearning(Blockwise):
         self._with_rows = self._with_rows * kept[:, None]
 
     def _expected(self) -> dict[str, schema.Schema]:
-        atoms = self.n_components
+        atoms, most = self.n_components, LARGEST**2.5  # of sums of squares
         return super()._expected() | {
-            "_atoms": numbers((atoms, "features")),
-            "_with_codes": numbers((atoms, atoms)),
-            "_with_rows": numbers((atoms, "features")),
+            "_atoms": numbers((atoms, "features"), -2, 2),
+            "_with_codes": schema.Array("f8", (atoms, atoms), -most, most),
+            "_with_rows": schema.Array("f8", (atoms, "features"), -most, most),
         }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not (np.linalg.norm(state["_atoms"], axis=1) <= 1 + 1e-6).all():
+            raise ModelFileError("an atom is longer than 1")
+        # No sum of products is larger than the sums of squares allow (Cauchy and Schwarz).
+        squares = np.diagonal(state["_with_codes"])
+        if not (squares >= 0).all():
+            raise ModelFileError("a sum of squares is negative")
+        codes = np.sqrt(squares)
+        rows = LARGEST * np.sqrt(state["_n_rows"])
+        for sums, most in (("_with_codes", np.outer(codes, codes)), ("_with_rows", codes * rows)):
+            most = most.reshape(len(codes), -1) * (1 + 1e-6) + 1e-30
+            if not (np.abs(state[sums]) <= most).all():
+                raise ModelFileError("its sums do not belong to codes of rows")
 
     # -- using it --------------------------------------------------------------------------------
 

@@ -31,9 +31,11 @@ class Factorization(Stored):
     """
 
     n_factors: int = integer(default=10, doc="Factors of a user, and of an item.", at_least=1)
-    learning_rate: float = number(default=0.1, doc="Size of a step of the factors.", above=0)
+    learning_rate: float = number(
+        default=0.1, doc="Size of a step of the factors.", above=0, at_most=1e50
+    )
     l2: float = number(default=0.02, doc="How much a step shrinks what it changes.", at_least=0)
-    scale: float = number(default=0.1, doc="Spread of the first factors.", at_least=0)
+    scale: float = number(default=0.1, doc="Spread of the first factors.", at_least=0, at_most=1e50)
     seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
@@ -167,6 +169,10 @@ class Factorization(Stored):
             scores = np.array([self._score(row, item) for item in range(len(names))])
         return [names[j] for j in np.argsort(-scores, kind="stable")[:n_items].tolist()]
 
+    def _shrink(self, rate: float) -> float:
+        """What a step shrinks by, never beyond 0."""
+        return min(self.l2, 1 / rate) if rate else self.l2
+
     def _learn_pair(self, user: Hashable, item: Hashable, rating: float) -> None:
         users, items = self._users, self._items
         rows = users.setdefault(user, len(users)), items.setdefault(item, len(items))
@@ -203,13 +209,13 @@ class Factorization(Stored):
             "_items": Places("items"),
             "_n_rows": schema.Whole(at_most=2**53),
             # There is room for more than there are.
-            "_user_factors": numbers(("room for users", self.n_factors)),
-            "_item_factors": numbers(("room for items", self.n_factors)),
+            "_user_factors": numbers(("room for users", self.n_factors), -LARGEST, LARGEST),
+            "_item_factors": numbers(("room for items", self.n_factors), -LARGEST, LARGEST),
         }
 
     def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
         for names in ("users", "items"):
-            if sizes[names] > sizes[f"room for {names}"]:
+            if not 1 <= sizes[names] <= sizes[f"room for {names}"]:
                 raise ModelFileError("not every user and item has factors of its own")
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -243,7 +249,7 @@ class OnlineMatrixFactorization(Factorization):
     """
 
     bias_rate: float = number(
-        default=0.3, doc="Step n of a bias is this over the root of n + 3.", at_least=0
+        default=0.3, doc="Step n of a bias is this over the root of n + 3, at most 1.", at_least=0
     )
 
     _of_users: ClassVar[tuple[str, ...]] = ("_user_factors", "_user_biases")
@@ -269,12 +275,14 @@ class OnlineMatrixFactorization(Factorization):
         error = rating - (self._mean + bias[0] + other[0] + float(mine @ its))
         for own in (bias, other):
             own[1] += 1
-            own[0] += self.bias_rate / math.sqrt(own[1] + 3) * (error - self.l2 * own[0])
+            step = min(self.bias_rate / math.sqrt(own[1] + 3), 1.0)
+            own[0] += step * (error - self._shrink(step) * own[0])
         # No step may go beyond the rating that it aims at: factors and errors can be large.
         reach = max(float(mine @ mine + its @ its), abs(error))
         rate = self.learning_rate / max(1.0, self.learning_rate * reach)
-        change = rate * (error * its - self.l2 * mine)
-        its += rate * (error * mine - self.l2 * its)
+        l2 = self._shrink(rate)
+        change = rate * (error * its - l2 * mine)
+        its += rate * (error * mine - l2 * its)
         mine += change
         self._mean += (rating - self._mean) / self._n_rows
         self._low, self._high = min(self._low, rating), max(self._high, rating)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from yarrow import schema
 from yarrow.decomposition.base import Floats
 from yarrow.decomposition.stored import numbers
-from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, words_of
+from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, prior, words_of
+from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -53,7 +55,9 @@ class OnlineHDP(TopicModel):
     """
 
     n_components: int = integer(default=50, doc="Most topics (T).", at_least=1)
-    n_document_topics: int = integer(default=10, doc="Most topics of a document (K).", at_least=1)
+    n_document_topics: int = integer(
+        default=10, doc="Most topics of a document (K).", at_least=1, at_most=10_000
+    )
     alpha: float = number(default=1.0, doc="Concentration of a document's topics.", above=0)
     gamma: float = number(default=1.0, doc="Concentration of the list of topics.", above=0)
     eta: float = number(default=0.01, doc="Prior of a word in a topic.", above=0)
@@ -65,7 +69,9 @@ class OnlineHDP(TopicModel):
     total_rows: int | None = integer(
         default=None, doc="Documents of the whole stream; None: those so far.", at_least=1
     )
-    max_rounds: int = integer(default=50, doc="Most rounds for a document's topics.", at_least=4)
+    max_rounds: int = integer(
+        default=50, doc="Most rounds for a document's topics.", at_least=4, at_most=10_000
+    )
     tolerance: float = number(
         default=0.05,
         doc="A document is done when a smaller part of its words changes its topic.",
@@ -102,7 +108,7 @@ class OnlineHDP(TopicModel):
                 document = self._infer(logs[places], amounts, shares)
                 uses += document.topics.sum(axis=0)
                 found[places] += (document.words * amounts[:, None]) @ document.topics
-        weights = (1 - rate) * self._weights + rate * self.eta
+        weights = (1 - rate) * self._weights + rate * prior(self.eta)
         weights[words] += rate * scale * found
         self._weights = weights
         self._uses = (1 - rate) * self._uses + rate * scale * uses
@@ -140,6 +146,11 @@ class OnlineHDP(TopicModel):
             "_sticks": numbers((2, self.n_components - 1), at_least=TINY),
             "_uses": numbers((self.n_components,), at_least=0),
         }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not (state["_sticks"][0] >= 1).all():
+            raise ModelFileError("a part of its stick is smaller than its prior")
 
     # -- using it --------------------------------------------------------------------------------
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from yarrow.decomposition.base import Floats
-from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, words_of
+from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, prior, words_of
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
 
+_UNLIKELY = -300  # the logarithm of a chance that a count may be divided by
 _IN_CACHE = 1 << 17  # numbers of a group of documents: few enough to stay near the processor
 
 
@@ -55,7 +56,9 @@ class OnlineLDA(TopicModel):
     total_rows: int | None = integer(
         default=None, doc="Documents of the whole stream; None: those so far.", at_least=1
     )
-    max_rounds: int = integer(default=100, doc="Most rounds for a document's topics.", at_least=1)
+    max_rounds: int = integer(
+        default=100, doc="Most rounds for a document's topics.", at_least=1, at_most=10_000
+    )
     tolerance: float = number(
         default=1e-3, doc="A document is done when its topics change less on average.", at_least=0
     )
@@ -63,11 +66,11 @@ class OnlineLDA(TopicModel):
 
     @property
     def _prior(self) -> float:
-        return 1 / self.n_components if self.alpha is None else self.alpha
+        return prior(1 / self.n_components if self.alpha is None else self.alpha)
 
     @property
     def _word_prior(self) -> float:
-        return 1 / self.n_components if self.eta is None else self.eta
+        return prior(1 / self.n_components if self.eta is None else self.eta)
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -93,7 +96,8 @@ class OnlineLDA(TopicModel):
     def _likely(self, words: Any) -> Floats:
         """The exponential of the expected logarithm of the words' chances in each topic."""
         totals = self._weights.sum(axis=0)
-        likely: Floats = np.exp(expected_logs(self._weights[words], totals))
+        logs = expected_logs(self._weights[words], totals)
+        likely: Floats = np.exp(np.maximum(logs, _UNLIKELY))
         return likely
 
     def _shares(self, counts: Any, likely: Floats, start: Floats | None = None) -> Floats:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
 from yarrow import schema
-from yarrow.decomposition.base import Decomposition, Floats, dense, flipped
+from yarrow.decomposition.base import Decomposition, Floats, dense, flipped, is_orthonormal
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, not_fitted
+from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -143,11 +144,18 @@ class OnlinePCA(Decomposition):
 
     def _expected(self) -> dict[str, schema.Schema]:
         return super()._expected() | {
-            "_directions": numbers(("features", "features")),
-            "_logs": numbers(("features",), at_most=0),
+            "_directions": numbers(("features", "features"), -2, 2),
+            "_logs": numbers(("features",), at_most=1e-9),
             "_loss": schema.Number(at_least=0),
             "_n_rows": schema.Whole(at_most=2**53),
         }
+
+    def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not is_orthonormal(state["_directions"]):
+            raise ModelFileError("its directions are not orthonormal")
+        if sizes["features"] and not abs(np.exp(state["_logs"]).sum() - 1) <= 1e-6:
+            raise ModelFileError("its uncertainties do not sum to 1")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
 from yarrow import schema
-from yarrow.decomposition.base import Floats
+from yarrow.decomposition.base import LARGEST, Floats
 from yarrow.decomposition.factorization import Factorization
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import ModelFileError
@@ -100,9 +100,13 @@ class OnlineRankMF(Factorization):
         mine, its = self._user_factors[user], self._item_factors[items]
         slopes = _chances(its @ mine + self._item_biases[items]) - _chances(ratings)
         rate = self.learning_rate
-        self._item_factors[items] -= rate * (np.outer(slopes, mine) + self.l2 * its)
-        self._item_biases[items] -= rate * (slopes + self.l2 * self._item_biases[items])
-        mine -= rate * (slopes @ its + self.l2 * mine)
+        l2 = self._shrink(rate)
+        self._item_factors[items] -= rate * (np.outer(slopes, mine) + l2 * its)
+        self._item_biases[items] -= rate * (slopes + l2 * self._item_biases[items])
+        mine -= rate * (slopes @ its + l2 * mine)
+        if rate > 1:  # such steps may go ever farther
+            for numbers in (self._item_factors, self._item_biases, mine):
+                np.clip(numbers, -LARGEST, LARGEST, out=numbers)
 
     def _score(self, user: int | None, item: int | None) -> float:
         if item is None:

@@ -9,7 +9,14 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from yarrow import schema
-from yarrow.decomposition.base import Decomposition, Floats, dense, flipped
+from yarrow.decomposition.base import (
+    LARGEST,
+    Decomposition,
+    Floats,
+    dense,
+    flipped,
+    is_orthonormal,
+)
 from yarrow.decomposition.factors import Factors, by_squares, fill, orthonormal
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
@@ -17,6 +24,9 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
 from yarrow.stream.arrays import check_finite, place_of
+
+#: a file may claim any number of rows that hold no number, and learning makes room for each
+_MOST_EMPTY = 10**6
 
 
 @estimator
@@ -126,14 +136,20 @@ class OnlineSVD(Decomposition):
         self._basis, self._values = np.zeros((0, n_features)), np.zeros(0)
         self._left = np.zeros((0, 0))
         self._mean, self._cut, self._n_rows = np.zeros(n_features), 0.0, 0
-        self._make_room(n_features)
+        self._begin_block(n_features)
         self._seen: list[Factors] = []  # the waiting rows learned, for those who ask
 
-    def _make_room(self, n_features: int) -> None:
+    def _begin_block(self, n_features: int) -> None:
         """For the rows of the next update: places beyond those that wait may be written at will."""
-        self._waiting = np.zeros((self.block_size, n_features))
-        self._missing = np.zeros((self.block_size, n_features), bool)
+        self._waiting = np.zeros((0, n_features))
+        self._missing = np.zeros((0, n_features), bool)
         self._n_waiting = 0
+
+    def _make_room(self, n_rows: int) -> None:
+        room = len(self._waiting)
+        if n_rows > room:
+            more = [(0, max(n_rows, min(2 * room, self.block_size)) - room), (0, 0)]
+            self._waiting, self._missing = np.pad(self._waiting, more), np.pad(self._missing, more)
 
     def _widen(self, n_features: int) -> None:
         more = [(0, 0), (0, n_features - len(self._mean))]
@@ -142,12 +158,13 @@ class OnlineSVD(Decomposition):
         self._mean = np.pad(self._mean, more[1])
 
     def _learn(self, rows: Any) -> None:
-        if len(self._waiting) != self.block_size:  # the parameter was changed
+        if self._n_waiting >= self.block_size:  # the parameter was changed
             self._settle()
         done = 0
         while done < rows.shape[0]:
             count = min(rows.shape[0] - done, self.block_size - self._n_waiting)
             places = slice(self._n_waiting, self._n_waiting + count)
+            self._make_room(places.stop)
             block = dense(rows[done : done + count])
             self._missing[places] = np.isnan(block)
             self._waiting[places] = np.where(self._missing[places], 0.0, block)
@@ -164,7 +181,7 @@ class OnlineSVD(Decomposition):
         self._n_rows, self._cut = factors.n_rows, factors.cut
         if factors.left is not None:
             self._left = factors.left
-        self._make_room(len(self._mean))
+        self._begin_block(len(self._mean))
         self._seen = []
 
     def _factors(self) -> Factors:
@@ -234,6 +251,7 @@ class OnlineSVD(Decomposition):
         kept = min(
             int((all_values > self.threshold * max(all_values[0], 0)).sum()),
             self.rank + self.guard,
+            rows.shape[1],  # what is beyond that is made of rounding errors
         )
         turn, new_values, rotation = turn[:, :kept], all_values[:kept], rotation[:kept]
         new_basis = rotation[:, :rank] @ basis + rotation[:, rank:] @ new.T
@@ -242,18 +260,19 @@ class OnlineSVD(Decomposition):
         return new_basis, new_values, turn, float((all_values[kept:] ** 2).sum())
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        if self.__sklearn_is_fitted__():  # what a call that was not finished has left
-            self._waiting[self._n_waiting :] = 0
-            self._missing[self._n_waiting :] = False
-        return super()._pack()
+        tensors, metadata = super()._pack()
+        if self.__sklearn_is_fitted__():
+            for name in ("_waiting", "_missing"):  # the rest is room
+                tensors[name] = tensors[name][: self._n_waiting]
+        return tensors, metadata
 
     def _expected(self) -> dict[str, schema.Schema]:
         return super()._expected() | {
-            "_basis": numbers(("rank", "features")),
+            "_basis": numbers(("rank", "features"), -2, 2),
             "_values": numbers(("rank",), at_least=0),
-            "_left": numbers((None, None)),
+            "_left": numbers((None, None), -2, 2),
             "_mean": numbers(("features",)),
-            "_waiting": numbers(("room", "features")),
+            "_waiting": numbers(("room", "features"), -LARGEST, LARGEST),
             "_missing": schema.Array("b1", ("room", "features")),
             "_n_waiting": schema.Whole(),
             "_n_rows": schema.Whole(at_most=2**53),
@@ -264,9 +283,16 @@ class OnlineSVD(Decomposition):
         super()._check_state(state, sizes)
         if state["_n_waiting"] > sizes["room"]:
             raise ModelFileError("more rows wait than there is room for")
-        left = (state["_n_rows"], sizes["rank"])
-        if self.keep_left and sizes["rank"] and state["_left"].shape != left:
-            raise ModelFileError("its left vectors are not those of its rows")
+        if not is_orthonormal(state["_basis"]):
+            raise ModelFileError("its basis is not orthonormal")
+        if not sizes["features"] and sizes["room"] > _MOST_EMPTY:
+            raise ModelFileError("too many rows without a feature wait")
+        if self.keep_left:
+            left, n_rows = state["_left"], state["_n_rows"]
+            if left.shape != (n_rows, sizes["rank"]) or not is_orthonormal(left.T):
+                raise ModelFileError("its left vectors are not those of its rows")
+            if not sizes["rank"] and n_rows > _MOST_EMPTY:
+                raise ModelFileError("it has too many rows of zeros")
 
     # -- changing what has been learned ----------------------------------------------------------
 
@@ -341,7 +367,8 @@ class OnlineSVD(Decomposition):
         if self.center:
             centred = (row - mean) * math.sqrt(old.n_rows / n_rows)
             mean = mean - (row - mean) / n_rows
-        share = old.basis @ centred / old.values  # the row of left vectors that belongs to it
+        share = old.basis @ centred  # the row of left vectors that belongs to it
+        share = np.divide(share, old.values, out=np.zeros_like(share), where=old.values > 0)
         length = float(np.linalg.norm(share))
         if length > 1 + 1e-6:
             raise DataError("it is not among the rows learned", row=place)

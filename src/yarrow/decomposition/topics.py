@@ -9,9 +9,9 @@ from yarrow.decomposition.base import Blockwise, Floats
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.schema import TINY
 
 _COLUMNS_A_DRAW = 1024
+_LEAST = 1e-150  # of a weight: one over it is a number still, and so is its square
 
 
 class TopicModel(Blockwise):
@@ -59,7 +59,7 @@ class TopicModel(Blockwise):
 
     def _expected(self) -> dict[str, schema.Schema]:
         shape = ("features", self.n_components)
-        return super()._expected() | {"_weights": numbers(shape, at_least=TINY)}
+        return super()._expected() | {"_weights": numbers(shape, at_least=_LEAST)}
 
     def _step(self, n_documents: int) -> tuple[float, float]:
         """Return how much the next block counts, and for how many times its documents."""
@@ -83,6 +83,11 @@ def first_weights(seed: int, start: int, stop: int, n_topics: int) -> Floats:
         drawn = rng.gamma(100.0, 0.01, (_COLUMNS_A_DRAW, n_topics))
         parts.append(drawn[max(start - first, 0) : stop - first])
     return np.concatenate(parts) if parts else np.zeros((0, n_topics))
+
+
+def prior(weight: float) -> float:
+    """A prior as it is used: priors smaller than any weight are all the same."""
+    return max(float(weight), _LEAST)
 
 
 def words_of(rows: Any) -> tuple[Any, Any]:

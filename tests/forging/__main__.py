@@ -1,0 +1,5 @@
+import sys
+
+from forging.long_run import main
+
+sys.exit(main())

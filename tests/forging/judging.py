@@ -1,0 +1,98 @@
+"""What comes of a file: refused, or a model that works."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+
+import yarrow
+from forging.files import row
+from yarrow import model_file
+from yarrow.errors import ModelFileError, YarrowError
+from yarrow.loading import loads
+
+
+def judge(content: bytes, rng: random.Random) -> str:
+    """Whether a file is refused, gives a model that refuses rows, or works; other errors escape."""
+    try:
+        model = loads(content)
+    except ModelFileError:
+        return "refused"
+    try:
+        use(model, rng)
+    except YarrowError:
+        return "refuses rows"
+    return "works"
+
+
+def use(model: Any, rng: random.Random) -> None:
+    """Predict, explain, learn, and go through a file once more."""
+    repr(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        if hasattr(model, "transform_one"):
+            _use_decomposition(model, rng)
+        elif hasattr(model, "recommend"):
+            _finite(model.predict([["u0", "i1"], ["new", "i2"]]))
+            model.recommend("u1")
+            model.partial_fit([["u0", "i1"], ["new", "i7"]], [3.0, 4.0])
+        elif isinstance(model, yarrow.feedback.LateLabels):
+            ticket = model.predict(row(rng))
+            model.learn(ticket, "spam")
+            model.n_waiting  # noqa: B018
+        else:
+            _use_learner(model, rng)
+    if hasattr(model, "_packed"):
+        loads(b"".join(model_file.dump("it", *model._packed())))
+
+
+def _use_decomposition(model: Any, rng: random.Random) -> None:
+    names = list(model._columns)
+    for _ in range(5):
+        x = {name: float(rng.randrange(4)) for name in names}
+        _finite(list(model.transform_one(x).values()))
+        model.learn_one(x)
+
+
+def _use_learner(model: Any, rng: random.Random) -> None:
+    for learns in (False, True, True):
+        x = row(rng)
+        said = model.predict_one(x)
+        if isinstance(said, float):
+            _finite([said])
+        with contextlib.suppress(NotImplementedError):
+            shares = model.predict_proba_one(x) if hasattr(model, "predict_proba_one") else {}
+            if shares:
+                _finite(list(shares.values()))
+                assert all(-1e-9 <= p <= 1 + 1e-9 for p in shares.values()), shares
+                assert abs(sum(shares.values()) - 1) < 1e-6, shares
+        if hasattr(model, "explain_one"):
+            model.explain_one(x)
+        if hasattr(model, "top_features"):
+            many = len(getattr(model, "classes_", ())) > 2
+            model.top_features(3, **({"label": model.classes_[0]} if many else {}))
+        if learns:
+            _learn(model, x, said, rng)
+
+
+def _learn(model: Any, x: dict[Any, float], said: Any, rng: random.Random) -> None:
+    if hasattr(model, "choose_one"):
+        model.learn(model.choose_one(x), True)
+    elif not hasattr(model, "learn_one"):
+        return
+    elif "OneClass" in type(model).__name__:
+        model.learn_one(x)
+    elif "Ranker" in type(model).__name__:
+        model.partial_fit(np.ones((2, 3)), [0.0, 1.0])
+    elif isinstance(said, float):
+        model.learn_one(x, rng.choice([0.5, 3.0]))
+    else:
+        model.learn_one(x, rng.choice(["ham", "spam", "new"]))
+
+
+def _finite(numbers: Any) -> None:
+    assert np.isfinite(np.asarray(numbers, dtype=float)).all(), numbers
