@@ -203,7 +203,7 @@ class Model {
   /// Gives back the room of features that no row has had, where these are most. Each class takes
   /// room for all features, so that a far index and many classes would take gigabytes.
   void drop_fresh_features() {
-    if (!state().votes.empty() || state().covariances.in_use() || state().groups.any()) return;
+    if (state().covariances.in_use() || state().groups.any()) return;
     std::vector<Index> keep;
     for (Index f = 0; f < vocabulary.size(); ++f)
       if (!state().is_fresh(f)) keep.push_back(f);

@@ -99,6 +99,7 @@ struct VotesOfColumns final : ExtensionOf<VotesOfColumns<W>> {
   void keep_features(const std::vector<Index>& keep) override {
     for (Votes<W>& votes : columns) votes.keep_features(keep);
   }
+  bool is_fresh(Index) const override { return columns.empty(); }  // rows are not searched
   std::size_t bytes() const override {
     std::size_t sum = 0;
     for (const Votes<W>& votes : columns) sum += votes.bytes();

@@ -100,6 +100,10 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
   void keep_features(const std::vector<Index>&) override {
     few.end();  // its features have other numbers now
   }
+  bool is_fresh(Index feature) const override {
+    return few.number_of(feature) == FewFeatures<W>::most;
+  }
+  void drop_fresh(const std::vector<Index>& keep) override { few.renumber(keep); }
   std::size_t bytes() const override { return few.bytes(); }
 
   /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.

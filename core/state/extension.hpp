@@ -24,6 +24,9 @@ class Extension {
   virtual void truncate_columns(int /*columns*/) {}
   virtual void truncate_features(std::size_t /*features*/) {}
   virtual void keep_features(const std::vector<Index>& /*keep*/) {}
+  /// Whether nothing here knows of a feature; and the same as above where that is so of the others.
+  virtual bool is_fresh(Index /*feature*/) const { return true; }
+  virtual void drop_fresh(const std::vector<Index>& keep) { keep_features(keep); }
   virtual std::size_t bytes() const { return 0; }
 
   /// What a model file keeps, and the way back, which trusts nothing: into a new extension, before

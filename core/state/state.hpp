@@ -158,24 +158,19 @@ struct State : Scalars {
 
   /// Keep the listed features only, renumbered in that (ascending) order.
   void keep_features(const std::vector<Index>& keep) {
-    touched.forget();
-    blocks.keep_features(keep);
-    covariances.keep_features(keep);
-    groups.truncate(0);
+    keep_blocks(keep);
     if (extension) extension->keep_features(keep);
   }
 
   /// Whether a feature may be forgotten and come back as it is.
   bool is_fresh(Index feature) const {
-    return blocks.is_fresh(feature) && few.number_of(feature) == FewFeatures<W>::most;
+    return blocks.is_fresh(feature) && (!extension || extension->is_fresh(feature));
   }
 
   /// The same, where all others are fresh: nothing else is forgotten, and their room is given back.
   void drop_fresh(const std::vector<Index>& keep) {
-    FewFeatures<W> same = few;
-    same.renumber(keep);
-    keep_features(keep);
-    few = std::move(same);
+    if (extension) extension->drop_fresh(keep);
+    keep_blocks(keep);
     blocks.shrink();
   }
 
@@ -220,6 +215,14 @@ struct Move {
   int column;
   double add, other;
   double v;  ///< z'Sigma z of the whole signed example
+
+ private:
+  void keep_blocks(const std::vector<Index>& keep) {
+    touched.forget();
+    blocks.keep_features(keep);
+    covariances.keep_features(keep);
+    groups.truncate(0);
+  }
 };
 
 }  // namespace yarrow
