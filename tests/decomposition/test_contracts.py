@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from contract.support import with_rows
 from river.checks import yield_checks
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -54,6 +55,8 @@ def river_checks():
         for check in yield_checks(small(cls)):
             if check.__name__ in cls._unit_test_skips():
                 continue
+            if check.__name__ != "check_bounded_memory_growth":
+                check = with_rows(check, 60)
             yield pytest.param(cls, check, id=f"{cls.__name__}-{check.__name__}")
 
 

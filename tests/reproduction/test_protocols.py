@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import numpy as np
 import pytest
@@ -40,9 +41,13 @@ def text(seed=0, rows=120, features=30, classes=3):
     return Dataset("text", X, y, "multiclass", "as drawn", "generated", clean=y)
 
 
+needs_usps = pytest.mark.skipif("YARROW_DATA" not in os.environ, reason="YARROW_DATA is not set")
+
+
 # -- rows ----------------------------------------------------------------------------------------
 
 
+@needs_usps
 def test_rows_are_those_asked_for():
     usps = Data("pair", "usps", classes=(3, 5), rows=100)
     rows = rows_of(usps, noise=0.2, seed=1)
@@ -56,6 +61,7 @@ def test_rows_are_those_asked_for():
     assert (rows.X[:, :200] != other.X[:, :200]).sum() > 0
 
 
+@needs_usps
 def test_one_class_can_be_told_from_the_rest():
     rows = rows_of(Data("3", "usps", against_rest=3), noise=0.0, seed=0)
     whole = rows_of(Data("all", "usps"), noise=0.0, seed=0)
@@ -246,6 +252,7 @@ def kernel_cell(data, **grid):
     return Cell("budget", data, learner, 0.0, 2, {"budget": 15, "tuning": 100})
 
 
+@needs_usps
 def test_a_budget_is_kept_and_its_setting_chosen_on_another_order(monkeypatch):
     usps = Data("usps", "usps", classes=(3, 5, 8), rows=250)
     found = budget.run(kernel_cell(usps, gamma=(50.0, 0.01)))
@@ -265,6 +272,7 @@ def test_a_budget_is_kept_and_its_setting_chosen_on_another_order(monkeypatch):
     assert budget.run(kernel_cell(usps, gamma=(50.0, 0.01)))["setting"] == found["setting"]
 
 
+@needs_usps
 def test_on_a_drifting_stream_a_budget_is_measured_as_drift_is():
     phases = Data("USPS", "usps/phases", {"rows": 40}, drawn=True)
     cell = kernel_cell(phases, C=(0.1, 1.0))
