@@ -179,6 +179,9 @@ class Member:
             self.model.__dict__.clear()
             self.model.__dict__.update(past)
 
+    def __getstate__(self) -> dict[str, Any]:  # a copy has begun nothing
+        return vars(self) | {"_past": None}
+
     def commit(self) -> None:
         """Keep what it has learned since."""
         learned, self._past = self._learned(), None
