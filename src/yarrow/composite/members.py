@@ -299,8 +299,9 @@ class DictMember(Member):
 
     def check(self, block: Block) -> None:
         super().check(block)
-        takes_weights = "w" in inspect.signature(self.model.learn_one).parameters
-        if block.weights is not None and not takes_weights:
+        if block.weights is None:
+            return
+        if "w" not in inspect.signature(self.model.learn_one).parameters:
             raise ParameterError(f"{type(self.model).__name__}.learn_one takes no weights.")
 
     def learn(self, block: Block) -> None:
