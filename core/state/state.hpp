@@ -182,6 +182,14 @@ struct State : Scalars {
         most = std::max(most, std::abs(static_cast<double>(cells[k])));
     return most;
   }
+
+ private:
+  void keep_blocks(const std::vector<Index>& keep) {
+    touched.forget();
+    blocks.keep_features(keep);
+    covariances.keep_features(keep);
+    groups.truncate(0);
+  }
 };
 
 /// What walks over a row find out: per column z.w and, where somebody asked, z'Sigma z, for z = x;
@@ -215,14 +223,6 @@ struct Move {
   int column;
   double add, other;
   double v;  ///< z'Sigma z of the whole signed example
-
- private:
-  void keep_blocks(const std::vector<Index>& keep) {
-    touched.forget();
-    blocks.keep_features(keep);
-    covariances.keep_features(keep);
-    groups.truncate(0);
-  }
 };
 
 }  // namespace yarrow

@@ -173,3 +173,21 @@ def test_kernel_learners_leave_no_trace_of_a_row_that_they_refuse(model, row, we
         model.learn_one({3: row, 2: -row}, 7, weight)
     assert content(model, tmp_path / "b") == before
     model.partial_fit(X, LABELS)
+
+
+@pytest.mark.parametrize("first", [bandit.BanditronClassifier, bandit.BanditPAClassifier])
+def test_a_learner_takes_a_row_back_that_one_after_it_refuses(first, tmp_path):
+    """A value that is too large in single precision, and new features and a class with it."""
+    inner = experts.OnlineToBatchClassifier(first())
+    model = experts.HedgeClassifier([first(), inner, yarrow.AROWClassifier()])
+    for row, label in zip(as_dicts(X), LABELS.tolist(), strict=True):
+        model.learn_one(row, label)
+    before = content(model, tmp_path / "a")
+    for label in (1, 7):
+        with pytest.raises(DataError, match="too large for float32"):
+            model.learn_one({1: 1e39, "new": 2.0}, label)
+        assert content(model, tmp_path / "b") == before
+    twin = yarrow.load(tmp_path / "b")
+    for one in (model, twin):  # nothing is left in lines that new features get
+        one.learn_one({"new": 1.0, "other": 1.0}, 1)
+    assert content(model, tmp_path / "c") == content(twin, tmp_path / "d")

@@ -54,11 +54,18 @@ class BanditState(State):
         super().begin()
         assert self.past is not None
         self.past["n_features"] = len(self.table.places)
+        self.table.begin()
+
+    def commit(self) -> None:
+        """Keep what was learned since `begin`."""
+        super().commit()
+        self.table.commit()
 
     def roll_back(self) -> None:
-        """Take back what precedes the learning of a row: new features and classes, and a draw."""
+        """Be what was there at `begin`: without new features and classes, steps, and a draw."""
         assert self.past is not None
         table = self.table
+        table.roll_back()
         for _ in range(self.past.pop("n_features"), len(table.places)):
             table.places.popitem()  # the newest
         super().roll_back()

@@ -19,6 +19,31 @@ class Table:
         self.places: dict[Any, int] = {}
         self.weights = np.zeros((16, 0))
         self.scale = 1.0
+        #: the scale, and what steps have overwritten since `begin`: where, and what was there
+        self._past: tuple[float, list[tuple[Any, Array]]] | None = None
+
+    def begin(self) -> None:
+        """From here on, steps can be taken back."""
+        self._past = self.scale, []
+
+    def roll_back(self) -> None:
+        """Take back the steps since."""
+        assert self._past is not None
+        self.scale, overwritten = self._past
+        for where, values in reversed(overwritten):
+            self.weights[where] = values
+        self._past = None
+
+    def commit(self) -> None:
+        """Keep the steps since."""
+        self._past = None
+
+    def _overwrite(self, where: Any) -> None:
+        if self._past is not None:
+            self._past[1].append((where, self.weights[where].copy()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_past": None}
 
     def lines(self, names: Sequence[Any], adds: bool) -> Array:
         """Where features are; new ones get a line if one `adds` them, else -1."""
@@ -45,12 +70,14 @@ class Table:
 
     def add(self, lines: Array, column: int, steps: Array) -> None:
         """Add to the weights of one class."""
+        self._overwrite((lines, column))
         self.weights[lines, column] += steps / self.scale
 
     def shrink(self, factor: float) -> None:
         """Multiply all weights."""
         self.scale *= factor
         if self.scale < LEAST_SCALE:
+            self._overwrite(tuple(map(slice, self.weights.shape)))
             self.weights *= self.scale
             self.scale = 1.0
 

@@ -114,6 +114,9 @@ class State:
         for member in self.learning:
             member.roll_back()
 
+    def __getstate__(self) -> dict[str, Any]:  # a copy has begun nothing
+        return vars(self) | {"past": None}
+
     def commit(self) -> None:
         """Keep what was learned since `begin`."""
         self.past = None

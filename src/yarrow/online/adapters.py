@@ -64,6 +64,9 @@ class Adapter:
             self.model.__dict__.clear()
             self.model.__dict__.update(past)
 
+    def __getstate__(self) -> dict[str, Any]:  # a copy has begun nothing
+        return vars(self) | {"_past": None}
+
     def commit(self) -> None:
         """Keep what it has learned since."""
         learned, self._past = self._learned(), None
@@ -233,8 +236,9 @@ class DictAdapter(Adapter):
         self.check_weights(batch)
 
     def check_weights(self, batch: Batch) -> None:
-        takes_weights = "w" in inspect.signature(self.model.learn_one).parameters
-        if batch.weights is not None and not takes_weights:
+        if batch.weights is None:
+            return
+        if "w" not in inspect.signature(self.model.learn_one).parameters:
             raise ParameterError(f"{type(self.model).__name__}.learn_one takes no weights.")
 
     def learn(self, batch: Batch, places: Array | None = None) -> None:
