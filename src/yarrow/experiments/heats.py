@@ -62,7 +62,7 @@ def _class_name(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False, repr=False)
 class RaceBatch(Batch):
     """A batch made ready for all entrants: read once, whoever learns it."""
 
