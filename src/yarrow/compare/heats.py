@@ -46,7 +46,7 @@ class Classes:
         return numbered([kept(label) for label in labels], self._codes)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False, repr=False)
 class RaceBatch(Batch):
     """A batch made ready for all entrants: read once, whoever learns it."""
 

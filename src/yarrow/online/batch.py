@@ -14,9 +14,9 @@ from yarrow.stream.arrays import Array, Rows
 from yarrow.stream.sparse import to_csr
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+@dataclasses.dataclass(eq=False, repr=False)  # what is not made costs no time at the start
 class Batch:
-    """Some rows with all that belongs to them, read once for all who learn them.
+    """Some rows with all that belongs to them, read once for all who learn them; never changed.
 
     Rows are those of an array as the core takes them (`rows`), one dict (`row`), or whatever a
     learner of another library is to see as it was given (`X`).
