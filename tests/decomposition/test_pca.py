@@ -138,3 +138,10 @@ def test_a_new_feature_is_refused():
     assert model.n_rows_ == 1
     with pytest.raises(DataError, match="best_loss"):
         model.best_eta(0)
+
+
+def test_rows_of_any_length_are_cut_to_the_radius():
+    """Divided by the radius first, they would be infinite."""
+    rows = np.random.default_rng(0).normal(size=(20, 4))
+    long, longer = OnlinePCA(2, radius=1e-30).fit(rows), OnlinePCA(2, radius=1e-300).fit(rows)
+    np.testing.assert_allclose(longer.uncertainties_, long.uncertainties_)

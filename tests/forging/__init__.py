@@ -6,8 +6,8 @@ makes the files, `changes` changes them, `judging` looks at what comes of it; `l
 for hours (`python -m forging`).
 """
 
-from forging.changes import forged
+from forging.changes import forged, with_extreme_parameters
 from forging.files import KINDS, files_of
 from forging.judging import judge
 
-__all__ = ["KINDS", "files_of", "forged", "judge"]
+__all__ = ["KINDS", "files_of", "forged", "judge", "with_extreme_parameters"]

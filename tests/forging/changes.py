@@ -50,6 +50,19 @@ def forged(content: bytes, rng: random.Random) -> bytes:
         return content
 
 
+def with_extreme_parameters(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """The content of a file with each of its numeric parameters at each extreme, by name."""
+    tensors, metadata = _parsed(content)
+    for name, value in metadata.get("parameters", {}).items():
+        if type(value) in (int, float):
+            for extreme in (1e-320, 1e300) if type(value) is float else (0, 2**53):
+                changed = {**metadata, "parameters": {**metadata["parameters"], name: extreme}}
+                if name in metadata.get("made_with", ()):
+                    changed["made_with"] = {**metadata["made_with"], name: extreme}
+                whole = b"".join(model_file.dump("it", tensors, changed))
+                yield f"{name}={extreme:g}", whole
+
+
 @functools.cache
 def _parsed(content: bytes) -> tuple[dict[str, Any], Any]:
     return model_file.parse("it", bytearray(content))

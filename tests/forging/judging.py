@@ -59,7 +59,7 @@ def _use_decomposition(model: Any, rng: random.Random) -> None:
 
 
 def _use_learner(model: Any, rng: random.Random) -> None:
-    for learns in (False, True, True):
+    for learns in (True, True, False):
         x = row(rng)
         said = model.predict_one(x)
         if isinstance(said, float):
@@ -70,13 +70,13 @@ def _use_learner(model: Any, rng: random.Random) -> None:
                 _finite(list(shares.values()))
                 assert all(-1e-9 <= p <= 1 + 1e-9 for p in shares.values()), shares
                 assert abs(sum(shares.values()) - 1) < 1e-6, shares
-        if hasattr(model, "explain_one"):
-            model.explain_one(x)
-        if hasattr(model, "top_features"):
-            many = len(getattr(model, "classes_", ())) > 2
-            model.top_features(3, **({"label": model.classes_[0]} if many else {}))
         if learns:
             _learn(model, x, said, rng)
+    if hasattr(model, "explain_one"):
+        model.explain_one(row(rng))
+    if hasattr(model, "top_features"):
+        many = len(getattr(model, "classes_", ())) > 2
+        model.top_features(3, **({"label": model.classes_[0]} if many else {}))
 
 
 def _learn(model: Any, x: dict[Any, float], said: Any, rng: random.Random) -> None:

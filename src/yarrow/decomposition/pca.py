@@ -9,7 +9,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from yarrow import schema
-from yarrow.decomposition.base import Decomposition, Floats, dense, flipped, is_orthonormal
+from yarrow.decomposition.base import (
+    LARGEST,
+    Decomposition,
+    Floats,
+    dense,
+    flipped,
+    is_orthonormal,
+)
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import estimator
@@ -129,7 +136,10 @@ class OnlinePCA(Decomposition):
 
     def _learn(self, rows: Any) -> None:
         for place in range(rows.shape[0]):
-            self._learn_row(dense(rows[place : place + 1])[0] / self.radius)
+            row = dense(rows[place : place + 1])[0]
+            largest = float(np.abs(row).max(initial=0.0))
+            # A row that is longer than the radius by far counts by its direction alone.
+            self._learn_row(row / (largest if largest / LARGEST > self.radius else self.radius))
 
     def _learn_row(self, row: Floats) -> None:
         self._n_rows += 1

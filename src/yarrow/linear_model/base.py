@@ -36,6 +36,7 @@ class LinearModel(ModelOwner):
         default=1.0,
         doc="Value of the constant feature; it counts in norms like any other feature.",
         above=0,
+        at_most=1e38,  # which float32 can hold
     )
     max_iter: int = integer(
         default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1

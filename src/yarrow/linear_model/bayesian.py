@@ -37,7 +37,10 @@ class BayesianPerceptron(ConfidenceClassifier):
     """
 
     noise: float = number(
-        default=1.0, doc="Deviation of the noise on a margin; larger for noisier labels.", above=0
+        default=1.0,
+        doc="Deviation of the noise on a margin; larger for noisier labels.",
+        above=0,
+        at_most=1e100,  # its square is a number, too
     )
     covariance: Literal["projected", "diagonal", "full"] = choice(
         default="projected",
