@@ -69,9 +69,10 @@ void check_times(const State<W>& state) {
         SavedState::refuse("blocks", "has the time of a visit that has not been");
 }
 
-/// Variances only ever shrink, or go back to what all began with; loops rely on it to see an
-/// overflow coming. What is beyond that is a rounding error, or the floor.
-inline double most_variance(double initial) { return 2 * std::max(initial, 1e-30); }
+/// Variances only ever shrink, or go back to what all began with; loops rely on it, up to a factor
+/// of 16, to see an overflow coming (`Bound`). What is beyond that is a rounding error, or the
+/// floor.
+inline double most_variance(double initial) { return 8 * std::max(initial, 1e-30); }
 
 /// Of what stands beside the variances only the size is looked at: a step adds to it no more than
 /// the variances allow.

@@ -191,7 +191,7 @@ def covariance_of(**settings: Any) -> Any:
 @pytest.mark.parametrize(
     ("model", "change", "says"),
     [
-        (covariance_of(), ("blocks", (0, 1, 0), 3.0), "'blocks' has a number out of range"),
+        (covariance_of(), ("blocks", (0, 1, 0), 9.0), "'blocks' has a number out of range"),
         (
             taught(linear_model.ForgettingAROWClassifier(clock="rows")),
             ("blocks", (1, 2, 0), 31),

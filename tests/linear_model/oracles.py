@@ -7,6 +7,7 @@ intercept as feature 0.
 from __future__ import annotations
 
 import copy
+from unittest import mock
 
 import numpy as np
 from scipy.optimize import minimize, root
@@ -59,7 +60,9 @@ def placed(model, mean, variance):
     blocks = state["_core_state"]["tensors"]["blocks"].copy()
     blocks[:, 0, :], blocks[:, 1, :] = mean[:, None], variance[:, None]
     state["_core_state"]["tensors"]["blocks"] = blocks
-    model.__setstate__(state)
+    largest = max(1.0, float(variance.max()))  # no variance may be larger than the first ones
+    with mock.patch.object(type(model), "_initial_variance", return_value=largest):
+        model.__setstate__(state)
     return model
 
 
