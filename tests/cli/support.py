@@ -19,12 +19,16 @@ COMMAND = [sys.executable, "-m", "yarrow"]
 
 
 def start(*args: Any, **settings: Any) -> subprocess.Popen[bytes]:
-    """Start a command as a process of its own."""
+    """Start a command as a process of its own, which Ctrl-C reaches as in the foreground."""
+    usual = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    }
     return subprocess.Popen(
         [*COMMAND, *map(str, args)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # as in the foreground
-        **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings),
+        **(usual | settings),
     )
 
 

@@ -27,6 +27,8 @@ from yarrow.stream.arrays import check_finite, place_of
 
 #: a file may claim any number of rows that hold no number, and learning makes room for each
 _MOST_EMPTY = 10**6
+#: numbers of a block that a file holds as a whole; of larger ones it has the rows that wait
+_MOST_WRITTEN = 1 << 22
 
 
 @estimator
@@ -262,8 +264,11 @@ class OnlineSVD(Decomposition):
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         tensors, metadata = super()._pack()
         if self.__sklearn_is_fitted__():
-            for name in ("_waiting", "_missing"):  # the rest is room
-                tensors[name] = tensors[name][: self._n_waiting]
+            n, cells = self._n_waiting, self.block_size * len(self._mean)
+            room = self.block_size if cells <= _MOST_WRITTEN else n  # as the format began
+            for name in ("_waiting", "_missing"):
+                waiting = tensors[name][:n]
+                tensors[name] = np.pad(waiting, [(0, max(room - n, 0)), (0, 0)])
         return tensors, metadata
 
     def _expected(self) -> dict[str, schema.Schema]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
-from yarrow.data.labels import Codes, class_labels, label_list, number_of, numbered, read_labels
+from yarrow.data.labels import Codes, kept, label_list, number_of, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
@@ -52,7 +54,7 @@ class InformationGain(Selector):
         """Count one row."""
         if not (np.isfinite(w) and w >= 0):
             raise DataError("The weight of a row must be finite and >= 0.")
-        label = class_labels([y], 1)[0]
+        label = _labels([y])[0]
         self._begin()
         slots, bins = self._counted(x)
         place = number_of(label, self._labels)
@@ -62,7 +64,9 @@ class InformationGain(Selector):
 
     def learn_many(self, X: Any, y: Any) -> None:  # type: ignore[override]
         """Count the rows of a data frame, all of them or none."""
-        labels = class_labels(y, len(X))
+        labels = _labels(y)
+        if len(labels) != len(X):
+            raise DataError(f"There are {len(X)} rows, but {len(labels)} labels.")
         each_row(X, values_of)
         for row, label in zip(X.to_dict("records"), labels, strict=True):
             self.learn_one(row, label)
@@ -117,3 +121,13 @@ class InformationGain(Selector):
         of_class = entropy_terms(totals).sum()
         gains: Floats = (joint - of_feature - of_class + entropy_terms(np.asarray(n))) / n
         return np.maximum(gains, 0.0)
+
+
+def _labels(given: Iterable[Any]) -> list[Any]:
+    """Labels as they are kept; any number may be one."""
+    found = [kept(label) for label in given]
+    for row, label in enumerate(found):
+        if label is None or (isinstance(label, float) and not math.isfinite(label)):
+            what = "infinity" if label in (math.inf, -math.inf) else "NaN"
+            raise DataError(f"Input y contains {what} at row {row}.")
+    return found
