@@ -180,7 +180,10 @@ void restore_scalars(State<W>& state, SavedState& from) {
   state.calibration.next_fit = take(Range::not_negative());
   state.shrink = from.has("shrink") ? from.values<double>("shrink", {1}, Range::positive())[0] : 1;
   const auto read = [&](const char* name, std::array<double, Calibration::bins>& to) {
-    const auto counts = from.values<double>(name, {to.size()}, Range::not_negative());
+    const auto counts = from.values<double>(name, {SavedState::any}, Range::not_negative());
+    if (counts.size() != Calibration::near_bins && counts.size() != to.size())
+      SavedState::refuse(name, "has another number of bins");
+    to.fill(0);
     std::copy(counts.begin(), counts.end(), to.begin());
   };
   read("calibration_right", state.calibration.right);
@@ -201,8 +204,8 @@ void save_state(const Model<W>& model, const ArrayWriter& put) {
   }
   put("scalars", scalars_of(state));
   if (state.shrink != 1) put("shrink", std::vector<double>{state.shrink});
-  const auto counts = [](const auto& bins) {
-    return std::vector<double>(bins.begin(), bins.end());
+  const auto counts = [n = state.calibration.bins_in_use()](const auto& bins) {
+    return std::vector<double>(bins.begin(), bins.begin() + n);
   };
   put("calibration_right", counts(state.calibration.right));
   put("calibration_wrong", counts(state.calibration.wrong));

@@ -18,8 +18,10 @@ namespace yarrow {
 /// Fitted is each time the number of rows has grown by half, while learning and never while
 /// predicting, so that every route agrees.
 struct Calibration {
-  static constexpr int bins = 64;
-  static constexpr double width = 0.25;  ///< of a bin, in units of asinh(8q): fine around 0
+  static constexpr int near_bins = 64, bins = 96;
+  /// Of a bin, in units of asinh(8q): fine around 0, coarse where only learners come that grow as
+  /// sure as they can, as CW does.
+  static constexpr double width = 0.25, far_width = 1.5;
   std::array<double, bins> right{}, wrong{};
   double c = 1, lapse = 0;
   double next_fit = 32;
@@ -31,10 +33,18 @@ struct Calibration {
   }
 
   void record(double q, bool is_right, double weight, double t) {
-    const double place = std::asinh(8 * q) / width;
+    double place = std::asinh(8 * q) / width;
     if (!(place >= 0)) return;  // 0/0: no prediction was made
+    if (place > near_bins) place = near_bins + (place - near_bins) * (width / far_width);
     const double rows = weight * static_cast<double>(rows_for_one(t));
     (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))] += rows;
+  }
+
+  /// How many bins a file needs: the far ones only where a margin was there.
+  std::size_t bins_in_use() const {
+    for (int b = near_bins; b < bins; ++b)
+      if (right[b] + wrong[b] != 0) return bins;
+    return near_bins;
   }
 
   void refit_when_due(double t, double chance) {
@@ -74,7 +84,8 @@ struct Calibration {
       return peak.value - one * (std::sqrt(1 + 2 * away * away) - 1);
     };
     double best = centre, at_best = value(centre);
-    for (int i = -8; i <= 8; ++i) {
+    const int steps = bins_in_use() == bins ? 40 : 8;  // on either side: as far as bins reach
+    for (int i = -steps; i <= steps; ++i) {
       if (i == 0) continue;
       const double at = value(centre + coarse * i);
       if (at > at_best) std::tie(best, at_best) = std::pair(centre + coarse * i, at);
@@ -108,7 +119,10 @@ struct Calibration {
   static const std::array<double, bins>& margins() {
     static const std::array<double, bins> q = [] {
       std::array<double, bins> middles;
-      for (int b = 0; b < bins; ++b) middles[b] = std::sinh((b + 0.5) * width) / 8;
+      for (int b = 0; b < bins; ++b)
+        middles[b] = std::sinh(std::min(b + 0.5, double{near_bins}) * width +
+                               std::max(b + 0.5 - near_bins, 0.0) * far_width) /
+                     8;
       return middles;
     }();
     return q;
