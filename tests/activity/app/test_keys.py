@@ -115,9 +115,9 @@ def test_programs_make_sure_of_the_server_too() -> None:
 
 
 @pytest.fixture
-def tab(browser: Any, server: PageServer) -> Iterator[Any]:
-    """A page that has been at work."""
-    from activity.browsing import desk_of, expect
+def tab(browser: Any, server: PageServer, session: Session) -> Iterator[Any]:
+    """A page that has been at work, with no request on its way."""
+    from activity.browsing import all_shown, desk_of, expect
 
     context = desk_of(browser)
     page = context.new_page()
@@ -125,6 +125,7 @@ def tab(browser: Any, server: PageServer) -> Iterator[Any]:
     expect(page.locator("#current")).to_have_text("Nothing declared")
     type_name(page, "Garden")
     expect(page.locator("#current")).to_have_text("Garden")
+    all_shown(page, session)
     yield page
     context.close()
 

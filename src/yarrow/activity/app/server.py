@@ -135,6 +135,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, method: str) -> None:
         self._begun = False
+        if self.server.stopping.is_set():  # a connection that was kept open
+            self.close_connection = True
+            return
         try:
             self._check_host()
             try:
