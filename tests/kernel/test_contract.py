@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from yarrow import Perceptron, evaluate, kernel, model_file
-from yarrow.errors import DataError, ModelFileError, NotFittedError, YarrowError
+from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterError, YarrowError
 
 CLASSES = [getattr(kernel, name) for name in kernel.__all__]
 #: on rows of -1, 0 and 1 many scores are equal but for rounding, which the order of features moves
@@ -287,3 +287,10 @@ def test_names_that_no_file_holds_are_refused(row):
         with pytest.raises(DataError, match=says):
             linear.learn_one({"a": 1.0}, label)
     assert pickle.dumps(model) == before
+
+
+def test_declared_classes_are_a_list_of_classes():
+    model = kernel.KernelPerceptron(classes=np.array(["ham", "spam"]))
+    model.learn_one({"a": 1}, "ham")
+    with pytest.raises(ParameterError, match="'classes' parameter must be None or a list"):
+        kernel.KernelPerceptron(classes=["ham", ["spam"]]).learn_one({"a": 1}, "ham")

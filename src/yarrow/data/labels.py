@@ -127,6 +127,15 @@ def _checked(names: list[Any]) -> list[Any]:
     return names
 
 
+def is_class_list(value: Any) -> bool:
+    """Whether a parameter lists classes."""
+    return (
+        isinstance(value, (list, tuple, np.ndarray))
+        and len(value) > 0
+        and all(isinstance(name, (str, int, np.generic)) for name in value)
+    )
+
+
 def check_alike(labels: Iterable[Any], who: Any) -> None:
     """Refuse texts beside numbers for somebody who cannot put them in order."""
     texts = [isinstance(label, str) for label in labels]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from yarrow import schema
-from yarrow.data.labels import array_of, class_labels, in_order, order_of
+from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, order_of
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import (
     ClassifierManners,
@@ -90,7 +90,7 @@ class KernelClassifier(
     classes: Any = anything(
         default=None,
         allowed="None or a list of classes",
-        accepts=lambda v: v is None or (isinstance(v, (list, tuple)) and len(v) > 0),
+        accepts=lambda v: v is None or is_class_list(v),
         doc="The classes that may appear; others are refused.",
     )
 

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from yarrow import _core
-from yarrow.data.labels import array_of, in_order, label_list, order_of, plain, read_labels
+from yarrow.data.labels import (
+    array_of,
+    in_order,
+    is_class_list,
+    label_list,
+    order_of,
+    plain,
+    read_labels,
+)
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierManners, estimator
 from yarrow.lazy import np
@@ -29,14 +37,6 @@ def _is_class_weight(value: Any) -> bool:
         return True
     return isinstance(value, Mapping) and all(
         isinstance(w, numbers.Real) and math.isfinite(w) and float(w) > 0 for w in value.values()
-    )
-
-
-def _is_list_of_classes(value: Any) -> bool:
-    return (
-        isinstance(value, (list, tuple, np.ndarray))
-        and len(value) > 0
-        and all(isinstance(name, (str, int, np.generic)) for name in value)
     )
 
 
@@ -66,7 +66,7 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
     classes: Any = anything(
         default=None,
         allowed="None or a list of classes",
-        accepts=lambda v: v is None or _is_list_of_classes(v),
+        accepts=lambda v: v is None or is_class_list(v),
         doc="The classes that may appear; others are refused. Two then share one weight vector.",
     )
     max_classes: int = most_classes()
