@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from yarrow.compare.heats import Classes, RaceBatch
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 def _module(name: str, package: str) -> Any:

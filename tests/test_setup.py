@@ -96,16 +96,16 @@ def test_a_name_after_k_reads_only_files_that_have_it(tmp_path, chosen, reads_al
     ("name", "tests"),
     [
         (
-            "src/yarrow/stream/text.py",
-            "src/yarrow/stream/text.py tests/cli/test_train.py tests/stream",
+            "src/yarrow/io/text.py",
+            "src/yarrow/io/text.py tests/cli/test_train.py tests/io",
         ),
-        ("src/yarrow/stream/new/deep.py", "tests/stream"),
-        ("src/yarrow/stream/old/deep.py", "tests/stream/old"),
+        ("src/yarrow/io/new/deep.py", "tests/io"),
+        ("src/yarrow/io/old/deep.py", "tests/io/old"),
         ("src/yarrow/errors.py", "tests/test_errors.py"),
-        ("src/yarrow/stream/page.css", "tests/stream"),
-        ("tests/stream/test_text.py", "tests/stream/test_text.py"),
-        ("tests/stream/helper.py", "tests/stream"),
-        ("tests/stream/test_gone.py", ""),
+        ("src/yarrow/io/page.css", "tests/io"),
+        ("tests/io/test_text.py", "tests/io/test_text.py"),
+        ("tests/io/helper.py", "tests/io"),
+        ("tests/io/test_gone.py", ""),
         ("core/bindings/model.cpp", "tests/core tests/linear_model"),
         ("docs/learners.md", "tests/test_docs.py"),
         ("LICENSE", ""),
@@ -113,17 +113,17 @@ def test_a_name_after_k_reads_only_files_that_have_it(tmp_path, chosen, reads_al
 )
 def test_what_changed_is_tested_by_what_mirrors_it_and_by_what_names_it(tmp_path, name, tests):
     for path, text in {
-        "tests/stream/test_text.py": "",
-        "tests/stream/helper.py": "",
-        "tests/stream/old/test_deep.py": "",
-        "tests/stream/test_other.py": "from yarrow.stream.textual import read",
-        "tests/cli/test_train.py": "from yarrow.stream import line, text",
-        "tests/cli/test_predict.py": "from yarrow.stream import texts",
+        "tests/io/test_text.py": "",
+        "tests/io/helper.py": "",
+        "tests/io/old/test_deep.py": "",
+        "tests/io/test_other.py": "from yarrow.io.textual import read",
+        "tests/cli/test_train.py": "from yarrow.io import line, text",
+        "tests/cli/test_predict.py": "from yarrow.io import texts",
         "tests/core/test_core.py": "",
         "tests/linear_model/test_perceptron.py": "",
         "tests/test_docs.py": "",
         "tests/test_errors.py": "",
-        "src/yarrow/stream/text.py": "",
+        "src/yarrow/io/text.py": "",
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

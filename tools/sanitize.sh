@@ -28,7 +28,7 @@ install_sanitized() { # sanitizers
 # every estimator with every choice of its parameters, what is about memory: features and classes
 # that come at any time, rows that are refused and undone, state that is taken out and put back.
 CHOSEN=(
-  tests/linear_model tests/stream tests/feature_selection
+  tests/linear_model tests/io tests/feature_selection
   tests/contract/test_threads.py tests/contract/test_without_labels.py
   tests/contract/test_bad_input.py::test_arrays_are_refused_whole
   tests/contract/test_names.py::test_features_and_classes_may_appear_at_any_time

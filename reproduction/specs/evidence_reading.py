@@ -10,9 +10,9 @@ from reproduction.results import Measured
 from yarrow.compare.comparison import unpacked
 from yarrow.compare.curve import error_of
 from yarrow.compare.holdout import first_half, second_half
+from yarrow.data.arrays import Array
 from yarrow.evaluate.paired import PairedComparison, paired_comparison
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 BASELINES = ("repeat the last label", "majority class so far")
 

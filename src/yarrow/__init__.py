@@ -25,11 +25,11 @@ _MODULES = (
     "feature_selection",
     "features",
     "feedback",
+    "io",
     "kernel",
     "linear_model",
     "metrics",
     "report",
-    "stream",
 )
 _ELSEWHERE = {
     "RuleInput": "yarrow._core",
@@ -43,7 +43,7 @@ _RENAMED = {"Situation": "RuleInput"}
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return [name for name in __dir__() if name not in _MODULES]
-    if name in _MODULES or name == "experiments":  # the old name of compare, which warns
+    if name in _MODULES or name in ("experiments", "stream"):  # old names, which warn
         return import_module(f"yarrow.{name}")
     if name in _RENAMED:
         new = _RENAMED[name]

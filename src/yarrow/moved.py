@@ -75,6 +75,15 @@ MOVED = {
     "yarrow.experiments.spec": "reproduction.spec",
     "yarrow.experiments.tune": "yarrow.compare.tune",
     "yarrow.report.reproduction": "reproduction.pages",
+    "yarrow.stream.arrays": "yarrow.data.arrays",
+    "yarrow.stream.columns": "yarrow.io.columns",
+    "yarrow.stream.compressed": "yarrow.io.compressed",
+    "yarrow.stream.csv_table": "yarrow.io.csv_table",
+    "yarrow.stream.format": "yarrow.io.formats",
+    "yarrow.stream.named_rows": "yarrow.data.named_rows",
+    "yarrow.stream.sparse": "yarrow.data.sparse",
+    "yarrow.stream.tabular": "yarrow.io.tables",
+    "yarrow.stream.taught": "yarrow.io.taught",
 }
 """Old names and new ones; what is in an old package is in the new one."""
 

@@ -16,10 +16,10 @@ import yarrow
 from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, OtherModelError
 from yarrow.estimator import Estimator, LearnsArrays
+from yarrow.io.formats import DESCRIBED
 from yarrow.lazy import np
 from yarrow.parameters import parameters
 from yarrow.registry import class_named, kind_of, name_of
-from yarrow.stream.format import DESCRIBED
 
 Tensors = Mapping[str, Any]
 Objects = Mapping[str, Any] | None

@@ -16,7 +16,7 @@ from cli.support import Run, rows_of_text
 
 import yarrow
 from yarrow.errors import YarrowError
-from yarrow.stream.format import StreamFormat
+from yarrow.io.formats import StreamFormat
 
 TABLE = """label,age,zip,town,member,weight,text
 spam,31,0150,Oslo,true,1.5,"Cheap pills, cheap"

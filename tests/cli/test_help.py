@@ -96,6 +96,6 @@ def test_help_loads_nothing_that_it_does_not_need() -> None:
 def test_training_loads_its_own_learner_only(svm: Path, tmp_path: Path) -> None:
     loaded = loaded_by("train", svm, "--learner", "pa", "--model", tmp_path / "m")
     assert "yarrow.linear_model.affine" in loaded
-    needless = {"numpy", "rich", "lzma", "statistics", "pathlib", "yarrow.stream.tabular"}
+    needless = {"numpy", "rich", "lzma", "statistics", "pathlib", "yarrow.io.tables"}
     needless |= {f"yarrow.linear_model.{name}" for name in ("confidence", "proximal", "mirror")}
     assert not loaded & needless

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from yarrow.data.arrays import read_rows
+from yarrow.data.sparse import to_csr
 from yarrow.errors import DataError
-from yarrow.stream.arrays import read_rows
-from yarrow.stream.sparse import to_csr
 
 
 def test_everybody_refuses_every_damage():

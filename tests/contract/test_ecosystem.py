@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from contract.support import assert_same, learned
 
 from yarrow import AROWClassifier, FOBOSClassifier, OGDRegressor
+from yarrow.io.formats import StreamFormat
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.format import StreamFormat
 
 
 def run(program):

@@ -18,8 +18,8 @@ from yarrow.decomposition import OnlineLDA, OnlineMatrixFactorization, OnlineSVD
 from yarrow.errors import YarrowError
 from yarrow.experts import HedgeClassifier
 from yarrow.feedback import LateLabels
+from yarrow.io.formats import StreamFormat, text_reader
 from yarrow.kernel import KernelPerceptron
-from yarrow.stream.format import StreamFormat, text_reader
 
 pytestmark = [
     pytest.mark.threads,

@@ -28,8 +28,8 @@ from yarrow import (
     Perceptron,
 )
 from yarrow.errors import YarrowError
+from yarrow.io.formats import StreamFormat
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.format import StreamFormat
 
 names = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.integers(-(2**63), 2**63 - 1)

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yarrow import AROWClassifier, Perceptron, _core
+from yarrow.io.formats import StreamFormat
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.prediction import predict_stream
-from yarrow.stream.format import StreamFormat
 
 COLUMNS = 9
 NAMES = [f"c{j}" for j in range(COLUMNS)]

@@ -12,12 +12,12 @@ from linear_model.oracles import (
 )
 
 from yarrow.errors import DataError
+from yarrow.io.formats import StreamFormat
 from yarrow.linear_model import (
     AROWClassifier,
 )
 from yarrow.linear_model import confidence as confidence_module
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.format import StreamFormat
 
 
 def test_features_may_come_at_any_time_and_go():

@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 
 from yarrow import OFSClassifier, SOFSClassifier
 from yarrow.errors import ParameterError
+from yarrow.io.formats import StreamFormat
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.format import StreamFormat
 
 BINARY = {"classes": [-1, 1], **EXACT}
 VARIANTS = [

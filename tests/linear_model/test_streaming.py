@@ -14,10 +14,10 @@ import pytest
 
 from yarrow import AROWClassifier, PassiveAggressiveRegressor, Perceptron
 from yarrow.errors import DataError, NotFittedError, ParameterError
+from yarrow.io.formats import StreamFormat, parse_interactions
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.ledger import Progress
 from yarrow.online.prediction import predict_stream
-from yarrow.stream.format import StreamFormat, parse_interactions
 
 ROWS = b"1 1:1 2:0.5\n-1 3:1\n1 1:2\n-1 2:1 3:1\n"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from yarrow.errors import DataError
+from yarrow.io.formats import StreamFormat
 from yarrow.online.files import read_whole
-from yarrow.stream.format import StreamFormat
 
 
 def test_rows_of_several_formats_share_their_columns(tmp_path: Path) -> None:

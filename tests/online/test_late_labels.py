@@ -12,9 +12,9 @@ from cli.support import by_name, rows_of_text
 
 import yarrow
 from yarrow.errors import DataError
+from yarrow.io.formats import StreamFormat
 from yarrow.online import files
 from yarrow.online.batch_stream import BatchStream
-from yarrow.stream.format import StreamFormat
 
 Row = tuple[dict[Any, float], Any, float]
 

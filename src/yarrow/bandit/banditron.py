@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from yarrow.bandit.base import BanditClassifier
 from yarrow.bandit.table import Table
+from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
-from yarrow.stream.arrays import Array
 
 
 @estimator

@@ -24,6 +24,7 @@ from yarrow.bandit.choice import (
 from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.arrays import Array, Rows, check_size
 from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
@@ -33,7 +34,6 @@ from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, integer, most_classes, number
 from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
-from yarrow.stream.arrays import Array, Rows, check_size
 
 #: values whose squares, added up and divided by small probabilities, are still finite
 LARGEST = 1e100

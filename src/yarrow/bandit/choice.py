@@ -8,11 +8,11 @@ import math
 import numbers
 from typing import Any
 
+from yarrow.data.arrays import read_weights
 from yarrow.data.labels import class_labels, plain
 from yarrow.errors import DataError, ParameterError, YarrowError
 from yarrow.kernel.rows import row_of_dict
 from yarrow.kernel.support import Row
-from yarrow.stream.arrays import read_weights
 
 LABELS = "a list of strings, integers or booleans"
 

@@ -6,9 +6,9 @@ import math
 
 from yarrow.bandit.base import BanditClassifier
 from yarrow.bandit.table import Table
+from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.parameters import number
-from yarrow.stream.arrays import Array
 
 
 @estimator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 #: the scale is multiplied into the weights before it becomes too small to divide by
 LEAST_SCALE = 1e-9

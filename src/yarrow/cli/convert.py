@@ -54,9 +54,9 @@ def command(
       yarrow convert a9a.svm.gz a9a.vw
     """
     from yarrow.cli.writers import Layout, compressing
+    from yarrow.io.formats import format_of_name
     from yarrow.online.core_stream import errors_named
     from yarrow.online.ledger import Progress
-    from yarrow.stream.format import format_of_name
 
     to = to or (None if target == "-" else format_of_name(target))
     if to is None:
@@ -127,8 +127,8 @@ def _write_names(writer: Any, path: str) -> str:
 
 def _rows(source: str, stream_format: Any, progress: Any) -> Iterator[Any]:
     """The rows of a file in any format."""
+    from yarrow.io.formats import TEXT_FORMATS, TableReader, opened, text_reader
     from yarrow.online.core_stream import with_name
-    from yarrow.stream.format import TEXT_FORMATS, TableReader, opened, text_reader
 
     format = stream_format.of(source)
     progress.source = source

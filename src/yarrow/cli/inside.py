@@ -9,6 +9,7 @@ from typing import Any
 
 from yarrow.cli.options import parse_label, shortened_list
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.formats import TABLE_FORMATS, StreamFormat, text_reader
 from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel
 from yarrow.linear_model.base import LinearModel
@@ -16,7 +17,6 @@ from yarrow.linear_model.inspection import Explanation
 from yarrow.loading import load
 from yarrow.online.core_stream import errors_named
 from yarrow.online.prediction import stream_of
-from yarrow.stream.format import TABLE_FORMATS, StreamFormat, text_reader
 
 
 class Inside:

@@ -211,7 +211,7 @@ def reading_options(command: F) -> F:
 def _stream_format(values: dict[str, Any]) -> Any:
     """Take the options of reading out of `values`."""
     from yarrow._core import LONGEST_LINE
-    from yarrow.stream.format import StreamFormat, parse_interactions
+    from yarrow.io.formats import StreamFormat, parse_interactions
 
     base = values.pop("index_base")
     delimiter, columns = values.pop("delimiter"), values.pop("columns")

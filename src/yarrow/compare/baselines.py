@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from yarrow.data.arrays import Array
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 if TYPE_CHECKING:
     from yarrow.compare.heats import RaceBatch

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from yarrow.data.arrays import Array
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 #: places of a curve that are spaced evenly; powers of two come to them
 PLACES = 200

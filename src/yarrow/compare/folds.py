@@ -8,10 +8,10 @@ from typing import Any
 
 from yarrow.compare.curve import error_of
 from yarrow.compare.lanes import Entrant
+from yarrow.data.arrays import Array, read_rows
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
-from yarrow.stream.arrays import Array, read_rows
 
 
 def cross_validate(

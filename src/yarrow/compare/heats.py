@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array, exact_array, read_rows, read_values, read_weights
 from yarrow.data.labels import UNKNOWN, Codes, distinct, kept, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.stream.arrays import Array, exact_array, read_rows, read_values, read_weights
 
 
 class OneMoreClass(DataError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from statistics import NormalDist
 
 from yarrow.compare.curve import error_of
+from yarrow.data.arrays import Array
 from yarrow.evaluate.paired import bootstrap
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 LEVEL = 0.95
 #: rows to judge by: with fewer, a 95 % interval of an error reaches up to 10 % to either side,

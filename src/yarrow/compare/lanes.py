@@ -10,9 +10,9 @@ from yarrow.compare.comparison import Outcome
 from yarrow.compare.curve import curve_of, error_of
 from yarrow.compare.heats import Classes, RaceBatch
 from yarrow.compare.runs import run_of
+from yarrow.data.arrays import Array
 from yarrow.errors import YarrowError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 #: of more classes no confusion matrix is kept
 MOST_CLASSES = 200

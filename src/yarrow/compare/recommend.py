@@ -15,9 +15,9 @@ from yarrow.compare.holdout import (
     judged,
     second_half,
 )
+from yarrow.data.arrays import Array
 from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 RANKED = 20  # stretches over which learners are ranked
 #: of equals the one that stands first here, without Classifier or Regressor behind its name

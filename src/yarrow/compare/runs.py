@@ -8,6 +8,7 @@ from typing import Any
 from yarrow.compare.baselines import Baseline
 from yarrow.compare.heats import Classes, RaceBatch
 from yarrow.composite.base import Composite
+from yarrow.data.arrays import Array
 from yarrow.data.labels import named
 from yarrow.errors import ParameterError
 from yarrow.kernel.base import KernelClassifier
@@ -16,7 +17,6 @@ from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import predict_then_learn
 from yarrow.online.adapters import ArrayAdapter, adapter_of
 from yarrow.online.learners import fresh
-from yarrow.stream.arrays import Array
 
 
 def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:

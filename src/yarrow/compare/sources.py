@@ -8,15 +8,15 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import distinct
 from yarrow.datasets import Block, Dataset, with_noise
 from yarrow.errors import ParameterError
+from yarrow.io.compressed import source_name
+from yarrow.io.formats import StreamFormat
 from yarrow.lazy import np
 from yarrow.online.core_stream import check_passes
 from yarrow.online.files import FileBatches
-from yarrow.stream.arrays import Array, exact_array
-from yarrow.stream.compressed import source_name
-from yarrow.stream.format import StreamFormat
 
 BLOCK_ROWS = 2048  # of a set in memory
 

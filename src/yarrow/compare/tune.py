@@ -12,10 +12,10 @@ from yarrow.compare.holdout import ENOUGH, interval, second_half
 from yarrow.compare.race import OnProgress
 from yarrow.compare.recommend import error_words, span_words
 from yarrow.compare.sources import Files
+from yarrow.data.arrays import read_rows
 from yarrow.datasets import Dataset
 from yarrow.errors import ParameterError
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.arrays import read_rows
 
 
 @dataclasses.dataclass

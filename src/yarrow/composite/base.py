@@ -14,6 +14,16 @@ from typing import Any, ClassVar, Self
 
 from yarrow import schema
 from yarrow.composite import files
+from yarrow.data.arrays import (
+    Array,
+    Rows,
+    check_columns,
+    check_values,
+    feature_names,
+    read_rows,
+    read_values,
+    read_weights,
+)
 from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
 from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import (
@@ -24,6 +34,7 @@ from yarrow.estimator import (
     estimator,
     uninterrupted,
 )
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
@@ -34,17 +45,6 @@ from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import flag, integer
 from yarrow.saving import Objects, Saved
-from yarrow.stream.arrays import (
-    Array,
-    Rows,
-    check_columns,
-    check_values,
-    feature_names,
-    read_rows,
-    read_values,
-    read_weights,
-)
-from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 @dataclasses.dataclass

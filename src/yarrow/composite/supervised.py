@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from yarrow.composite.base import Composite, State
+from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.labels import array_of, in_order
 from yarrow.estimator import ClassifierManners
+from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.stream.arrays import Array, Rows, feature_names
-from yarrow.stream.taught import rows_as_taught
 
 
 class CompositeClassifier(ClassifierManners, Composite):

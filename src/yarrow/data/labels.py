@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from yarrow.errors import DataError, DataTypeError
-from yarrow.lazy import np
-from yarrow.stream.arrays import (
+from yarrow.data.arrays import (
     Array,
     check_finite_target,
     exact_array,
@@ -20,6 +18,8 @@ from yarrow.stream.arrays import (
     place_of,
     read_target,
 )
+from yarrow.errors import DataError, DataTypeError
+from yarrow.lazy import np
 
 Labels: TypeAlias = "tuple[Array, list[Any]]"
 """A label a row, as the core takes them: numbers, or places in a list of names."""

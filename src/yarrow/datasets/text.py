@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.datasets.files import File, kept
+from yarrow.io.columns import WORD
 from yarrow.lazy import np
-from yarrow.stream.columns import WORD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,13 +8,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from yarrow import schema
+from yarrow.data.arrays import check_size, read_values
 from yarrow.decomposition.base import LARGEST, Floats
 from yarrow.decomposition.stored import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
-from yarrow.stream.arrays import check_size, read_values
 
 _ROWS_A_DRAW = 256
 

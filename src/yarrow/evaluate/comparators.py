@@ -11,10 +11,10 @@ from typing import Any
 from scipy import sparse
 from scipy.optimize import Bounds, linprog, minimize, nnls
 
+from yarrow.data.arrays import Array
 from yarrow.evaluate import losses
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 def separator(z: Any) -> Array | None:

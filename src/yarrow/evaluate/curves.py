@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import metrics as known_metrics
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.metrics import Metric
@@ -14,7 +15,6 @@ from yarrow.online.adapters import adapter_for
 from yarrow.online.batch import Batch, length, table_of
 from yarrow.online.driver import tested
 from yarrow.online.learners import is_regression, nonzeros
-from yarrow.stream.arrays import Array
 
 
 def places(n: int, points: int = 200) -> list[int]:

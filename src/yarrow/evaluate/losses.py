@@ -6,9 +6,9 @@ from typing import Any
 
 from scipy.special import expit
 
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 NAMES = ("hinge", "squared_hinge", "logistic", "squared", "exponential")
 

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 _MOST_BLOCKS = 10_000  # in one resample
 _AT_ONCE = 1 << 21  # numbers drawn

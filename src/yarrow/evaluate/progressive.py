@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import metrics as known_metrics
+from yarrow.data.arrays import Array, exact_array
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import curves
 from yarrow.lazy import np
@@ -17,7 +18,6 @@ from yarrow.online.batch import Batch, length, table_of
 from yarrow.online.driver import predict_then_learn
 from yarrow.online.learners import is_regression, nonzeros
 from yarrow.online.ledger import Ledger
-from yarrow.stream.arrays import Array, exact_array
 
 
 @dataclasses.dataclass(frozen=True)

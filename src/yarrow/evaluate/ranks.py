@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Any
 
 from scipy import sparse
 
+from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import comparators, losses
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
 from yarrow.online.batch import table_of
-from yarrow.stream.arrays import Array, exact_array
 
 
 @dataclasses.dataclass(frozen=True)

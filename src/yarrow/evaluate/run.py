@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 
 from scipy import sparse
 
+from yarrow.data.arrays import Array, exact_array, read_rows
 from yarrow.data.labels import distinct, in_order, kept
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import losses
@@ -16,7 +17,6 @@ from yarrow.experts.base import ExpertRun, Experts
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.structured import StructuredClassifier, block_map
-from yarrow.stream.arrays import Array, exact_array, read_rows
 
 #: changes the weights in place: learn(t, row's places, its values, margin, weights)
 Learn = Callable[[int, Array, Array, float, Array], None]

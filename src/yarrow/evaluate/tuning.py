@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from yarrow import metrics as known_metrics
+from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate.progressive import progressive
@@ -17,7 +18,6 @@ from yarrow.online.adapters import adapter_for
 from yarrow.online.batch import Batch, length, table_of, taken
 from yarrow.online.driver import tested
 from yarrow.online.learners import fresh, is_regression
-from yarrow.stream.arrays import Array, exact_array
 
 
 def folds_of(

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import schema
 from yarrow.composite.base import Composite, State
+from yarrow.data.arrays import Array
 from yarrow.data.labels import in_order
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
@@ -20,7 +21,6 @@ from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice
-from yarrow.stream.arrays import Array
 
 #: the losses of predictions, a column for each who made them
 LossOf = Callable[[Array], Array]

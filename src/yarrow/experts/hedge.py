@@ -7,13 +7,13 @@ from typing import Literal
 
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.arrays import Array
 from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, LossOf, exponential, shared
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array
 
 
 @estimator

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Literal
 
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, exponential, shared
+from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array, Rows, feature_names
-from yarrow.stream.taught import rows_as_taught
 
 #: a probability below this counts as this much, so that one surprise does not end an expert
 FLOOR = 1e-6

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
+from yarrow.data.arrays import Array
 from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
@@ -17,7 +18,6 @@ from yarrow.online.adapters import Adapter
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice, integer
-from yarrow.stream.arrays import Array
 
 #: rows between the first snapshots; doubled whenever there are too many
 FIRST_STRIDE = 16

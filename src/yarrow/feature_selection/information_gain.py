@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
+from yarrow.data.arrays import read_weights
 from yarrow.data.labels import Codes, kept, label_list, number_of, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
 from yarrow.features.base import Row, each_row, values_of
 from yarrow.lazy import np
-from yarrow.stream.arrays import read_weights
 
 
 @estimator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model import persistence
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.exported import ExportedModel
-from yarrow.stream.arrays import Array
 
 
 def _small(costs: Array, sigma: float, inclusive: bool) -> Array:

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from yarrow.data.arrays import check_columns, check_finite, read_rows
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import Estimator
-from yarrow.stream.arrays import check_columns, check_finite, read_rows
 
 Row = Mapping[Hashable, float]
 """One row as river has it: names and their values."""

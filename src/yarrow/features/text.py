@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
+from yarrow.io.columns import WORD
 from yarrow.parameters import anything, choice, flag, integer
-from yarrow.stream.columns import WORD
 
 
 def _is_range(value: Any) -> bool:

@@ -10,6 +10,7 @@ from yarrow import schema
 from yarrow.bandit.base import uniform
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -18,7 +19,6 @@ from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.online.adapters import CoreAdapter
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, choice, number
-from yarrow.stream.arrays import Array
 
 
 @estimator

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
+from yarrow.data.arrays import Array
 from yarrow.data.labels import named
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
@@ -18,7 +19,6 @@ from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, flag, number
-from yarrow.stream.arrays import Array
 
 
 @estimator

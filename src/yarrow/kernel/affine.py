@@ -11,13 +11,13 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array
 
 
 class AffineKernelClassifier(KernelClassifier):

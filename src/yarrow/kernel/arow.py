@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import schema
 from yarrow._core import rules
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array
 
 
 class _Gaussian(Expansion):

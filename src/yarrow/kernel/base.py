@@ -11,6 +11,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from yarrow import schema
+from yarrow.data.arrays import (
+    Array,
+    Rows,
+    check_columns,
+    check_values,
+    feature_names,
+    read_rows,
+    read_weights,
+)
 from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, order_of
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import (
@@ -22,6 +31,7 @@ from yarrow.estimator import (
     estimator,
     uninterrupted,
 )
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.inside import Inside
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
@@ -31,16 +41,6 @@ from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, most_classes, number
 from yarrow.saving import Objects, Saved
-from yarrow.stream.arrays import (
-    Array,
-    Rows,
-    check_columns,
-    check_values,
-    feature_names,
-    read_rows,
-    read_weights,
-)
-from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
 from yarrow.parameters import number
-from yarrow.stream.arrays import Array
 
 #: an update often makes a margin 1, but for rounding, which must not decide who is corrected
 _ROUNDING = 1e-9

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from yarrow import schema
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ModelFileError
 from yarrow.kernel.kernels import Closed
 from yarrow.kernel.support import Row, SupportSet, longer
 from yarrow.lazy import np
 from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
-from yarrow.stream.arrays import Array
 
 
 class Expansion:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 class _Forgetting(Expansion):

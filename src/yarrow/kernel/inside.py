@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 class Inside:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 NAMES = ("linear", "polynomial", "rbf")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array, Rows, check_values, read_weights
 from yarrow.data.labels import array_of, class_labels, in_order, named, order_of
 from yarrow.errors import ParameterError
 from yarrow.kernel.rows import RowTable, about_row
@@ -12,7 +13,6 @@ from yarrow.online.batch import Batch
 from yarrow.online.delay import steps
 from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
-from yarrow.stream.arrays import Array, Rows, check_values, read_weights
 
 
 class KernelProgressive(ProgressiveMixin):

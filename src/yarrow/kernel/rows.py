@@ -7,10 +7,10 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
+from yarrow.data.arrays import Rows, is_unicode
 from yarrow.errors import DataError
 from yarrow.kernel.support import Row, squared_norm
 from yarrow.lazy import np
-from yarrow.stream.arrays import Rows, is_unicode
 
 
 class RowTable:

@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
 from yarrow import schema
+from yarrow.data.arrays import Array
 from yarrow.errors import ModelFileError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 #: a table of features by places is kept dense up to this size
 MOST_DENSE_BYTES = 2**26

@@ -10,15 +10,15 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from yarrow import _core
+from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
+from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.linear_model import inspection, passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
-from yarrow.stream.arrays import Array, Rows, check_columns, read_weights
-from yarrow.stream.taught import rows_as_taught
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning

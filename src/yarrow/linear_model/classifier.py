@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from yarrow import _core
+from yarrow.data.arrays import Array, Rows, feature_names, read_rows
 from yarrow.data.labels import (
     array_of,
     in_order,
@@ -21,6 +22,7 @@ from yarrow.data.labels import (
 )
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierManners, estimator
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
 from yarrow.linear_model.base import LinearModel
@@ -28,8 +30,6 @@ from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.progressive import CoreProgressive, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
-from yarrow.stream.arrays import Array, Rows, feature_names, read_rows
-from yarrow.stream.taught import as_taught, rows_as_taught
 
 
 def _is_class_weight(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -16,7 +17,6 @@ from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassi
 from yarrow.linear_model.combinations import Needs
 from yarrow.linear_model.rivals import CostSensitiveClassifier
 from yarrow.parameters import choice, flag, integer, number
-from yarrow.stream.arrays import Array
 
 COVARIANCE = "Diagonal of the precision or of the covariance; all of it; or factored by `rank`."
 DIAGONAL_OR_FULL = (

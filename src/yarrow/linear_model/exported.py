@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from yarrow.data.arrays import Array, column_names
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.linear_model import export_file
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.registry import class_named
 from yarrow.saving import restore_source, unpack_names
-from yarrow.stream.arrays import Array, column_names
 
 
 class ExportedModel:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from yarrow.data.arrays import Array
+from yarrow.io.taught import as_taught
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
-from yarrow.stream.taught import as_taught
 
 #: said of parts that do not add up
 NO_SUM = "it is no sum: each part is what the score would lose without that feature"

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.confidence import COVARIANCE
 from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
-from yarrow.stream.arrays import Array
 
 
 @estimator

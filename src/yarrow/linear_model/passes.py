@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from yarrow.data.arrays import Array, Rows, read_weights
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, Rows, read_weights
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel

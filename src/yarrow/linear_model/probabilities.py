@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.estimator import ClassifierManners
 from yarrow.lazy import np
 from yarrow.linear_model.classifier import CalibratedProbabilities, normalised
-from yarrow.stream.arrays import Array
 
 
 class LogisticProbabilities(CalibratedProbabilities):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from yarrow.data.arrays import Array, Rows, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import ParameterError
 from yarrow.online.batch import Batch
 from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
-from yarrow.stream.arrays import Array, Rows, read_weights
 
 if TYPE_CHECKING:
     from yarrow.linear_model.owner import CoreModel

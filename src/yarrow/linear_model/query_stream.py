@@ -8,12 +8,12 @@ from collections.abc import Generator
 from typing import Any, BinaryIO
 
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.compressed import Source, source_name
+from yarrow.io.formats import StreamFormat, position
 from yarrow.lazy import np
 from yarrow.linear_model.ranking import PassiveAggressiveRanker, pairs_among, parts, wrong_order
 from yarrow.online.core_stream import Learning, with_name
 from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
-from yarrow.stream.compressed import Source, source_name
-from yarrow.stream.format import StreamFormat, position
 
 
 @dataclasses.dataclass

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
+from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import OneScore
 from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
-from yarrow.stream.arrays import Array, Rows, check_values, read_rows, read_values
-from yarrow.stream.taught import as_taught
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model import inspection
@@ -14,7 +15,6 @@ from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.linear_model.yarrow_parts import Parts
 from yarrow.parameters import choice, number
-from yarrow.stream.arrays import Array
 
 #: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves; the
 #: first AROW sees values times what they say to naive Bayes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 #: as core/mixture/bends.hpp has them
 KNOTS, MOST_PAIRED = 7, 4

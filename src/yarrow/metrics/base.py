@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
+from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import in_order
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, exact_array
 
 _MOST_PENDING = 4096
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from yarrow.data.arrays import Array
 from yarrow.data.labels import in_order, number_of, numbered
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric, check_labels, equal, is_missing, positive_of
-from yarrow.stream.arrays import Array
 
 
 class Error(Metric):

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric
-from yarrow.stream.arrays import Array
 
 _LARGEST = 1e100
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric, Uses, check_labels, equal, positive_of
-from yarrow.stream.arrays import Array
 
 _LEAST = 1e-15  # probability that a log is taken of
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric
-from yarrow.stream.arrays import Array
 
 
 class _OfResiduals(Metric):

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array, check_values, exact_array
 from yarrow.data.labels import Codes, check_alike, distinct, numbered
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import Estimator
@@ -18,7 +19,6 @@ from yarrow.lazy import np
 from yarrow.online.batch import Batch, is_dicts
 from yarrow.online.learners import is_core, is_regression, says_not_fitted
 from yarrow.online.results import ProgressiveResult, Wanted
-from yarrow.stream.arrays import Array, check_values, exact_array
 
 
 class Adapter:

@@ -7,11 +7,11 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import Labels, label_list
+from yarrow.data.sparse import to_csr
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, Rows
-from yarrow.stream.sparse import to_csr
 
 
 @dataclasses.dataclass(eq=False, repr=False)  # what is not made costs no time at the start

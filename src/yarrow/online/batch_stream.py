@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
+from yarrow.io.formats import LAST_INDEX, StreamFormat
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import check_passes, most_index, with_name
@@ -20,8 +22,6 @@ from yarrow.online.files import FileBatches
 from yarrow.online.learners import is_core, is_regression
 from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined
-from yarrow.stream.arrays import Array
-from yarrow.stream.format import LAST_INDEX, StreamFormat
 
 
 class BatchStream:

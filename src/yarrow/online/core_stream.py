@@ -11,9 +11,8 @@ from typing import Any, BinaryIO
 
 from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError
-from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
-from yarrow.stream.compressed import Source, source_name
-from yarrow.stream.format import (
+from yarrow.io.compressed import Source, source_name
+from yarrow.io.formats import (
     LAST_INDEX,
     TEXT_FORMATS,
     StreamFormat,
@@ -23,6 +22,7 @@ from yarrow.stream.format import (
     position,
     text_reader,
 )
+from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
 #: likely broken than that long.

@@ -8,10 +8,10 @@ import datetime
 from collections.abc import Iterator
 from typing import Any
 
+from yarrow.data.arrays import Array, Rows
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.online.batch import Batch, only_present
-from yarrow.stream.arrays import Array, Rows
 
 
 def is_count(number: Any) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from yarrow.io.formats import StreamFormat
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.learners import is_core, is_regression
 from yarrow.online.ledger import Ledger, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined
-from yarrow.stream.format import StreamFormat
 
 if TYPE_CHECKING:
     from yarrow.metrics import Metric

@@ -8,14 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from yarrow._core import Names
+from yarrow.data.arrays import Array, Rows, exact_array
 from yarrow.errors import DataError
-from yarrow.lazy import np
-from yarrow.online.batch import Batch
-from yarrow.online.core_stream import errors_named, with_name
-from yarrow.online.ledger import COMPLAINTS_KEPT
-from yarrow.stream.arrays import Array, Rows, exact_array
-from yarrow.stream.compressed import source_name
-from yarrow.stream.format import (
+from yarrow.io.compressed import source_name
+from yarrow.io.formats import (
     LAST_INDEX,
     TEXT_FORMATS,
     StreamFormat,
@@ -25,6 +21,10 @@ from yarrow.stream.format import (
     position,
     text_reader,
 )
+from yarrow.lazy import np
+from yarrow.online.batch import Batch
+from yarrow.online.core_stream import errors_named, with_name
+from yarrow.online.ledger import COMPLAINTS_KEPT
 
 #: text in a block: enough rows that a call costs nothing, few enough that they stay in a cache
 BLOCK_BYTES = 1 << 21

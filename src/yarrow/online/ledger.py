@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from yarrow.data.arrays import Array, exact_array
 from yarrow.lazy import np
 from yarrow.online.results import ProgressiveResult, Wanted
-from yarrow.stream.arrays import Array, exact_array
 
 if TYPE_CHECKING:
     from yarrow.metrics import Metric

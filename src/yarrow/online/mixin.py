@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Rows
 from yarrow.errors import DataError
 from yarrow.online.batch import Batch
 from yarrow.online.results import ProgressiveResult
-from yarrow.stream.arrays import Rows
 
 
 class ProgressiveMixin:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
-from yarrow.lazy import np
-from yarrow.online.core_stream import errors_named, with_name
-from yarrow.online.learners import is_core
-from yarrow.online.ledger import Progress
-from yarrow.online.results import ProgressiveResult, Wanted
-from yarrow.stream.arrays import Array
-from yarrow.stream.compressed import Source, source_name
-from yarrow.stream.format import (
+from yarrow.io.compressed import Source, source_name
+from yarrow.io.formats import (
     TEXT_FORMATS,
     StreamFormat,
     TableReader,
@@ -21,6 +16,11 @@ from yarrow.stream.format import (
     position,
     text_reader,
 )
+from yarrow.lazy import np
+from yarrow.online.core_stream import errors_named, with_name
+from yarrow.online.learners import is_core
+from yarrow.online.ledger import Progress
+from yarrow.online.results import ProgressiveResult, Wanted
 
 
 def stream_of(model: Any) -> dict[str, Any] | None:

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import in_order
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array, exact_array
 
 Wanted = Literal["predictions", "scores", "probabilities"]
 

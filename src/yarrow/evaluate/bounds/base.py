@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate.run import Learn, Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, every, fixed, follows, mistakes_of
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 PAPER = "Crammer, Kulesza & Dredze (2013)"
 STEPS = "updates are AROW's with a full covariance over all weights"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.evaluate.bounds.base import Assumption, Bound, every
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 if TYPE_CHECKING:
     from yarrow.experts.base import ExpertRun

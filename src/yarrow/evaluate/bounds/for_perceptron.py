@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows, mistakes_of
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 STEPS = "each update adds the signed row, where the margin is at most the threshold"
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import (
     Assumption,
@@ -35,7 +36,6 @@ from yarrow.evaluate.bounds.base import (
 )
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 PAPER = "Shen & Dietterich (2009)"
 _ROUNDING = 1e-6

@@ -7,12 +7,12 @@ from typing import Any
 
 from scipy.special import zeta
 
+from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 PAPER = "Oiwa, Matsushima & Nakagawa (2011)"
 

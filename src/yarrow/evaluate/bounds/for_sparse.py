@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
-from yarrow.stream.arrays import Array
 
 
 def truncated_gradient(

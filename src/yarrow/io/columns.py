@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from yarrow.data.labels import kept
+from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble, block_of
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.stream.named_rows import ColumnValues, Label, NamedRows, assemble, block_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,12 +16,12 @@ import pytest
 from yarrow import load
 from yarrow.bandit import BanditronClassifier
 from yarrow.errors import DataError
+from yarrow.io.columns import Roles
+from yarrow.io.csv_table import _check_header
+from yarrow.io.formats import StreamFormat
 from yarrow.kernel import KernelPassiveAggressiveClassifier
 from yarrow.linear_model import AROWClassifier, Perceptron, RDAClassifier, YarrowClassifier
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.columns import Roles
-from yarrow.stream.csv_table import _check_header
-from yarrow.stream.format import StreamFormat
 
 FAR = 60_000_000  # an index for which no learner would have room for all below it
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from yarrow.stream import read_table
+from yarrow.io import read_table
 
 
 def read(content, format="csv", **options):

@@ -9,11 +9,11 @@ from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import Any, BinaryIO, Literal
 
+from yarrow.data.named_rows import NamedRows
 from yarrow.errors import DataError, missing_dependency
+from yarrow.io.columns import BatchProblems, Roles, cast, present, rows_of, values_of
+from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
 from yarrow.lazy import np
-from yarrow.stream.columns import BatchProblems, Roles, cast, present, rows_of, values_of
-from yarrow.stream.compressed import Source, lines_of, open_bytes, source_name, too_long
-from yarrow.stream.named_rows import NamedRows
 
 Kind = Literal["number", "boolean", "text"]
 

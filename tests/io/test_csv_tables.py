@@ -7,12 +7,12 @@ import gzip
 import io
 
 import pytest
+from data.tables import features, read
 from hypothesis import given
 from hypothesis import strategies as st
-from stream.tables import features, read
 
 from yarrow.errors import DataError
-from yarrow.stream import csv_table, read_table
+from yarrow.io import csv_table, read_table
 
 
 def test_csv_column_types_are_those_of_the_first_block(monkeypatch):

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stream.tables import as_format, every_format
+from data.tables import as_format, every_format
 
-from yarrow.stream import csv_table, read_table, tabular
+from yarrow.io import csv_table, read_table, tables
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_standard_input_is_read(format):
     program = (
-        "from yarrow.stream import read_table\n"
+        "from yarrow.io import read_table\n"
         f"for rows in read_table('-', format={format!r}, label='y'):\n"
         "    print(list(rows.dicts()), rows.labels)\n"
     )
@@ -46,8 +46,8 @@ def test_a_table_can_be_read_again_and_left_in_the_middle(tmp_path, monkeypatch)
 @every_format
 def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch, format):
     monkeypatch.setattr(csv_table, "BLOCK", 1 << 14)
-    monkeypatch.setattr(tabular, "_JSON_ROWS", 1000)
-    monkeypatch.setattr(tabular, "_PARQUET_ROWS", 1000)
+    monkeypatch.setattr(tables, "_JSON_ROWS", 1000)
+    monkeypatch.setattr(tables, "_PARQUET_ROWS", 1000)
     record = {"y": 1, "n": 0.25, "c": "abc", "t": "some words of text"}
     peaks = []
     for count in (6_000, 18_000):
@@ -72,9 +72,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch, format):
 
 
 def test_importing_does_not_import_the_optional_packages():
-    program = (
-        "import sys, yarrow.stream; print({'pyarrow', 'pandas', 'zstandard'} & {*sys.modules})"
-    )
+    program = "import sys, yarrow.io; print({'pyarrow', 'pandas', 'zstandard'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.strip() == b"set()"
 

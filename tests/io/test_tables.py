@@ -9,9 +9,9 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.tables import as_format, every_format, features, read
 from hypothesis import given
 from hypothesis import strategies as st
-from stream.tables import as_format, every_format, features, read
 
 from yarrow.errors import DataError
 

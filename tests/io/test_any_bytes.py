@@ -16,9 +16,9 @@ from collections.abc import Iterator
 import pytest
 
 from yarrow.errors import YarrowError
+from yarrow.io.formats import StreamFormat
 from yarrow.linear_model import AROWClassifier
 from yarrow.online.core_stream import learn_stream
-from yarrow.stream.format import StreamFormat
 
 ROUNDS = int(os.environ.get("YARROW_FUZZ_ROUNDS", "150"))
 

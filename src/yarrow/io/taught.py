@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from yarrow.data.arrays import Rows, column_names, read_rows
 from yarrow.errors import DataError
-from yarrow.stream.arrays import Rows, column_names, read_rows
 
 #: what reads the rows for a model, and the stream that it was made for
 _READERS: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
@@ -51,10 +51,10 @@ def _reader_of(model: Any) -> Any:
 
 
 def _reader(stream: dict[str, Any]) -> Any:
-    from yarrow.stream.format import TABLE_FORMATS
+    from yarrow.io.formats import TABLE_FORMATS
 
     if stream["format"] not in TABLE_FORMATS:
         return None
-    from yarrow.stream.tabular import RowReader
+    from yarrow.io.tables import RowReader
 
     return RowReader.of(stream["format"], stream.get("table", {}))

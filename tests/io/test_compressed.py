@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from yarrow.errors import DataError, MissingDependencyError
-from yarrow.stream import open_bytes
+from yarrow.io import open_bytes
 
 COMPRESS = {
     "gzip": gzip.compress,
@@ -48,7 +48,7 @@ def test_several_files_in_one_are_read_as_one(tmp_path, compress):
 
 @every_format
 def test_lines_come_from_standard_input(compress):
-    program = "from yarrow.stream import open_bytes; print(sum(1 for line in open_bytes('-')))"
+    program = "from yarrow.io import open_bytes; print(sum(1 for line in open_bytes('-')))"
     done = subprocess.run(
         [sys.executable, "-c", program], input=compress(TEXT), capture_output=True, check=True
     )

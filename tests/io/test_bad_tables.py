@@ -9,10 +9,10 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stream.tables import as_format, every_format, features, read
+from data.tables import as_format, every_format, features, read
 
 from yarrow.errors import DataError, MissingDependencyError, ParameterError
-from yarrow.stream import csv_table, read_table
+from yarrow.io import csv_table, read_table
 
 
 def not_utf8(column: str) -> bytes:

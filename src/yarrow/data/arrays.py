@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from yarrow.data.sparse import to_csr
 from yarrow.errors import DataError, DataTypeError, ParameterError
 from yarrow.lazy import np
-from yarrow.stream.sparse import to_csr
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

@@ -11,7 +11,7 @@ from cli.support import Run
 import yarrow
 from yarrow import AROWClassifier
 from yarrow.errors import DataError
-from yarrow.stream import read_table
+from yarrow.io import read_table
 
 
 @pytest.mark.parametrize("more", [[], ["--on-error", "skip"], ["--no-header"], ["--no-quotes"]])

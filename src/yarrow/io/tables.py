@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from yarrow._core import LONGEST_LINE
+from yarrow.data.named_rows import Label, NamedRows, block_of
 from yarrow.errors import DataError, ParameterError, missing_dependency
-from yarrow.lazy import np
-from yarrow.stream.columns import (
+from yarrow.io.columns import (
     BatchProblems,
     Roles,
     TextFunction,
@@ -25,9 +25,9 @@ from yarrow.stream.columns import (
     rows_of,
     word_counts,
 )
-from yarrow.stream.compressed import Source, lines_of, open_bytes, source_name
-from yarrow.stream.csv_table import BLOCK, Kind, read_csv
-from yarrow.stream.named_rows import Label, NamedRows, block_of
+from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
+from yarrow.io.csv_table import BLOCK, Kind, read_csv
+from yarrow.lazy import np
 
 Format = Literal["csv", "jsonl", "parquet"]
 
@@ -64,7 +64,7 @@ def read_table(
 ) -> Table:
     r"""Read a table as batches of named rows, in bounded memory.
 
-    `yarrow.stream.columns` says which features each type of value makes.
+    `yarrow.io.columns` says which features each type of value makes.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from yarrow import schema
 from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.compressed import Source, is_compressed, lines_of, open_bytes, source_name
 from yarrow.lazy import np
-from yarrow.stream.compressed import Source, is_compressed, lines_of, open_bytes, source_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from yarrow.stream.named_rows import NamedRows
+    from yarrow.data.named_rows import NamedRows
 
 TEXT_FORMATS = ("svmlight", "vw")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -74,7 +74,7 @@ class StreamFormat:
     """How to read a stream: what `yarrow train` takes as options.
 
     Without `format` the file's name decides, and `otherwise` where that tells nothing. `table`
-    holds the options of `yarrow.stream.read_table` (label, weight, text, ...), and `header`: False
+    holds the options of `yarrow.io.read_table` (label, weight, text, ...), and `header`: False
     for a CSV file whose columns are to be called 1, 2, 3...
     """
 
@@ -229,7 +229,7 @@ class TableReader:
         dtype: str = "float64",
         labels: bool = True,
     ) -> None:
-        from yarrow.stream.tabular import read_table
+        from yarrow.io.tables import read_table
 
         self._dtype, self._skip = dtype, stream_format.on_error == "skip"
         self._unit = "row" if format == "parquet" else "line"
@@ -261,7 +261,7 @@ class TableReader:
 
     def _numbered_columns(self, delimiter: str, quotes: bool, longest: int) -> list[str]:
         """As many names as the first line has cells: 1, 2, 3..."""
-        from yarrow.stream.csv_table import cells_of
+        from yarrow.io.csv_table import cells_of
 
         def texts() -> Iterator[str]:  # more than one if a quoted cell goes on in the next
             for _, line in lines_of(self._data.file, self._data.name, longest):
@@ -303,7 +303,7 @@ class TableReader:
 
     def _without(self, rows: NamedRows, places: NDArray[np.int64]) -> NamedRows:
         """Leave out the rows of the values at `places`, which are too large."""
-        from yarrow.stream.named_rows import NamedRows
+        from yarrow.data.named_rows import NamedRows
 
         row_of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
         for place in places.tolist():
@@ -353,7 +353,7 @@ def _columns(source: Source, file: BinaryIO, format: str, stream_format: StreamF
     line = next(lines, "")
     if format == "jsonl":
         return list(json.loads(line))
-    from yarrow.stream.csv_table import cells_of
+    from yarrow.io.csv_table import cells_of
 
     quotes = stream_format.table.get("quotes", True)
     delimiter = stream_format.table.get("delimiter") or ("\t" if format == "tsv" else ",")
