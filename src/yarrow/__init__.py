@@ -34,7 +34,7 @@ _MODULES = (
 _ELSEWHERE = {
     "RuleInput": "yarrow._core",
     "YarrowError": "yarrow.errors",
-    "load": "yarrow.loading",
+    "load": "yarrow.saving.load",
 }
 #: old names, and what they are called now
 _RENAMED = {"Situation": "RuleInput"}

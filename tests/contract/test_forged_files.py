@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import yarrow
-from yarrow import decomposition, linear_model, model_file
+from yarrow import decomposition, linear_model
 from yarrow.errors import ModelFileError
+from yarrow.saving import model_file
 
 
 @pytest.mark.parametrize("kind", forging.KINDS)

@@ -14,10 +14,10 @@ import pytest
 from golden import make
 
 import yarrow
-from yarrow import model_file, registry
 from yarrow.activity.model import snapshot
 from yarrow.activity.model.recogniser import Recogniser
-from yarrow.registry import class_named, kind_of
+from yarrow.saving import model_file, registry
+from yarrow.saving.registry import class_named, kind_of
 
 GOLDEN = Path(make.__file__).parent
 FOLDER = GOLDEN / "format-1"

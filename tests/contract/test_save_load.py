@@ -27,9 +27,9 @@ from yarrow import (
     FOBOSClassifier,
     PassiveAggressiveClassifier,
     Perceptron,
-    model_file,
 )
 from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
+from yarrow.saving import model_file
 
 
 def load(path, model):

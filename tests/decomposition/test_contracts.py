@@ -17,9 +17,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import yarrow
-from yarrow import decomposition, model_file
+from yarrow import decomposition
 from yarrow.decomposition.base import Decomposition
 from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterError
+from yarrow.saving import model_file
 
 CLASSES = [getattr(decomposition, name) for name in decomposition.__all__]
 OF_ROWS = [cls for cls in CLASSES if issubclass(cls, Decomposition)]

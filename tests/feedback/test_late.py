@@ -12,9 +12,10 @@ import pytest
 from contract.support import as_dicts, classification, learned
 
 import yarrow
-from yarrow import AROWClassifier, ForgettingAROWClassifier, Perceptron, RDAClassifier, model_file
+from yarrow import AROWClassifier, ForgettingAROWClassifier, Perceptron, RDAClassifier
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.feedback import LateLabels
+from yarrow.saving import model_file
 
 X, Y = classification(300, 6, 3, seed=2)
 ROWS = as_dicts(X)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from yarrow import model_file
 from yarrow.errors import ModelFileError
+from yarrow.saving import model_file
 
 _SPECIAL = [
     None, True, False, 0, 1, -1, 2, 3, 26, 30, 63, 2**31, 2**53, 2**63, -(2**63), 10**40,

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 import yarrow
-from yarrow import model_file
 from yarrow.errors import YarrowError
-from yarrow.linear_model import export_file
-from yarrow.registry import PACKAGES
+from yarrow.saving import export_file, model_file
+from yarrow.saving.registry import PACKAGES
 
 KINDS = ("model", "export", *(kind for kind in PACKAGES if kind != "model"))
 FORMATS = ("safetensors", "json", "text")

@@ -11,9 +11,9 @@ import numpy as np
 
 import yarrow
 from forging.files import row
-from yarrow import model_file
 from yarrow.errors import ModelFileError, YarrowError
-from yarrow.loading import loads
+from yarrow.saving import model_file
+from yarrow.saving.load import loads
 
 
 def judge(content: bytes, rng: random.Random) -> str:

@@ -37,13 +37,13 @@ from yarrow import (
     feedback,
     kernel,
     linear_model,
-    model_file,
 )
 from yarrow.activity.app.session import Session
 from yarrow.activity.log import entries as said
 from yarrow.activity.log.events import Event
 from yarrow.activity.log.store import Store
 from yarrow.activity.sources.clock import Clock
+from yarrow.saving import model_file
 
 FOLDER = Path(__file__).parent / f"format-{model_file.VERSION}"
 LEARNED, MORE = 60, 25  # rows before and after a file is made
@@ -409,7 +409,7 @@ def entries_of(path: Path) -> list[Any]:
 
 def names() -> dict[str, list[str]]:
     """All names that files may hold today."""
-    from yarrow.registry import PACKAGES
+    from yarrow.saving.registry import PACKAGES
 
     found: dict[str, list[str]] = {}
     packages = (linear_model, kernel, experts, bandit, feedback, decomposition)

@@ -22,8 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from yarrow import Perceptron, evaluate, kernel, model_file
+from yarrow import Perceptron, evaluate, kernel
 from yarrow.errors import DataError, ModelFileError, NotFittedError, ParameterError, YarrowError
+from yarrow.saving import model_file
 
 CLASSES = [getattr(kernel, name) for name in kernel.__all__]
 #: on rows of -1, 0 and 1 many scores are equal but for rounding, which the order of features moves

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from linear_model.yarrow_textbook import stream
 
 import yarrow
-from yarrow import YarrowClassifier, model_file
+from yarrow import YarrowClassifier
 from yarrow.datasets import load
 from yarrow.datasets.catalogue import declared
 from yarrow.errors import ModelFileError
+from yarrow.saving import model_file
 
 
 @pytest.mark.parametrize("columns", [3, 6, 70, 140])

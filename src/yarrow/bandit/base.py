@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from yarrow import schema
 from yarrow.bandit.choice import (
     LABELS,
     Choice,
@@ -33,7 +32,8 @@ from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, integer, most_classes, number
-from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
+from yarrow.saving import schema
+from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 
 #: values whose squares, added up and divided by small probabilities, are still finite
 LARGEST = 1e100

@@ -115,7 +115,7 @@ def _writer(to: str, file: Any, layout: Any, names: str | None) -> Any:
 
 def _write_names(writer: Any, path: str) -> str:
     """List the names that were numbered, one a line."""
-    from yarrow.model_file import replacing
+    from yarrow.io.replacing import replacing
 
     names = getattr(writer, "numbers", {})
     if not names:

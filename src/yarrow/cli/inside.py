@@ -14,9 +14,9 @@ from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import Explanation
-from yarrow.loading import load
 from yarrow.online.core_stream import errors_named
 from yarrow.online.prediction import stream_of
+from yarrow.saving.load import load
 
 
 class Inside:

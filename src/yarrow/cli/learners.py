@@ -300,7 +300,7 @@ def learning_options(command: F) -> F:
 
 def _resumed(path: str) -> LinearModel:
     from yarrow.linear_model import ExportedModel
-    from yarrow.loading import load
+    from yarrow.saving.load import load
 
     model = load(path)
     if isinstance(model, ExportedModel):

@@ -290,7 +290,7 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
 @contextlib.contextmanager
 def opened_for_writing(path: str) -> Iterator[BinaryIO]:
     """Standard output, a device or a pipe as it is; a file that is replaced when all went well."""
-    from yarrow.model_file import replacing
+    from yarrow.io.replacing import replacing
 
     if path == "-":
         sys.stdout.flush()

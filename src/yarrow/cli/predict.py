@@ -54,9 +54,9 @@ def command(
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
     """
-    from yarrow.loading import load
     from yarrow.online.ledger import Progress
     from yarrow.online.prediction import predict_files
+    from yarrow.saving.load import load
 
     if scores and proba:
         raise click.UsageError("--scores and --proba exclude each other")

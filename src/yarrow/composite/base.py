@@ -12,7 +12,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.composite import files
 from yarrow.data.arrays import (
     Array,
@@ -44,7 +43,8 @@ from yarrow.online.learners import fresh
 from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import flag, integer
-from yarrow.saving import Objects, Saved
+from yarrow.saving import schema
+from yarrow.saving.codec import Objects, Saved
 
 
 @dataclasses.dataclass

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from yarrow import schema
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.estimator import Estimator
 from yarrow.online.adapters import adapter_of
-from yarrow.registry import class_named
-from yarrow.saving import from_json, to_json
+from yarrow.saving import schema
+from yarrow.saving.codec import from_json, to_json
+from yarrow.saving.registry import class_named
 
 if TYPE_CHECKING:
     from yarrow.composite.base import Composite

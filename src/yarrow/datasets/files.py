@@ -126,7 +126,7 @@ def kept(key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
     """
     import zipfile
 
-    from yarrow.model_file import replacing
+    from yarrow.io.replacing import replacing
 
     text = json.dumps({"version": CACHE_VERSION, **key}, sort_keys=True)
     path = cache_folder() / "datasets" / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"

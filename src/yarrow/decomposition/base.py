@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from yarrow import schema
 from yarrow.data.arrays import check_columns, place_of, read_rows
 from yarrow.decomposition.stored import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.features.base import Row, Transformer
 from yarrow.lazy import np
+from yarrow.saving import schema
 
 Floats = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from yarrow import schema
 from yarrow.decomposition.base import LARGEST, Blockwise, Floats, dense
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError, ModelFileError, missing_dependency
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
+from yarrow.saving import schema
 
 _UNUSED = 1e-6  # an atom whose codes' squares sum to less than this a row explains nothing
 

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.data.arrays import check_size, read_values
 from yarrow.decomposition.base import LARGEST, Floats
 from yarrow.decomposition.stored import Places, Stored, numbers
@@ -15,6 +14,7 @@ from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
+from yarrow.saving import schema
 
 _ROWS_A_DRAW = 256
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from yarrow import schema
 from yarrow.decomposition.base import Floats
 from yarrow.decomposition.stored import numbers
 from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, prior, words_of
@@ -14,7 +13,8 @@ from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
-from yarrow.schema import TINY
+from yarrow.saving import schema
+from yarrow.saving.schema import TINY
 
 _WITHOUT_PRIOR = 3  # rounds in which the words alone speak: chance decides less that way
 

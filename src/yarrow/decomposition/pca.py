@@ -8,7 +8,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from yarrow import schema
 from yarrow.decomposition.base import (
     LARGEST,
     Decomposition,
@@ -22,6 +21,7 @@ from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
+from yarrow.saving import schema
 
 
 @estimator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
-from yarrow import schema
 from yarrow.decomposition.base import LARGEST, Floats
 from yarrow.decomposition.factorization import Factorization
 from yarrow.decomposition.stored import numbers
@@ -13,6 +12,7 @@ from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer
+from yarrow.saving import schema
 
 
 @estimator

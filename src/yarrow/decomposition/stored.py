@@ -6,13 +6,13 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from yarrow import schema
 from yarrow.data.labels import plain
 from yarrow.errors import ModelFileError, not_fitted
 from yarrow.estimator import Estimator, Shared
 from yarrow.lazy import np
 from yarrow.parameters import parameters
-from yarrow.saving import Objects, Saved, from_json
+from yarrow.saving import schema
+from yarrow.saving.codec import Objects, Saved, from_json
 
 #: whatever is learned from values up to `base.LARGEST` is smaller, and has a finite square
 _MOST = 1e150

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from yarrow import schema
 from yarrow.data.arrays import check_finite, place_of
 from yarrow.decomposition.base import (
     LARGEST,
@@ -24,6 +23,7 @@ from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
+from yarrow.saving import schema
 
 #: a file may claim any number of rows that hold no number, and learning makes room for each
 _MOST_EMPTY = 10**6

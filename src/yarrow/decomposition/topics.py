@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.decomposition.base import Blockwise, Floats
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError
 from yarrow.lazy import np
+from yarrow.saving import schema
 
 _COLUMNS_A_DRAW = 1024
 _LEAST = 1e-150  # of a weight: one over it is a number still, and so is its square

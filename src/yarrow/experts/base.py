@@ -11,7 +11,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.data.arrays import Array
 from yarrow.data.labels import in_order
@@ -21,6 +20,7 @@ from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice
+from yarrow.saving import schema
 
 #: the losses of predictions, a column for each who made them
 LossOf = Callable[[Array], Array]

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier, CompositeRegressor
 from yarrow.data.arrays import Array
@@ -18,6 +17,7 @@ from yarrow.online.adapters import Adapter
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, choice, integer
+from yarrow.saving import schema
 
 #: rows between the first snapshots; doubled whenever there are too many
 FIRST_STRIDE = 16

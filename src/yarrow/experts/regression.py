@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
-from yarrow import schema
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeRegressor
 from yarrow.data.arrays import Array
@@ -15,6 +14,7 @@ from yarrow.experts.base import Experts, LossOf, exponential, shared
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import choice, number
+from yarrow.saving import schema
 
 LOW = "The least target that may come; None: the least so far."
 MEAN = "Predict by the weighted mean, or by the expert with the largest weight (one model)."

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.bandit.choice import read_weight
 from yarrow.composite import files
 from yarrow.data.labels import plain
@@ -19,7 +18,8 @@ from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import Shared, uninterrupted
 from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
-from yarrow.saving import Objects, Saved
+from yarrow.saving import schema
+from yarrow.saving.codec import Objects, Saved
 
 #: numbers of tickets are at least this and less than twice this, which JSON and doubles hold
 _LEAST = 2**52

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from yarrow import schema
 from yarrow.bandit.base import uniform
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
@@ -19,6 +18,7 @@ from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.online.adapters import CoreAdapter
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, choice, number
+from yarrow.saving import schema
 
 
 @estimator

@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from yarrow import schema
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
@@ -19,6 +18,7 @@ from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
 from yarrow.online.learners import is_learner
 from yarrow.parameters import anything, flag, number
+from yarrow.saving import schema
 
 
 @estimator

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from yarrow import schema
 from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.compressed import Source, is_compressed, lines_of, open_bytes, source_name
@@ -43,30 +42,6 @@ def format_of_name(name: str) -> str | None:
     while parts and parts[-1] in COMPRESSED:
         parts.pop()
     return _SUFFIXES.get(parts[-1]) if parts else None
-
-
-_COLUMNS = schema.ListOf(schema.Text())
-#: what a model's file may say of the stream that it was taught by; see `StreamFormat.described`
-DESCRIBED = schema.Fields(
-    {"format": schema.OneOf(FORMATS)},
-    optional={
-        "index_base": schema.OneOf((0, 1)),
-        "interactions": schema.ListOf(schema.Record(schema.Text(), schema.Text())),
-        "table": schema.Fields(
-            {},
-            optional={
-                **dict.fromkeys(("label", "weight"), schema.Maybe(schema.Text())),
-                **dict.fromkeys(("features", "columns"), schema.Maybe(_COLUMNS)),
-                **dict.fromkeys(("drop", "text", "categories", "numeric", "missing"), _COLUMNS),
-                "delimiter": schema.Maybe(schema.Text()),
-                **dict.fromkeys(("quotes", "header"), schema.Flag()),
-                "known": schema.MapOf(schema.OneOf(("number", "boolean", "text"))),
-            },
-            closed=True,
-        ),
-    },
-    closed=True,
-)
 
 
 @dataclasses.dataclass(frozen=True)

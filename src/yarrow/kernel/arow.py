@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from yarrow import schema
 from yarrow._core import rules
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError
@@ -14,6 +13,7 @@ from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
+from yarrow.saving import schema
 
 
 class _Gaussian(Expansion):

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.data.arrays import (
     Array,
     Rows,
@@ -40,7 +39,8 @@ from yarrow.kernel.rows import RowTable, about_row, row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, most_classes, number
-from yarrow.saving import Objects, Saved
+from yarrow.saving import schema
+from yarrow.saving.codec import Objects, Saved
 
 
 @dataclasses.dataclass(frozen=True)

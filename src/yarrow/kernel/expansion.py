@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ModelFileError
 from yarrow.kernel.kernels import Closed
 from yarrow.kernel.support import Row, SupportSet, longer
 from yarrow.lazy import np
-from yarrow.saving import NAME_FIELDS, pack_names, unpack_names
+from yarrow.saving import schema
+from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 
 
 class Expansion:

@@ -8,10 +8,10 @@ import heapq
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
-from yarrow import schema
 from yarrow.data.arrays import Array
 from yarrow.errors import ModelFileError
 from yarrow.lazy import np
+from yarrow.saving import schema
 
 #: a table of features by places is kept dense up to this size
 MOST_DENSE_BYTES = 2**26

@@ -8,10 +8,10 @@ from typing import Any, Self
 from yarrow.data.arrays import Array, column_names
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.linear_model import export_file
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
-from yarrow.registry import class_named
-from yarrow.saving import restore_source, unpack_names
+from yarrow.saving import export_file
+from yarrow.saving.codec import restore_source, unpack_names
+from yarrow.saving.registry import class_named
 
 
 class ExportedModel:

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from yarrow import _core, schema
+from yarrow import _core
 from yarrow.errors import not_fitted
 from yarrow.estimator import Estimator, LearnsArrays
-from yarrow.linear_model import export_file, persistence
-from yarrow.saving import Objects, Saved
+from yarrow.linear_model import persistence
+from yarrow.saving import export_file, schema
+from yarrow.saving.codec import Objects, Saved
 
 _STARTING = _core.Lock()
 CoreModel = _core.ModelF32 | _core.ModelF64

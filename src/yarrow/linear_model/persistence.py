@@ -6,11 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from yarrow import schema
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
-from yarrow.linear_model import export_file
-from yarrow.saving import (
+from yarrow.saving import export_file, schema
+from yarrow.saving.codec import (
     SETTINGS,
     Objects,
     header,

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file, save_file
 
-from yarrow import model_file
 from yarrow.errors import ModelFileError
+from yarrow.io.replacing import replacing
+from yarrow.saving import model_file
 
 TENSORS = {
     "weights": np.linspace(-1, 1, 60, dtype=np.float32).reshape(20, 3),
@@ -213,7 +214,7 @@ def test_other_safetensors_files_are_not_models(tmp_path):
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(saved):
     def interrupted():
-        with model_file.replacing(saved) as file:
+        with replacing(saved) as file:
             file.write(b"half")
             raise KeyboardInterrupt
 
@@ -227,7 +228,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(saved):
 def test_a_killed_writer_leaves_a_whole_file(tmp_path):
     path = tmp_path / "m"
     writer = (
-        "import sys, numpy as np; from yarrow import model_file\n"
+        "import sys, numpy as np; from yarrow.saving import model_file\n"
         "for turn in range(10**9):\n"
         "    model_file.write(sys.argv[1], {'a': np.full(300_000, turn)}, {'turn': turn})\n"
         "    print(turn, flush=True)\n"
@@ -254,11 +255,11 @@ def test_what_a_killed_writer_left_is_removed(tmp_path):
     old = time.time() - 3600
     os.utime(left, (old, old))
     os.utime(other, (old, old))
-    with model_file.replacing(tmp_path / "m") as file:
+    with replacing(tmp_path / "m") as file:
         file.write(b"slowly")
         (ours,) = (p for p in tmp_path.glob(".m.*.tmp") if p not in (left, young))
         os.utime(ours, (old, old))
-        program = "import sys; from yarrow import model_file; model_file.write(sys.argv[1], {}, {})"
+        program = "import sys, yarrow.saving.model_file as m; m.write(sys.argv[1], {}, {})"
         for _ in range(2):  # another process saves under the same name, and then a third one
             subprocess.run([sys.executable, "-c", program, tmp_path / "m"], check=True)
         assert not left.exists()

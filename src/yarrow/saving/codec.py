@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import yarrow
-from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, OtherModelError
 from yarrow.estimator import Estimator, LearnsArrays
-from yarrow.io.formats import DESCRIBED
+from yarrow.io.formats import FORMATS
 from yarrow.lazy import np
 from yarrow.parameters import parameters
-from yarrow.registry import class_named, kind_of, name_of
+from yarrow.saving import model_file, schema
+from yarrow.saving.registry import class_named, kind_of, name_of
 
 Tensors = Mapping[str, Any]
 Objects = Mapping[str, Any] | None
@@ -123,12 +123,35 @@ def restored(
 
 #: parameters, each as `to_json` writes it
 SETTINGS = schema.MapOf(schema.Anything())
+_COLUMNS = schema.ListOf(schema.Text())
+#: what a model's file may say of the stream that it was taught by; see `StreamFormat.described`
+STREAM_FIELDS = schema.Fields(
+    {"format": schema.OneOf(FORMATS)},
+    optional={
+        "index_base": schema.OneOf((0, 1)),
+        "interactions": schema.ListOf(schema.Record(schema.Text(), schema.Text())),
+        "table": schema.Fields(
+            {},
+            optional={
+                **dict.fromkeys(("label", "weight"), schema.Maybe(schema.Text())),
+                **dict.fromkeys(("features", "columns"), schema.Maybe(_COLUMNS)),
+                **dict.fromkeys(("drop", "text", "categories", "numeric", "missing"), _COLUMNS),
+                "delimiter": schema.Maybe(schema.Text()),
+                **dict.fromkeys(("quotes", "header"), schema.Flag()),
+                "known": schema.MapOf(schema.OneOf(("number", "boolean", "text"))),
+            },
+            closed=True,
+        ),
+    },
+    closed=True,
+)
+
 #: what arrays and files leave behind in any kind of model
 SOURCE_FIELDS = {
     "n_features_in": schema.Maybe(schema.Whole(at_least=1, at_most=2**31)),
     "feature_names_in": schema.Maybe(schema.ListOf(schema.Text())),
     "n_iter": schema.Maybe(schema.Whole(at_least=1)),
-    "stream": schema.Maybe(DESCRIBED),
+    "stream": schema.Maybe(STREAM_FIELDS),
 }
 
 

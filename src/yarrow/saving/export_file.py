@@ -13,10 +13,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from yarrow import model_file, schema
 from yarrow.errors import ModelFileError, ParameterError
+from yarrow.io.replacing import replacing
 from yarrow.lazy import np
-from yarrow.saving import NAME_FIELDS, SOURCE_FIELDS, pack_names, unpack_names
+from yarrow.saving import model_file, schema
+from yarrow.saving.codec import NAME_FIELDS, SOURCE_FIELDS, pack_names, unpack_names
 
 Tensors = Mapping[str, Any]
 
@@ -38,7 +39,7 @@ def write(
         model_file.write(path, tensors, metadata)
         return
     lines = _json_lines if chosen == "json" else _text_lines
-    with model_file.replacing(path) as file:
+    with replacing(path) as file:
         for line in lines(tensors, metadata):
             file.write(f"{line}\n".encode())
 

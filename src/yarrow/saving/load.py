@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from yarrow.linear_model import export_file
-from yarrow.saving import restored
+from yarrow.saving import export_file
+from yarrow.saving.codec import restored
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:

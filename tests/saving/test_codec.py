@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import yarrow
-from yarrow import kernel, model_file, registry, schema
+from yarrow import kernel
 from yarrow.errors import ModelFileError, OtherModelError, ParameterError
 from yarrow.estimator import Estimator, Shared, estimator
 from yarrow.feedback import LateLabels
 from yarrow.parameters import integer
-from yarrow.saving import Saved
+from yarrow.saving import model_file, registry, schema
+from yarrow.saving.codec import Saved
 
 
 @estimator
