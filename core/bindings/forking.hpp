@@ -13,8 +13,9 @@
 // A child has only the thread that forked. A lock that another thread held stays locked in it for
 // ever, and what that thread was changing stays half changed. So a fork waits until no thread is
 // inside a model or holds a `Lock`, and threads that come meanwhile wait for the fork. Python calls
-// the hooks (os.register_at_fork); they wait without the interpreter's lock, which others need to
-// finish.
+// the hooks (os.register_at_fork, since pthread_atfork could not let go of the interpreter's lock,
+// which others need to finish). After a minute a fork goes on with a warning, later ones after a
+// second; the child refuses the model that was in use, and no other.
 
 namespace yarrow {
 

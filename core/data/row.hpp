@@ -21,7 +21,9 @@ namespace yarrow {
 using Index = std::int32_t;
 
 // A borrowed sparse row in canonical form: no zero values, no index twice, all values finite and
-// rounded to W, order as given.
+// rounded to W, order as given. Whatever rows come as, they end in this form. Sums over it are
+// taken in double and in a fixed order, without fused multiply-adds, and what is kept is rounded to
+// W (float32, or float64 on request): that is why every route gives the same bits.
 template <class W>
 struct Row {
   const Index* index;

@@ -29,6 +29,11 @@ int best_of(int except, int classes, Value value) {
 }
 
 /// Which column speaks for which class.
+///
+/// Classes exist from their first row, numbered by appearance. one_versus_rest keeps one more
+/// column, "none of the seen", which a new class copies: so growing classes equals knowing them
+/// beforehand. Up to two classes share one column, since the other would be its mirror image to the
+/// bit; if two are declared, "none" is not kept either. So `classes=` never changes a result.
 struct Outputs {
   Strategy strategy;
   int classes;  ///< seen so far

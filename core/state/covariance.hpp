@@ -48,9 +48,11 @@ class FourVectors {
 };
 
 /// The covariance of one column's weights, a symmetric matrix over all slots (0: the intercept), in
-/// double. It only ever shrinks, by `Sigma -= h h'`. Such steps wait in a queue and are worked in
-/// together, so that the matrix passes through memory once for many of them; whoever reads it takes
-/// the queue into account. The variances, and so the matrix's diagonal, are always up to date.
+/// double whatever the weights are: in single precision it is no longer positive once features are
+/// nearly collinear. It only ever shrinks, by `Sigma -= h h'`. Such steps wait in a queue and are
+/// worked in together, so that the matrix passes through memory once for many of them; whoever
+/// reads it takes the queue into account. The variances, the matrix's diagonal, are kept apart and
+/// always up to date, as sums of positive terms where the difference would cancel.
 ///
 /// A cell's value depends on the steps alone, not on how features are numbered, and the matrix is
 /// symmetric to the bit.

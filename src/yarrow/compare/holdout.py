@@ -1,4 +1,8 @@
-"""How well a learner does on the rows that had no part in choosing its setting, and how sure."""
+"""How well a learner does on the rows that had no part in choosing its setting, and how sure.
+
+Settings are chosen on the first half of the rows and judged on the second. Intervals come from a
+block bootstrap, and are never narrower than exact ones.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
 """What all estimators made of other learners share: both interfaces, whole calls, saving.
 
 A subclass says which learners it is made of (`_learners`) and what a block of rows does to them
-(`_walk`): predict each row, then learn it. Learners that are given as parameters are never changed;
-fresh ones with the same parameters learn.
+(`_walk`): predict each row, then learn it; `partial_fit` is `progressive` without its answer. Rows
+are read once, and each learner gets its own form of them. Learners that are given as parameters are
+never changed; fresh ones with the same parameters learn. Arrays are learned by a copy; one row by
+the state itself, whose members can take it back (`State.attempt`). Kernel learners inside and those
+of other libraries cannot, if one after them refuses the row.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""How a named set declares itself: files, figures, options."""
+"""How a named set declares itself: files with digests, figures, order, source, options.
+
+`load`, `yarrow datasets` and docs/datasets.md come from that. Shuffled sets say why; streams keep
+their order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the decompositions share: rows of all kinds, both interfaces, and model files."""
+"""What the decompositions share: rows of all kinds, both interfaces, and model files.
+
+Rows wait until a block is full, so that how they are handed over does not change a result.
+"""
 
 from __future__ import annotations
 

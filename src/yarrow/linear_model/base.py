@@ -1,6 +1,8 @@
 """What all linear learners share: the core model behind them, both interfaces, saving and reading.
 
 A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares its parameters.
+Parameters changed after learning count from the next `fit` on: what has been learned belongs to
+those it was learned with. `fit` hands the core a permutation, so that random order moves no rows.
 """
 
 from __future__ import annotations

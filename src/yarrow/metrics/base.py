@@ -1,4 +1,8 @@
-"""What all running metrics share: rows come one by one or in arrays, and count by their weight."""
+"""What all running metrics share: rows come one by one or in arrays, and count by their weight.
+
+Metrics are ratios of sums. So `Fading` lets new rows gain weight instead of scaling old ones, and
+`Windowed` keeps rows and counts them when asked: exact for any metric.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 A bound knows its assumptions and looks for them in the run: the updates are replayed by a textbook
 form of the method, so a run of another method is refused. Where one does not hold, `value` is
-infinite and the assumption says why. Comparators are found by batch solvers or given by the user.
+infinite and the assumption says why. Where a paper's statement fails, the docstring says how, and a
+test shows it. A bound that says no more than what is true anyway is called vacuous. Comparators are
+found by batch solvers or given by the user.
 
 | function | theorem |
 | --- | --- |

@@ -1,6 +1,9 @@
 """Figures as SVG: for the page of a comparison, and as files for Markdown.
 
 Every function returns a `Figure`: `inline()` for a page, `save(path)` for a file of its own.
+A figure is text with classes; colours are CSS variables, so that one drawing serves both themes,
+print and Markdown. Text is measured with the widths of the widest usual font, so that labels placed
+apart stay apart.
 """
 
 from yarrow.report.figures.axes import Axis
