@@ -41,8 +41,8 @@ docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured
 	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
 
-pictures: .venv/bench ## the pictures of README.md and docs/decomposition.md (a minute)
-	$(BIN)/python tools/why.py
+pictures: .venv/bench ## the pictures of README.md, ARCHITECTURE.md and docs/decomposition.md (a minute)
+	$(BIN)/python tools/pictures.py
 	$(BIN)/python tools/decomposition.py
 
 lint: .venv/dev ## ruff, mypy, clang-format, import and include layers, stubs of the core

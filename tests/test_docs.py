@@ -14,7 +14,7 @@ TOOLS = Path(__file__).parent.parent / "tools"
 DOCS = TOOLS.parent / "docs"
 
 
-@pytest.mark.parametrize("tool", ["learners.py", "datasets.py", "why.py"])
+@pytest.mark.parametrize("tool", ["learners.py", "datasets.py", "pictures.py"])
 def test_what_is_generated_is_up_to_date(tool):
     checked = subprocess.run(
         [sys.executable, TOOLS / tool, "--check"], capture_output=True, text=True
