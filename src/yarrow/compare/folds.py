@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from yarrow.compare.curve import error_of
-from yarrow.compare.lanes import Entrant
+from yarrow.compare.entrant import Entrant
 from yarrow.data.arrays import Array, read_rows
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
@@ -24,8 +24,8 @@ def cross_validate(
     """
     if folds < 2:
         raise ParameterError(f"The number of folds must be at least 2. Got {folds} instead.")
-    lanes = [
-        _FoldLane(entrant, fold)
+    runs = [
+        _FoldRun(entrant, fold)
         for entrant in entrants
         if isinstance(entrant.model, LinearModel)
         for fold in range(folds)
@@ -33,12 +33,10 @@ def cross_validate(
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(passes):
             for block, fold_of in _with_folds(source, folds, seed):
-                list(pool.map(lambda lane, b=block, f=fold_of: lane.learn(b, f), lanes))
+                list(pool.map(lambda run, b=block, f=fold_of: run.learn(b, f), runs))
         for block, fold_of in _with_folds(source, folds, seed):
-            list(pool.map(lambda lane, b=block, f=fold_of: lane.predict(b, f), lanes))
-    return [
-        {"fold": lane.fold + 1, "learner": lane.learner, "error": lane.error()} for lane in lanes
-    ]
+            list(pool.map(lambda run, b=block, f=fold_of: run.predict(b, f), runs))
+    return [{"fold": run.fold + 1, "learner": run.learner, "error": run.error()} for run in runs]
 
 
 def _with_folds(source: Any, folds: int, seed: int) -> Iterator[tuple[Any, Array]]:
@@ -47,7 +45,7 @@ def _with_folds(source: Any, folds: int, seed: int) -> Iterator[tuple[Any, Array
         yield block, random.integers(0, folds, len(block.y))
 
 
-class _FoldLane:
+class _FoldRun:
     """One setting without one fold."""
 
     def __init__(self, entrant: Entrant, fold: int) -> None:

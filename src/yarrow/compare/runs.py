@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from yarrow.compare.baselines import Baseline
-from yarrow.compare.heats import Classes, RaceBatch
+from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.composite.base import Composite
 from yarrow.data.arrays import Array
 from yarrow.data.labels import named
