@@ -24,16 +24,6 @@ from yarrow.report.figures.confusion_matrix import MOST_CLASSES
 if TYPE_CHECKING:
     from yarrow.compare import Comparison, Outcome
 
-__all__ = [
-    "against_nonzeros",
-    "against_seconds",
-    "confusions",
-    "error_by_stretch",
-    "learning_curves",
-    "mean_ranks",
-    "rivals",
-]
-
 #: how many learners a chart names; the others are grey
 MOST_NAMED = 8
 #: how many rivals stand beside the recommendation, the closest ones

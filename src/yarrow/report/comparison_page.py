@@ -17,8 +17,6 @@ from yarrow.report.figures import Figure, css, escape
 if TYPE_CHECKING:
     from yarrow.compare import Comparison
 
-__all__ = ["page"]
-
 _WIDE, _NARROW = 900, 360
 #: what a chart function gives: a figure and the sentence below it
 Shown = tuple[Figure, str]

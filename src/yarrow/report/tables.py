@@ -14,8 +14,6 @@ from yarrow.report import numbers
 if TYPE_CHECKING:
     from yarrow.compare import Comparison, Outcome
 
-__all__ = ["Cell", "Table", "all_settings", "facts", "failed", "learners"]
-
 
 @dataclass(frozen=True)
 class Cell:
