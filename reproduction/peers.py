@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from yarrow.compare.heats import Classes, RaceBatch
+from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np

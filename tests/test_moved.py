@@ -13,7 +13,7 @@ from yarrow.moved import MOVED
 
 PICKLED = {
     "yarrow.experiments.comparison": ("yarrow.compare.comparison", "Comparison"),
-    "yarrow.experiments.lanes": ("yarrow.compare.lanes", "Entrant"),
+    "yarrow.experiments.lanes": ("yarrow.compare.entrant", "Entrant"),
     "yarrow.experiments.race": ("yarrow.compare.race", "Race"),
     "yarrow.experiments.spec": ("reproduction.spec", "Cell"),
     "yarrow.experiments.protocols.tuned": ("reproduction.protocols.tuned", "run"),

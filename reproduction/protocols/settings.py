@@ -15,7 +15,7 @@ from typing import Any
 from reproduction.protocols.prepare import rows_of
 from reproduction.spec import Cell, Data
 from yarrow.compare.comparison import packed
-from yarrow.compare.lanes import Entrant
+from yarrow.compare.entrant import Entrant
 from yarrow.compare.race import race
 from yarrow.datasets import Dataset
 from yarrow.lazy import np

@@ -12,78 +12,51 @@ from types import ModuleType
 
 from yarrow.checkout import load
 
+#: packages of before and of now, and the modules that have kept their names
+_SAME_NAME = {
+    ("yarrow.activity", "yarrow.activity.sources"): (
+        "activitywatch categories clock feed spans tables titles"
+    ),
+    ("yarrow.activity", "reproduction.activity_lab"): (
+        "baselines generator generator_words simulation"
+    ),
+    ("yarrow.activity", "yarrow.activity.model"): (
+        "checks diary features folders function_words learning recogniser records snapshot vectors"
+    ),
+    ("yarrow.activity", "yarrow.activity.log"): "database events store",
+    ("yarrow.activity", "yarrow.activity.app"): (
+        "demo keys requests rules runner server session transfer"
+    ),
+    ("yarrow.experiments", "yarrow.compare"): (
+        "baselines comparison curve folds grids recommend runs sources tune"
+    ),
+    ("yarrow.experiments", "reproduction"): (
+        "candidates engine findings peers protocols results spec"
+    ),
+    ("yarrow.stream", "yarrow.data"): "arrays named_rows sparse",
+    ("yarrow.stream", "yarrow.io"): "columns compressed csv_table taught",
+}
 MOVED = {
-    "yarrow.activity.activitywatch": "yarrow.activity.sources.activitywatch",
+    f"{old}.{name}": f"{new}.{name}"
+    for (old, new), names in _SAME_NAME.items()
+    for name in names.split()
+} | {
     "yarrow.activity.answers": "yarrow.activity.model.unanswered",
-    "yarrow.activity.baselines": "reproduction.activity_lab.baselines",
-    "yarrow.activity.categories": "yarrow.activity.sources.categories",
-    "yarrow.activity.checks": "yarrow.activity.model.checks",
-    "yarrow.activity.clock": "yarrow.activity.sources.clock",
-    "yarrow.activity.database": "yarrow.activity.log.database",
-    "yarrow.activity.demo": "yarrow.activity.app.demo",
-    "yarrow.activity.diary": "yarrow.activity.model.diary",
-    "yarrow.activity.events": "yarrow.activity.log.events",
-    "yarrow.activity.features": "yarrow.activity.model.features",
-    "yarrow.activity.feed": "yarrow.activity.sources.feed",
-    "yarrow.activity.folders": "yarrow.activity.model.folders",
-    "yarrow.activity.function_words": "yarrow.activity.model.function_words",
-    "yarrow.activity.generator": "reproduction.activity_lab.generator",
-    "yarrow.activity.generator_words": "reproduction.activity_lab.generator_words",
     "yarrow.activity.judge": "yarrow.activity.model.scorer",
-    "yarrow.activity.keys": "yarrow.activity.app.keys",
-    "yarrow.activity.learning": "yarrow.activity.model.learning",
     "yarrow.activity.openness": "yarrow.activity.model.open_resources",
     "yarrow.activity.outside": "yarrow.activity.log.validation",
     "yarrow.activity.past": "yarrow.activity.model.history",
-    "yarrow.activity.recogniser": "yarrow.activity.model.recogniser",
-    "yarrow.activity.records": "yarrow.activity.model.records",
-    "yarrow.activity.requests": "yarrow.activity.app.requests",
     "yarrow.activity.rows": "yarrow.activity.log.codec",
-    "yarrow.activity.rules": "yarrow.activity.app.rules",
-    "yarrow.activity.runner": "yarrow.activity.app.runner",
     "yarrow.activity.said": "yarrow.activity.log.entries",
-    "yarrow.activity.server": "yarrow.activity.app.server",
-    "yarrow.activity.session": "yarrow.activity.app.session",
-    "yarrow.activity.simulation": "reproduction.activity_lab.simulation",
-    "yarrow.activity.snapshot": "yarrow.activity.model.snapshot",
-    "yarrow.activity.spans": "yarrow.activity.sources.spans",
-    "yarrow.activity.store": "yarrow.activity.log.store",
     "yarrow.activity.table": "yarrow.activity.model.counts",
-    "yarrow.activity.tables": "yarrow.activity.sources.tables",
     "yarrow.activity.thoughts": "yarrow.activity.model.explain",
-    "yarrow.activity.titles": "yarrow.activity.sources.titles",
-    "yarrow.activity.transfer": "yarrow.activity.app.transfer",
-    "yarrow.activity.vectors": "yarrow.activity.model.vectors",
-    "yarrow.experiments.baselines": "yarrow.compare.baselines",
-    "yarrow.experiments.candidates": "reproduction.candidates",
-    "yarrow.experiments.comparison": "yarrow.compare.comparison",
-    "yarrow.experiments.curve": "yarrow.compare.curve",
-    "yarrow.experiments.engine": "reproduction.engine",
-    "yarrow.experiments.findings": "reproduction.findings",
-    "yarrow.experiments.folds": "yarrow.compare.folds",
-    "yarrow.experiments.grids": "yarrow.compare.grids",
-    "yarrow.experiments.heats": "yarrow.compare.heats",
+    "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
-    "yarrow.experiments.lanes": "yarrow.compare.lanes",
-    "yarrow.experiments.peers": "reproduction.peers",
-    "yarrow.experiments.protocols": "reproduction.protocols",
-    "yarrow.experiments.recommend": "yarrow.compare.recommend",
+    "yarrow.experiments.lanes": "yarrow.compare.entrant",
     "yarrow.experiments.reproductions": "reproduction.specs",
-    "yarrow.experiments.results": "reproduction.results",
-    "yarrow.experiments.runs": "yarrow.compare.runs",
-    "yarrow.experiments.sources": "yarrow.compare.sources",
-    "yarrow.experiments.spec": "reproduction.spec",
-    "yarrow.experiments.tune": "yarrow.compare.tune",
     "yarrow.report.reproduction": "reproduction.pages",
-    "yarrow.stream.arrays": "yarrow.data.arrays",
-    "yarrow.stream.columns": "yarrow.io.columns",
-    "yarrow.stream.compressed": "yarrow.io.compressed",
-    "yarrow.stream.csv_table": "yarrow.io.csv_table",
     "yarrow.stream.format": "yarrow.io.formats",
-    "yarrow.stream.named_rows": "yarrow.data.named_rows",
-    "yarrow.stream.sparse": "yarrow.data.sparse",
     "yarrow.stream.tabular": "yarrow.io.tables",
-    "yarrow.stream.taught": "yarrow.io.taught",
 }
 """Old names and new ones; what is in an old package is in the new one."""
 

@@ -295,8 +295,8 @@ def test_a_model_of_numbered_features_takes_arrays(run: Run, tmp_path: Path) -> 
 def test_a_table_read_in_python_is_remembered_too(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text(TABLE)
     model = yarrow.AROWClassifier()
-    how = StreamFormat(table={"label": "label", "text": ["text"], "drop": ["weight"]})
-    for _ in yarrow.online.core_stream.learn_stream(model, tmp_path / "train.csv", how):
+    stream_format = StreamFormat(table={"label": "label", "text": ["text"], "drop": ["weight"]})
+    for _ in yarrow.online.core_stream.learn_stream(model, tmp_path / "train.csv", stream_format):
         pass
     assert model.explain_one({"text": "Cheap"}).contributions[0].feature in (
         "text=cheap",

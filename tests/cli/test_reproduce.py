@@ -79,7 +79,7 @@ def test_what_follows_from_the_first_cells_is_measured_and_shown(
 
 def test_a_reduced_page_says_that_it_is_no_result(run: Run, small) -> None:
     run("reproduce", "small", "--reduced", "--workers", "1")
-    page = (small / "reproduction" / "small.md").read_text()
+    page = (small / "reproduction-results" / "small.md").read_text()
     assert "not a result" in page
     assert "None to speak of." not in page
 

@@ -8,7 +8,7 @@ import pytest
 from yarrow import AROWClassifier, bandit, experts, feedback
 from yarrow.compare import grids
 from yarrow.compare.compare import compare
-from yarrow.compare.lanes import Entrant
+from yarrow.compare.entrant import Entrant
 from yarrow.composite.base import Composite
 from yarrow.datasets import load
 from yarrow.errors import ParameterError

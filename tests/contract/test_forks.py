@@ -209,8 +209,8 @@ def test_from_inside_a_call_nobody_is_waited_for(busy):
 def count_rows(path, threads):
     """Read a file in small blocks, so that threads have something to do."""
     with open(path, "rb") as file:
-        how = StreamFormat("svmlight", threads=threads)
-        reader = text_reader(file, "svmlight", how, block_bytes=4096)
+        stream_format = StreamFormat("svmlight", threads=threads)
+        reader = text_reader(file, "svmlight", stream_format, block_bytes=4096)
         return sum(len(block["labels"]) for block in iter(reader.next_arrays, None))
 
 
@@ -219,8 +219,8 @@ def test_a_child_reads_files_while_the_parent_does(threads, tmp_path, busy):
     path = tmp_path / "rows.svm"
     path.write_text("".join(f"{i % 2} 1:{i} 7:1\n" for i in range(3_000)))
     with open(path, "rb") as file:
-        how = StreamFormat("svmlight", threads=threads)
-        readers = [text_reader(file, "svmlight", how, block_bytes=1024)]
+        stream_format = StreamFormat("svmlight", threads=threads)
+        readers = [text_reader(file, "svmlight", stream_format, block_bytes=1024)]
         readers[0].next_arrays()  # its threads have begun
 
         def in_the_child():

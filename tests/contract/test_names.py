@@ -177,8 +177,10 @@ def test_columns_are_hashed_like_the_integers_that_name_them(three_classes):
     for row, label in zip(as_dicts(X), y.tolist(), strict=True):
         models[2].learn_one(row, label)
         text += f"{label} " + " ".join(f"{j}:{v!r}" for j, v in row.items()) + "\n"
-    how = StreamFormat("svmlight", index_base=0)
-    assert [p.rows for p in learn_stream(models[3], io.BytesIO(text.encode()), how)][-1] == 300
+    stream_format = StreamFormat("svmlight", index_base=0)
+    assert [p.rows for p in learn_stream(models[3], io.BytesIO(text.encode()), stream_format)][
+        -1
+    ] == 300
     for model in models[1:]:
         assert_same(learned(model), learned(models[0]))
     expected = models[0].predict(X).tolist()

@@ -33,13 +33,13 @@ LABELS = {
 }
 
 
-def from_text(model, text, how):
+def from_text(model, text, stream_format):
     """Learn text in blocks of a few lines, so that threads have something to do."""
     name = "TextReaderF32" if model.dtype == "float32" else "TextReaderF64"
     reader = getattr(_core, name)
     tiny = lambda *args, **rest: reader(*args, **rest | {"block_bytes": 64})  # noqa: E731
     with mock.patch.object(_core, name, tiny):
-        for _ in learn_stream(model, io.BytesIO(text.encode()), how):
+        for _ in learn_stream(model, io.BytesIO(text.encode()), stream_format):
             pass
 
 
@@ -52,8 +52,8 @@ def as_svmlight(threads, base):
     def learn(model, X, y, w):
         if w is not None:  # svmlight text has no weights
             return one_by_one(model, X, y, w)
-        how = StreamFormat("svmlight", threads=threads, index_base=base)
-        return from_text(model, svmlight(X, y, base), how)
+        stream_format = StreamFormat("svmlight", threads=threads, index_base=base)
+        return from_text(model, svmlight(X, y, base), stream_format)
 
     return learn
 
@@ -267,8 +267,8 @@ def test_predictions_agree_in_every_form(variant, three_classes):
             assert all(other == first for other in others), method
     expected = model.predict(X).tolist()
     assert [model.predict_one(row) for row in as_dicts(X)] == expected
-    how = StreamFormat("svmlight", index_base=0)
-    blocks = list(predict_stream(model, io.BytesIO(svmlight(X, y).encode()), how))
+    stream_format = StreamFormat("svmlight", index_base=0)
+    blocks = list(predict_stream(model, io.BytesIO(svmlight(X, y).encode()), stream_format))
     assert np.concatenate([block.predictions for block in blocks]).tolist() == expected
     if hasattr(model, "decision_function"):
         scores = np.vstack([block.scores for block in blocks]).tolist()

@@ -67,7 +67,7 @@ def test_changed_rows_are_learned_skipped_or_refused(format: str, on_error: str)
     chance = random.Random(f"{format} {on_error}")
     for _ in range(ROUNDS):
         text = changed(SEEDS[format], chance)
-        how = StreamFormat(
+        stream_format = StreamFormat(
             format=format,
             threads=1,
             on_error=on_error,  # type: ignore[arg-type]
@@ -75,5 +75,5 @@ def test_changed_rows_are_learned_skipped_or_refused(format: str, on_error: str)
             table={"label": "label", "text": ["text"]} if format == "csv" else {"label": "label"},
         )
         with only_own_errors(text):
-            for _ in learn_stream(AROWClassifier(), io.BytesIO(text), how):
+            for _ in learn_stream(AROWClassifier(), io.BytesIO(text), stream_format):
                 pass

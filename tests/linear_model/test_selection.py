@@ -118,8 +118,8 @@ def most_nonzeros(model):
 def by_text(model, X, y):
     rows = (" ".join(f"{j}:{v!r}" for j, v in x.items()) for x in as_dicts(X))
     text = "".join(f"{label} {row}\n" for label, row in zip(y, rows, strict=True))
-    how = StreamFormat("svmlight", index_base=0)
-    for _ in learn_stream(model, io.BytesIO(text.encode()), how):
+    stream_format = StreamFormat("svmlight", index_base=0)
+    for _ in learn_stream(model, io.BytesIO(text.encode()), stream_format):
         pass
 
 

@@ -54,16 +54,16 @@ def test_a_file_that_was_begun_is_read_from_there(tmp_path: Path) -> None:
 def test_there_is_one_account_of_all_sources_and_passes(tmp_path: Path) -> None:
     plain = tmp_path / "rows"
     plain.write_bytes(ROWS + b"1 1:x\n")
-    how = StreamFormat(on_error="skip")
+    stream_format = StreamFormat(on_error="skip")
     model = AROWClassifier()
     seen = [
         (p.number, p.done, [c.rows for c in p.checkpoints])
-        for p in learn_stream(model, [plain, plain], how, passes=2)
+        for p in learn_stream(model, [plain, plain], stream_format, passes=2)
     ]
     assert [number for number, done, _ in seen if done] == [1, 1, 2, 2]
     assert [row for _, _, rows in seen for row in rows] == [1, 2, 4, 8, 16]
     assert model.t_ == 16
-    progress = learned(AROWClassifier(), plain, plain, stream_format=how, passes=2)
+    progress = learned(AROWClassifier(), plain, plain, stream_format=stream_format, passes=2)
     assert progress.skipped == 4
     assert (
         progress.complaints == [f"{plain}, line 5, column 3, '1:x': the value is not a number"] * 4
@@ -119,13 +119,15 @@ def test_lines_are_counted_from_one_and_rows_from_zero(tmp_path: Path) -> None:
     lines = "".join(f"{row['y']},{row['x']}\n" for row in rows)
     (tmp_path / "rows.csv").write_text("y,x\n" + lines)
     for name, place in (("rows.parquet", "row 2"), ("rows.csv", "line 4")):
-        for how in (StreamFormat(table={"label": "y"}, on_error=how) for how in ("raise", "skip")):
+        for on_error in ("raise", "skip"):
+            stream_format = StreamFormat(table={"label": "y"}, on_error=on_error)  # type: ignore[arg-type]
             model = Perceptron(classes=["a", "b"])
-            if how.on_error == "skip":
-                complaint = learned(model, tmp_path / name, stream_format=how).complaints[0]
+            if stream_format.on_error == "skip":
+                progress = learned(model, tmp_path / name, stream_format=stream_format)
+                complaint = progress.complaints[0]
             else:
                 with pytest.raises(DataError) as caught:
-                    learned(model, tmp_path / name, stream_format=how)
+                    learned(model, tmp_path / name, stream_format=stream_format)
                 complaint = str(caught.value)
             assert complaint.startswith(f"{tmp_path / name}, {place}: the class 'c'")
 
@@ -144,12 +146,13 @@ def test_folders_and_missing_files_are_errors_of_the_system(tmp_path: Path) -> N
 
 
 def test_the_format_is_that_said_or_named_or_remembered() -> None:
-    how = StreamFormat()
-    assert [how.of(name) for name in ("a.svm", "a.vw.gz", "b.tsv.zst", "x.PARQUET", "c", "-")] == [
+    stream_format = StreamFormat()
+    names = ("a.svm", "a.vw.gz", "b.tsv.zst", "x.PARQUET", "c", "-")
+    assert [stream_format.of(name) for name in names] == [
         "svmlight", "vw", "tsv", "parquet", "svmlight", "svmlight",
     ]  # fmt: skip
     assert StreamFormat(format="csv").of("a.vw") == "csv"
-    remembering = how.remembering({"format": "vw", "interactions": [["a", "b"]]})
+    remembering = stream_format.remembering({"format": "vw", "interactions": [["a", "b"]]})
     assert (remembering.of("-"), remembering.of("x.csv")) == ("vw", "csv")
     assert remembering.interactions == (("a", "b"),)
     with pytest.raises(ParameterError, match="'format' must be one of svmlight, vw, csv"):
@@ -158,9 +161,9 @@ def test_the_format_is_that_said_or_named_or_remembered() -> None:
 
 def test_what_is_said_goes_before_what_is_remembered() -> None:
     stream = {"format": "csv", "index_base": 0, "table": {"label": "y", "text": ["t"]}}
-    how = StreamFormat(index_base=1, table={"label": "z"}).remembering(stream)
-    assert how.index_base == 1
-    assert how.table == {"label": "z", "text": ["t"]}
+    stream_format = StreamFormat(index_base=1, table={"label": "z"}).remembering(stream)
+    assert stream_format.index_base == 1
+    assert stream_format.table == {"label": "z", "text": ["t"]}
     assert StreamFormat().remembering(stream).index_base == 0
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from reproduction import peers
 from yarrow import AROWClassifier
 from yarrow.compare import race
-from yarrow.compare.lanes import Entrant
+from yarrow.compare.entrant import Entrant
 from yarrow.datasets import Block
 
 ROWS = 160

@@ -56,7 +56,8 @@ class Yarrow(Page, click.Group):
         except click.ClickException as error:
             _fail(_usage(error))
         except YarrowError as error:
-            _fail(str(error))
+            # Errors name parameters as Python has them; here they are options.
+            _fail(str(error).replace("longest_line allows", "--longest-line allows"))
         except OSError as error:
             named = "" if error.filename is None else f"{error.filename}: "
             _fail(f"{named}{error.strerror or error}")

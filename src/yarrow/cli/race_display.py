@@ -70,7 +70,7 @@ class RaceDisplay:
         seconds = time.monotonic() - self.started
         speed = f"{race.rows / max(seconds, 1e-9):,.0f} rows/s"
         which = f"pass {race.pass_number} of {self.passes}, " if self.passes > 1 else ""
-        settings = counted(len(race.lanes) - 2, "setting")
+        settings = counted(len(race.runs) - 2, "setting")
         head = f"{which}{counted(race.rows, 'row')}, {speed}, {settings}"
         table = Table(box=None, padding=(0, 2, 0, 0), width=width)
         table.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
@@ -88,8 +88,8 @@ class RaceDisplay:
 def standings(race: Race) -> list[tuple[str, str, float]]:
     """Names, errors so far and seconds of those that are still in the race, the best first."""
     found = []
-    for lane in race.lanes:
-        o = lane.outcome
+    for run in race.runs:
+        o = run.outcome
         if o.failure is None and o.rows:
             lost = o.mistakes if race.classes is not None else o.squared_error
             found.append((lost / o.rows, o.name, o.seconds))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from yarrow.compare.curve import error_of
 from yarrow.compare.holdout import judged
-from yarrow.report import reading
+from yarrow.report import comparison_queries as queries
 from yarrow.report.numbers import duration
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def width() -> int:
 
 def learner_table(comparison: Comparison) -> list[str]:
     """A line for the chosen setting of each learner, the lowest error of the second half first."""
-    return _lines(comparison, reading.contenders(comparison), "learner")
+    return _lines(comparison, queries.contenders(comparison), "learner")
 
 
 def setting_table(comparison: Comparison) -> list[str]:
@@ -37,9 +37,9 @@ def failure_lines(comparison: Comparison) -> list[str]:
 
 
 def _lines(comparison: Comparison, outcomes: list[Outcome], first: str) -> list[str]:
-    regression = reading.is_regression(comparison)
+    regression = queries.is_regression(comparison)
     passes = max((len(o.pass_errors) for o in outcomes), default=1)
-    word, unit = reading.error_word(regression), "" if regression else " %"
+    word, unit = queries.error_word(regression), "" if regression else " %"
     header = [first, f"{word}{unit}", f"2nd half{unit} (95 %)", "updates", "nonzeros", "time"]
     header[2:2] = [f"pass {number}" for number in range(2, passes + 1)]
     rows = [[_named(o), *_figures(o, comparison.seed, passes)] for o in outcomes]
@@ -67,7 +67,7 @@ def _figures(outcome: Outcome, seed: int, passes: int) -> list[str]:
 
     later = [show(error) for error in outcome.pass_errors[1:]]
     ends = f" ({show(found['low'])}-{show(found['high'])})" if found["low"] is not None else ""
-    learns = not reading.is_baseline(outcome)
+    learns = not queries.is_baseline(outcome)
     return [
         show(error_of(outcome.wrong)),
         *later,
@@ -81,8 +81,8 @@ def _figures(outcome: Outcome, seed: int, passes: int) -> list[str]:
 
 def _named(outcome: Outcome) -> str:
     """`AROW r=0.1`: short, since the setting is what matters."""
-    name = reading.short_name(outcome.learner)
-    return name if reading.is_baseline(outcome) else f"{name} {reading.settings(outcome)}"
+    name = queries.short_name(outcome.learner)
+    return name if queries.is_baseline(outcome) else f"{name} {queries.settings(outcome)}"
 
 
 def _line(cells: list[str], widths: list[int]) -> str:

@@ -33,7 +33,7 @@ from yarrow.cli.options import OUTPUT, Command, option
     OUTPUT,
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reproduction"),
+    default=Path("reproduction-results"),
     show_default=True,
     metavar="DIR",
     help="Where pages and figures go.",

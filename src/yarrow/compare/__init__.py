@@ -2,7 +2,7 @@
 
 from yarrow.compare.compare import compare
 from yarrow.compare.comparison import Comparison, Outcome
-from yarrow.compare.lanes import Entrant
+from yarrow.compare.entrant import Entrant
 from yarrow.compare.race import Race, race
 from yarrow.compare.sources import Files
 

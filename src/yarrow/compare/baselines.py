@@ -8,7 +8,7 @@ from yarrow.data.arrays import Array
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
-    from yarrow.compare.heats import RaceBatch
+    from yarrow.compare.race_batch import RaceBatch
 
 
 class Baseline:

@@ -8,11 +8,11 @@ from typing import Any
 
 from yarrow import __version__
 from yarrow.compare.comparison import Comparison, Outcome
+from yarrow.compare.entrant import Entrant
 from yarrow.compare.folds import cross_validate
 from yarrow.compare.grids import entrants_of
-from yarrow.compare.heats import OneMoreClass
-from yarrow.compare.lanes import Entrant
 from yarrow.compare.race import NoRows, OnProgress, Race
+from yarrow.compare.race_batch import OneMoreClass
 from yarrow.compare.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
 from yarrow.compare.sources import Files, Named
 from yarrow.datasets import Dataset

@@ -7,11 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from yarrow.compare.curve import error_of
-from yarrow.compare.lanes import Entrant
-from yarrow.data.arrays import Array, read_rows
+from yarrow.compare.entrant import Entrant
+from yarrow.compare.race_batch import Classes, RaceBatch
+from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
+from yarrow.online.adapters import adapter_of
+from yarrow.online.learners import has_learned
 
 
 def cross_validate(
@@ -24,67 +27,54 @@ def cross_validate(
     """
     if folds < 2:
         raise ParameterError(f"The number of folds must be at least 2. Got {folds} instead.")
-    lanes = [
-        _FoldLane(entrant, fold)
+    classes = None if source.is_regression else Classes()
+    runs = [
+        _FoldRun(entrant, fold, classes)
         for entrant in entrants
         if isinstance(entrant.model, LinearModel)
         for fold in range(folds)
     ]
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(passes):
-            for block, fold_of in _with_folds(source, folds, seed):
-                list(pool.map(lambda lane, b=block, f=fold_of: lane.learn(b, f), lanes))
-        for block, fold_of in _with_folds(source, folds, seed):
-            list(pool.map(lambda lane, b=block, f=fold_of: lane.predict(b, f), lanes))
-    return [
-        {"fold": lane.fold + 1, "learner": lane.learner, "error": lane.error()} for lane in lanes
-    ]
+            for batch, fold_of in _with_folds(source, classes, folds, seed):
+                list(pool.map(lambda run, b=batch, f=fold_of: run.learn(b, f), runs))
+        for batch, fold_of in _with_folds(source, classes, folds, seed):
+            list(pool.map(lambda run, b=batch, f=fold_of: run.predict(b, f), runs))
+    return [{"fold": run.fold + 1, "learner": run.learner, "error": run.error()} for run in runs]
 
 
-def _with_folds(source: Any, folds: int, seed: int) -> Iterator[tuple[Any, Array]]:
+def _with_folds(
+    source: Any, classes: Classes | None, folds: int, seed: int
+) -> Iterator[tuple[RaceBatch, Array]]:
     random = np.random.default_rng((seed, 2))
     for block in source.blocks():
-        yield block, random.integers(0, folds, len(block.y))
+        fold_of = random.integers(0, folds, len(block.y))
+        if len(block.y):
+            yield RaceBatch.of(block, classes, clean=True), fold_of
 
 
-class _FoldLane:
+class _FoldRun:
     """One setting without one fold."""
 
-    def __init__(self, entrant: Entrant, fold: int) -> None:
-        self.learner, self.fold = type(entrant.model).__name__, fold
-        self.model: Any = entrant.model.clone()
-        self._regression = not hasattr(type(entrant.model), "classes_")
+    def __init__(self, entrant: Entrant, fold: int, classes: Classes | None) -> None:
+        self.learner, self.fold, self.classes = type(entrant.model).__name__, fold, classes
+        self.adapter = adapter_of(entrant.model.clone())
         self._wrong: list[Array] = []
 
-    def learn(self, block: Any, fold_of: Array) -> None:
-        self._part(block, fold_of != self.fold, learn=True)
+    def learn(self, batch: RaceBatch, fold_of: Array) -> None:
+        places = np.flatnonzero(fold_of != self.fold)
+        if len(places):
+            self.adapter.learn(batch, places)
 
-    def predict(self, block: Any, fold_of: Array) -> None:
-        self._part(block, fold_of == self.fold, learn=False)
-
-    def _part(self, block: Any, keep: Array, learn: bool) -> None:
-        places = np.flatnonzero(keep)
-        if not len(places):
-            return
-        rows = read_rows(block.X).take(places)
-        names = block.names or []
-        y = block.y[places]
-        if learn:
-            weights = None if block.weights is None else block.weights[places]
-            with self.model._learning_of(None) as core:
-                labels = self.model._read_labels(y, len(places))
-                self.model._learn(core, rows, names, labels, weights)
-            return
-        if "_model" not in self.model.__dict__:
+    def predict(self, batch: RaceBatch, fold_of: Array) -> None:
+        places = np.flatnonzero(fold_of == self.fold)
+        if not has_learned(self.adapter.model):
             raise DataError("A fold has no row to learn from: there are too few rows.")
-        core = self.model._model
-        scores = self.model._score_rows(core, rows, names)[0]
-        truth = y if block.clean is None else block.clean[places]
-        if self._regression:
-            self._wrong.append((scores[:, 0] - np.asarray(truth, np.float64)) ** 2)
-        else:
-            known = np.array([*core.classes, None], dtype=object)[:-1]
-            self._wrong.append(known[np.argmax(scores, axis=1)] != truth.astype(object))
+        if len(places):
+            codes = {} if self.classes is None else self.classes.codes
+            said, truth = self.adapter.predict(batch.take(places), codes), batch.truth_numbers
+            gap = said - truth[places]
+            self._wrong.append(gap**2 if self.classes is None else gap != 0)
 
     def error(self) -> float:
         return error_of(np.concatenate(self._wrong)) if self._wrong else float("nan")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from yarrow.compare.lanes import Entrant
+from yarrow.compare.entrant import Entrant
 from yarrow.composite.base import Composite
 from yarrow.errors import ParameterError, did_you_mean
 from yarrow.kernel.base import KernelClassifier

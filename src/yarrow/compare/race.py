@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from yarrow.compare.baselines import LastLabel, Majority
 from yarrow.compare.comparison import Outcome
-from yarrow.compare.heats import Classes, RaceBatch
-from yarrow.compare.lanes import Entrant, EntrantRun
+from yarrow.compare.entrant import Entrant, EntrantRun
+from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def race(
 
 
 class Race:
-    """A race of one or more passes. `rows` and the outcomes of `lanes` say how it stands."""
+    """A race of one or more passes. `rows` and the outcomes of `runs` say how it stands."""
 
     def __init__(
         self,
@@ -87,8 +87,8 @@ class Race:
         self.pass_number = 0
         known = None if classes is None else list(classes)
         baselines = [LastLabel(regression), Majority(regression)]
-        self.lanes = [EntrantRun(entrant, self.classes, known) for entrant in entrants]
-        self.lanes += [EntrantRun(Entrant(b.name, b), self.classes, known) for b in baselines]
+        self.runs = [EntrantRun(entrant, self.classes, known) for entrant in entrants]
+        self.runs += [EntrantRun(Entrant(b.name, b), self.classes, known) for b in baselines]
 
     def run(self, blocks: Iterable[Block], on_progress: OnProgress | None = None) -> None:
         """One pass. While the entrants learn a block, the next one is read."""
@@ -99,7 +99,7 @@ class Race:
             batch = next(batches, None)
             while batch is not None:
                 # The slow ones first, so that no core waits long for the last.
-                queue = iter(sorted(self.lanes, key=lambda lane: -lane.outcome.seconds))
+                queue = iter(sorted(self.runs, key=lambda run: -run.outcome.seconds))
                 work = [pool.submit(_step, queue, batch) for _ in range(self.threads)]
                 try:
                     following = next(batches, None)
@@ -113,8 +113,8 @@ class Race:
                 batch = following
         if not self.rows:
             raise NoRows("there is no row to learn from")
-        for lane in self.lanes:
-            lane.end_pass()
+        for run in self.runs:
+            run.end_pass()
 
     def _batches(self, blocks: Iterable[Block]) -> Iterator[RaceBatch]:
         for block in blocks:
@@ -129,9 +129,9 @@ class Race:
 
     def outcomes(self) -> list[Outcome]:
         """How each entrant did, in their order, the baselines last."""
-        return [lane.finish() for lane in self.lanes]
+        return [run.finish() for run in self.runs]
 
 
 def _step(queue: Iterator[EntrantRun], batch: RaceBatch) -> None:
-    for lane in queue:
-        lane.step(batch)
+    for run in queue:
+        run.step(batch)

@@ -6,48 +6,71 @@ import dataclasses
 from typing import Any
 
 from yarrow.compare.baselines import Baseline
-from yarrow.compare.heats import Classes, RaceBatch
+from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.composite.base import Composite
 from yarrow.data.arrays import Array
 from yarrow.data.labels import named
 from yarrow.errors import ParameterError
+from yarrow.estimator import Estimator
 from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.progressive import predict_then_learn
 from yarrow.online.adapters import ArrayAdapter, adapter_of
-from yarrow.online.learners import fresh
+from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
 
 
 def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
     """The run of a fresh model; `known`: its classes, where they are known beforehand."""
     if isinstance(model, Baseline):
         return model
-    if isinstance(model, LinearModel):
-        if (classes is None) == hasattr(type(model), "classes_"):
-            task = "a regression" if classes is None else "classes"
-            raise ParameterError(f"{type(model).__name__} is not for {task}.")
-        return _CoreRun(model, known)
-    if isinstance(model, Composite):
-        if (classes is None) is not model.regression:
-            task = "a regression" if classes is None else "classes"
-            raise ParameterError(f"{type(model).__name__} is not for {task}.")
-        return _CompositeRun(model, classes, known)
     if hasattr(model, "enter"):
         return model.enter(classes, known)
-    if isinstance(model, KernelClassifier):
-        return _KernelRun(model, classes)
+    if isinstance(model, Estimator):
+        if is_regression(model) is not (classes is None):
+            task = "a regression" if classes is None else "classes"
+            raise ParameterError(f"{type(model).__name__} is not for {task}.")
+        if has_learned(model):
+            raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
+    for kind, run in (
+        (LinearModel, _CoreRun),
+        (Composite, _CompositeRun),
+        (KernelClassifier, _KernelRun),
+    ):
+        if isinstance(model, kind):
+            return run(model, classes, known)
     return _OtherRun(model, classes, known)
 
 
-class _CoreRun:
+class _Run:
+    """A fresh copy of a model, and what it is at the end."""
+
+    def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
+        self.model, self.classes, self.known = fresh(model), classes, known
+
+    def step(self, batch: RaceBatch) -> Array:
+        """Predict each row and learn it: class numbers, or values."""
+        raise NotImplementedError
+
+    def learned(self) -> Any:
+        return self.model
+
+    def updates(self) -> int:
+        model = self.learned()
+        if not has_learned(model):
+            return 0
+        return int(model.n_updates_ if hasattr(model, "n_updates_") else model.t_)
+
+    def nonzeros(self) -> int:
+        return nonzeros(self.learned(), otherwise=0)
+
+
+class _CoreRun(_Run):
     """One of Yarrow's learners: a block is one call of the core, which needs no lock of Python."""
 
-    def __init__(self, model: LinearModel, known: list[Any] | None) -> None:
-        if "_model" in model.__dict__:
-            raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
-        self.model: Any = model.clone()
-        self.core = self.model._new_model(self._declared(known))
+    def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
+        super().__init__(model, classes, known)
+        self.core = self.model._new_model(self._declared())
         # Columns are numbered alike for all; who hashes, limits or groups names has to see them.
         self._needs_names = any(
             getattr(model, name, None) is not None
@@ -55,11 +78,11 @@ class _CoreRun:
         )
         self._width: int | None = None
 
-    def _declared(self, known: list[Any] | None) -> list[Any]:
+    def _declared(self) -> list[Any]:
         """Two classes that are known beforehand share one column of weights: twice as fast."""
         if not hasattr(self.model, "_declared"):
             return []
-        two = known if known is not None and len(known) == 2 else None
+        two = self.known if self.known is not None and len(self.known) == 2 else None
         return list(self.model._declared(two if self.model.classes is None else None))
 
     def step(self, batch: RaceBatch) -> Array:
@@ -76,103 +99,51 @@ class _CoreRun:
                 self.model._n_features_in, self.model._feature_names_in = self._width, None
         return self.model
 
-    def updates(self) -> int:
-        return int(self.core.updates)
 
-    def nonzeros(self) -> int:
-        return int(self.learned().n_nonzero_) if self.core.t > 0 else 0
+class _CompositeRun(_Run):
+    """An estimator made of learners, or a bandit: a block is one call, which copies nothing."""
 
-
-class _CompositeRun:
-    """An estimator made of learners, or a bandit: a block is one call."""
-
-    def __init__(self, model: Composite, classes: Classes | None, known: list[Any] | None) -> None:
-        if "_state" in model.__dict__:
-            raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
-        self.model, self.classes, self.known = model.clone(), classes, known
+    def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
+        super().__init__(model, classes, known)
         self.state = self.model._new_state()
 
     def step(self, batch: RaceBatch) -> Array:
         # Columns are numbered alike in all blocks, whose number of columns may grow.
         some = dataclasses.replace(batch, names=[], classes=self.known)
-        said = self.model._walk(self.state, some)
-        if self.classes is None:
-            return said
-        return _numbered(list(named(said, list(self.state.codes))), self.classes)
-
-    def learned(self) -> Any:
+        said: Array = self.model._walk(self.state, some)
         if self.state.t:
             self.model._state = self.state
-        return self.model
-
-    def updates(self) -> int:
-        return self.state.t
-
-    def nonzeros(self) -> int:
-        return int(self.learned().n_nonzero_) if self.state.t else 0
+        if self.classes is None:
+            return said
+        return self.classes.number_said(list(named(said, list(self.state.codes))))
 
 
-class _KernelRun:
+class _KernelRun(_Run):
     """A learner with a kernel: a block is one call, in Python."""
 
-    def __init__(self, model: KernelClassifier, classes: Classes | None) -> None:
-        if classes is None:
-            raise ParameterError(f"{type(model).__name__} is not for a regression.")
-        if model.__sklearn_is_fitted__():
-            raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
-        self.model, self.classes = model.clone(), classes
-
     def step(self, batch: RaceBatch) -> Array:
+        assert self.classes is not None
         told = self.model._predict_then_learn(dataclasses.replace(batch, names=[]))
-        return _numbered(told.predictions.tolist(), self.classes)
-
-    def learned(self) -> Any:
-        return self.model
-
-    def updates(self) -> int:
-        return self.model.n_updates_ if self.model.__sklearn_is_fitted__() else 0
-
-    def nonzeros(self) -> int:
-        known = self.model.__sklearn_is_fitted__()
-        return int(np.count_nonzero(self.model.dual_coef_)) if known else 0
+        return self.classes.number_said(told.predictions.tolist())
 
 
-class _OtherRun:
+class _OtherRun(_Run):
     """A learner of another library, row by row: slow."""
 
     def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
-        self.adapter, self.classes, self.known = adapter_of(fresh(model)), classes, known
+        super().__init__(model, classes, known)
+        self.adapter = adapter_of(self.model)
         if isinstance(self.adapter, ArrayAdapter) and classes is not None and known is None:
             raise ParameterError(f"{type(model).__name__} must be told all classes beforehand.")
         self._updates = 0
 
     def step(self, batch: RaceBatch) -> Array:
         some = dataclasses.replace(batch, classes=self.known)
-        names = [] if self.classes is None else self.classes.names
-        codes = {name: number for number, name in enumerate(names)}
-        said = self.adapter.predict_then_learn(some, codes)
+        said = self.adapter.predict_then_learn(
+            some, {} if self.classes is None else self.classes.codes
+        )
         self._updates += int(np.count_nonzero(batch.counts))
         return said
 
-    def learned(self) -> Any:
-        return self.adapter.model
-
     def updates(self) -> int:
         return self._updates
-
-    def nonzeros(self) -> int:
-        return weights_of_others(self.adapter.model)
-
-
-def weights_of_others(model: Any) -> int:
-    """How many weights of a learner of scikit-learn or river are not zero."""
-    weights: Any = getattr(model, "weights", None)
-    if hasattr(weights, "values"):
-        return sum(bool(np.any(value)) for value in weights.values())
-    return int(np.count_nonzero(getattr(model, "coef_", 0)))
-
-
-def _numbered(labels: list[Any], classes: Classes | None) -> Array:
-    if classes is None:
-        return np.array([0.0 if label is None else float(label) for label in labels])
-    return classes.number_said(labels)

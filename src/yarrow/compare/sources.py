@@ -63,14 +63,14 @@ class Files(FileBatches):
     def __init__(
         self,
         paths: Sequence[str],
-        how: StreamFormat | None = None,
+        stream_format: StreamFormat | None = None,
         *,
         regression: bool | None = None,
         dtype: str = "float32",
         noise: float = 0.0,
         seed: int = 0,
     ) -> None:
-        super().__init__(paths, how, dtype=dtype)
+        super().__init__(paths, stream_format, dtype=dtype)
         self.name = ", ".join(os.path.basename(source_name(path)) for path in self.paths)
         self.order = "the order of the file" if len(self.paths) == 1 else "the files as listed"
         self.source = ", ".join(source_name(path) for path in self.paths)

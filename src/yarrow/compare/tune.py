@@ -15,7 +15,8 @@ from yarrow.compare.sources import Files
 from yarrow.data.arrays import read_rows
 from yarrow.datasets import Dataset
 from yarrow.errors import ParameterError
-from yarrow.online.core_stream import learn_stream
+from yarrow.online.batch import Batch
+from yarrow.online.driver import learn_files
 
 
 @dataclasses.dataclass
@@ -96,13 +97,11 @@ def _evidence(best: Outcome, others: Sequence[Outcome], seed: int) -> Iterator[s
 def _learned_again(source: Source, model: Any, passes: int) -> Any:
     """The model as `yarrow train` makes it: its features have names, not the numbers of a race."""
     if isinstance(source, Files):
-        for _ in learn_stream(model, source.paths, source.stream_format, passes=passes):
+        for _ in learn_files(model, source.paths, source.stream_format, passes=passes):
             pass
         return model
     for _ in range(passes):
         for block in source.blocks():
-            rows = read_rows(block.X)
-            with model._learning_of(None) as core:
-                labels = model._read_labels(block.y, rows.n_rows)
-                model._learn(core, rows, block.names or [], labels, block.weights)
+            rows, names = read_rows(block.X), block.names or []
+            model._predict_then_learn(Batch(rows, names, y=block.y, weights=block.weights))
     return model

@@ -59,36 +59,17 @@ class Drifting(Source):
         )
 
 
-SETS: dict[str, type[Source]] = {
-    source.name: source
-    for source in (
-        Newsgroups,
-        *SUBSETS,
-        NewsPhases,
-        Reuters,
-        AmazonReviews,
-        AmazonVectors,
-        MovieReviews,
-        MovieSentences,
-        EnronSpam,
-        SmsSpam,
-        DriftingSpam,
-        Usenet1,
-        Usenet2,
-        Electricity,
-        KDDCup99,
-        NSLKDD,
-        USPS,
-        USPSPhases,
-        MNIST,
-        *CLASSICS,
-        Keel,
-        MovieLens,
-        Gaussian,
-        Text,
-        Drifting,
-    )
-}
+_DECLARED: tuple[type[Source], ...] = (
+    Newsgroups, *SUBSETS, NewsPhases, Reuters,
+    AmazonReviews, AmazonVectors, MovieReviews, MovieSentences,
+    EnronSpam, SmsSpam, DriftingSpam,
+    Usenet1, Usenet2, Electricity,
+    KDDCup99, NSLKDD,
+    USPS, USPSPhases, MNIST,
+    *CLASSICS, Keel, MovieLens,
+    Gaussian, Text, Drifting,
+)  # fmt: skip
+SETS = {source.name: source for source in _DECLARED}
 
 
 def names() -> list[str]:

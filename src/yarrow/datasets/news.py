@@ -9,32 +9,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File, fetched_by
+from yarrow.datasets.files import fetched_by, listed
 from yarrow.datasets.source import Size, TextSource, classes_option, options, part_option
-from yarrow.datasets.text import FEATURES, Features, Table, read_texts, tsv_documents
+from yarrow.datasets.text import FEATURES, CountedTexts, Features
 from yarrow.lazy import np
 from yarrow.parameters import choice, flag, integer
 
-_NEWS = File(
-    "20newsgroups/20news-bydate.tsv.gz",
-    "41a33b489dcb9da36f2d803e48b1deb66231cc630ec4e3e960502ea282b5a740",
-)
-
-
-def _messages(*, bigrams: bool, headers: bool) -> Table:
-    """All messages of both parts, with the fields 'split' and 'label'."""
-
-    def documents() -> Iterator[dict[str, str]]:
-        rows = tsv_documents(_NEWS.read) if is_here else _from_sklearn()
-        for row in rows:
-            text = row["text"] if headers else row["text"].partition("\n\n")[2]
-            yield {**row, "text": text}
-
-    is_here = _NEWS.local() is not None
-    variant = f"headers={headers} {'' if is_here else 'fetched'}"
-    return read_texts(
-        _NEWS, documents(), fields=("split", "label"), bigrams=bigrams, variant=variant
-    )
+(_NEWS,) = listed("20newsgroups/20news-bydate.tsv.gz")
 
 
 def _from_sklearn() -> Iterator[dict[str, str]]:
@@ -57,6 +38,17 @@ class _News(TextSource):
     order = "shuffled with seed 0, since the file is sorted by group"
     files = (_NEWS,)
     has_fetcher = True
+    fields = ("split", "label")
+    headers = True
+
+    def _documents(self) -> Iterator[dict[str, str]]:
+        """All messages of both parts."""
+        for row in super()._documents() if self.is_here() else _from_sklearn():
+            text = row["text"] if self.headers else row["text"].partition("\n\n")[2]
+            yield {**row, "text": text}
+
+    def _messages(self) -> CountedTexts:
+        return self._counted(f"headers={self.headers} {'' if self.is_here() else 'fetched'}")
 
 
 @options
@@ -76,7 +68,7 @@ class Newsgroups(_News):
     headers: bool = flag(default=True, doc="Read the lines above the first empty one, too.")
 
     def _read(self) -> Dataset:
-        table = _messages(bigrams=self.features == "bigrams", headers=self.headers)
+        table = self._messages()
         groups, is_test = table["label"], table["split"] == "test"
         rows = np.ones(len(groups), dtype=bool)
         if self.classes is not None and len(self.classes) > 1:
@@ -85,7 +77,7 @@ class Newsgroups(_News):
         both = self._texts(table, groups, rows)
         is_test = is_test[rows]
         data = self._parts(both.take(~is_test), both.take(is_test), self.part)
-        return self._shuffled(self._chosen(data, self.classes))
+        return self._chosen(data, self.classes)
 
 
 @options
@@ -104,13 +96,13 @@ class _Subset(_News):
     )
 
     def _read(self) -> Dataset:
-        table = _messages(bigrams=self.features == "bigrams", headers=True)
+        table = self._messages()
         random = np.random.default_rng((self.seed, 2))
         rows = [
             random.choice(np.flatnonzero(table["label"] == group), 500, replace=False)
             for group in self.groups
         ]
-        return self._shuffled(self._texts(table, table["label"], np.concatenate(rows)))
+        return self._texts(table, table["label"], np.concatenate(rows))
 
 
 _SUBSET = """
@@ -178,24 +170,16 @@ class Reuters(TextSource):
     origin = "Reuters-21578, Distribution 1.0 (Lewis 1997), ModApte split; for research only"
     order = "file order: articles by number, which is nearly the order of time"
     size = Size(8591, 26_862, 20)
-    files = (
-        File(
-            "reuters21578/reuters21578.jsonl.gz",
-            "30e8d9175ab988549addf8fd1a97424db12dd12cc1168acc78bc2b75a0918cf8",
-        ),
-    )
+    files = listed("reuters21578/reuters21578.jsonl.gz")
+
+    fields = ("split", "topics")
 
     part: str = part_option("all")
     classes: Any = classes_option()
     topics: int = integer(default=20, doc="How many topics, without `classes`.", at_least=2)
 
     def _read(self) -> Dataset:
-        table = read_texts(
-            self.files[0],
-            self._articles(),
-            fields=("split", "topics"),
-            bigrams=self.features == "bigrams",
-        )
+        table = self._counted()
         topics = [set(text.split()) for text in table["topics"].tolist()]
         labels = self._labels(topics)
         rows = labels != ""
@@ -221,7 +205,7 @@ class Reuters(TextSource):
         wanted = {topic for topic, _ in common}
         return np.array([topic if topic in wanted else "" for topic in single])
 
-    def _articles(self) -> Iterator[dict[str, str]]:
+    def _documents(self) -> Iterator[dict[str, str]]:
         for line in self.files[0].read().splitlines():
             article = json.loads(line)
             if article["has_topics"] == "YES" and article["lewissplit"] in ("TRAIN", "TEST"):

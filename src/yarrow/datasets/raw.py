@@ -8,32 +8,17 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File
+from yarrow.datasets.files import listed
 from yarrow.datasets.source import Size, Source
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_RATINGS = File(
-    "movielens-100k/u.data.gz",
-    "c3fe59d9f784f19e1715f710845ac12970203e783301a9404cd615780b838694",
-    "https://raw.githubusercontent.com/shogun-toolbox/shogun-data/"
-    "8b407372f396a95f4b8fafdbee5e7b7755fddef9/toy/ml-100k/u.data",
-    "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
-)
-_COUNTS = File(
-    "associated-press/ap.ldac.gz",
-    "166df7bbd673899797a9c901bfafd8db539c36f1798020dcce17181353adb1a4",
-)
-_VOCABULARY = File(
-    "associated-press/vocab.txt.gz",
-    "e0882b1a7e7301df9eab43b05108f00cd80d32b0a4bed4007f5ca8de622c8850",
-)
-_LOG = File(
-    "desktop-activity/mypro-window.csv.gz",
-    "a9c24bc6e0ce8e436b0ec4e299c5ed35d76cbe907a5fa52b56e77f2d908170d8",
-)
+(_RATINGS,) = listed("movielens-100k/u.data.gz")
+(_COUNTS,) = listed("associated-press/ap.ldac.gz")
+(_VOCABULARY,) = listed("associated-press/vocab.txt.gz")
+(_LOG,) = listed("desktop-activity/mypro-window.csv.gz")
 
 
 @dataclasses.dataclass(frozen=True)

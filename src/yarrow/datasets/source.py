@@ -9,12 +9,20 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from yarrow.datasets.dataset import Dataset, joined, shuffled, task_of, with_noise
 from yarrow.datasets.files import AbsentError, File
-from yarrow.datasets.text import FEATURES, Features, Table, finished, used_columns
+from yarrow.datasets.text import (
+    FEATURES,
+    CountedTexts,
+    Features,
+    finished,
+    read_texts,
+    tsv_documents,
+    used_columns,
+)
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.parameters import (
@@ -101,6 +109,8 @@ class Source:
         check_parameters(self)
         try:
             data = self._read()
+            if self.order.startswith("shuffled"):
+                data = self._shuffled(data)
         except AbsentError as error:
             if error.source is None and error.problem.partition(" ")[0] != self.name:
                 raise AbsentError(error.problem, source=self.name) from None
@@ -135,6 +145,7 @@ class Source:
         return self.has_fetcher or all(file.url is not None for file in self.files)
 
     def _read(self) -> Dataset:
+        """The rows in the order of the files, before they are shuffled if `order` says so."""
         raise NotImplementedError
 
     def _dataset(self, X: Any, y: Any, **more: Any) -> Dataset:
@@ -197,7 +208,25 @@ class TextSource(Source):
         default=1, doc="Leave out what occurs in fewer texts than that.", at_least=1
     )
 
-    def _texts(self, table: Table, y: Any, rows: Any = None) -> Dataset:
+    fields: ClassVar[tuple[str, ...]] = ("label",)
+    """What is kept of a document beside its words."""
+
+    def _documents(self) -> Iterator[dict[str, str]]:
+        """The documents with these fields and their text."""
+        return tsv_documents(self.files[0].read)
+
+    def _counted(self, variant: str = "") -> CountedTexts:
+        """The words of all documents, counted; read only if they are not in the cache."""
+        bigrams, documents = self.features == "bigrams", self._documents()
+        return read_texts(
+            self.files[0], documents, fields=self.fields, bigrams=bigrams, variant=variant
+        )
+
+    def _read(self) -> Dataset:
+        table = self._counted()
+        return self._texts(table, table["label"])
+
+    def _texts(self, table: CountedTexts, y: Any, rows: Any = None) -> Dataset:
         """The rows of a table of counts (all, or those of a mask), without unused columns."""
         counts = table.counts if rows is None else table.counts[rows]
         X, names = used_columns(counts, table.names, self.min_documents)

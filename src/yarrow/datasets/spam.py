@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File
-from yarrow.datasets.source import Size, Source, TextSource, options
-from yarrow.datasets.svmlight import parse_svmlight
-from yarrow.datasets.text import read_texts, tsv_documents
-from yarrow.lazy import np
+from yarrow.datasets.files import listed
+from yarrow.datasets.source import Size, TextSource, options
+from yarrow.datasets.svmlight import SvmlightSource
 from yarrow.parameters import choice
 
 _MAILBOXES = tuple(f"enron{number}" for number in range(1, 7))
@@ -27,24 +25,16 @@ class EnronSpam(TextSource):
     )
     order = "shuffled with seed 0, since by date the classes follow one another"
     size = Size(33_715, 158_357, 2)
-    files = (
-        File(
-            "enron-spam/enron-spam.tsv.gz",
-            "084ee39d6742bb9f72ac556a0c74f2b57c6cb6da777ff6546d4b551fc66e3861",
-        ),
-    )
+    files = listed("enron-spam/enron-spam.tsv.gz")
+
+    fields = ("set", "label")
 
     mailbox: str = choice(default="all", options=("all", *_MAILBOXES), doc="Whose mail.")
 
     def _read(self) -> Dataset:
-        table = read_texts(
-            self.files[0],
-            tsv_documents(self.files[0].read),
-            fields=("set", "label"),
-            bigrams=self.features == "bigrams",
-        )
+        table = self._counted()
         rows = None if self.mailbox == "all" else table["set"] == self.mailbox
-        return self._shuffled(self._texts(table, table["label"], rows))
+        return self._texts(table, table["label"], rows)
 
 
 class SmsSpam(TextSource):
@@ -54,33 +44,14 @@ class SmsSpam(TextSource):
     origin = "SMS Spam Collection v.1 (Almeida, Gomez Hidalgo, Yamakami, DocEng 2011)"
     order = "file order: as the messages were collected"
     size = Size(5574, 8753, 2)
-    files = (
-        File(
-            "sms-spam/sms-spam.tsv.gz",
-            "f557485ad28db5b897bfecf57b1791f50198f7a4b8aacee6190600c59751fac3",
-        ),
-    )
-
-    def _read(self) -> Dataset:
-        documents = tsv_documents(self.files[0].read)
-        table = read_texts(self.files[0], documents, bigrams=self.features == "bigrams")
-        return self._texts(table, table["label"])
+    files = listed("sms-spam/sms-spam.tsv.gz")
 
 
-class DriftingSpam(Source):
+class DriftingSpam(SvmlightSource):
     """Mail over time, as 0/1 words; what spam (1) looks like changes slowly."""
 
     name = "spam-corpus-drift"
     origin = "Katakis, Tsoumakas, Vlahavas (Knowledge and Information Systems 22, 2010)"
     order = "file order: mail in time"
     size = Size(9324, 39_916, 2)
-    files = (
-        File(
-            "spam-corpus-drift/spam-corpus.svm.gz",
-            "dba4202942b4f6bed89435d885e4ca63e9b744bb99ddddecddb75a9d9bc32fa8",
-        ),
-    )
-
-    def _read(self) -> Dataset:
-        X, y = parse_svmlight(self.files[0].read(), self.size.features)
-        return self._dataset(X, y.astype(np.int64))
+    files = listed("spam-corpus-drift/spam-corpus.svm.gz")

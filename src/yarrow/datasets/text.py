@@ -49,7 +49,7 @@ def counted(texts: Iterable[str], *, bigrams: bool = False) -> tuple[Any, list[s
     return X, list(columns)
 
 
-class Table:
+class CountedTexts:
     """Documents with their words counted, and what else is known of each of them."""
 
     def __init__(self, counts: Any, names: list[str], fields: dict[str, NDArray[Any]]) -> None:
@@ -63,10 +63,10 @@ def read_texts(
     file: File,
     documents: Iterator[dict[str, str]],
     *,
-    fields: Sequence[str] = ("label",),
+    fields: Sequence[str],
     bigrams: bool,
     variant: str = "",
-) -> Table:
+) -> CountedTexts:
     """Count the words of `documents`, which have a field 'text'; keep `fields` as they are.
 
     The result is kept for the next time. It must follow from the bytes of `file` and from
@@ -95,7 +95,7 @@ def read_texts(
         (arrays["data"], arrays["indices"], arrays["indptr"]),
         (len(arrays["indptr"]) - 1, len(names)),
     )
-    return Table(X, names, {name: arrays[f"field {name}"] for name in fields})
+    return CountedTexts(X, names, {name: arrays[f"field {name}"] for name in fields})
 
 
 def tsv_documents(read: Callable[[], bytes]) -> Iterator[dict[str, str]]:

@@ -36,18 +36,11 @@ class Ranks:
         others is in no group.
         """
         order = sorted(range(len(self.learners)), key=lambda i: self.mean_ranks[i])
-        found: list[list[str]] = []
-        reached = 0
-        for first, i in enumerate(order):
-            near = [
-                last
-                for last, j in enumerate(order)
-                if self.mean_ranks[j] - self.mean_ranks[i] <= self.critical_difference
-            ]
-            if near[-1] > first and near[-1] >= reached + (1 if found else 0):
-                found.append([self.learners[j] for j in order[first : near[-1] + 1]])
-                reached = near[-1]
-        return found
+        ranks = [self.mean_ranks[i] for i in order]
+        return [
+            [self.learners[i] for i in order[first : last + 1]]
+            for first, last in tied_groups(ranks, self.critical_difference)
+        ]
 
     def __str__(self) -> str:
         width = max(map(len, self.learners))
@@ -60,6 +53,20 @@ class Ranks:
                 f"{self.tasks} tasks; Friedman p = {self.p:.2g}",
             ]
         )
+
+
+def tied_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
+    """First and last of each largest run of sorted ranks that lie within the difference.
+
+    >>> tied_groups([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(0, 1), (1, 2)]
+    """
+    groups: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(i for i, other in enumerate(ranks) if other - rank <= critical_difference)
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
 
 
 def critical_difference(learners: int, tasks: int, level: float = 0.05) -> float:

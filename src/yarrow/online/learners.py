@@ -19,6 +19,11 @@ def fresh(model: Any) -> Any:
     return clone(model)
 
 
+def has_learned(model: Any) -> bool:
+    """Whether one of Yarrow's learners has learned a row."""
+    return bool(model.__sklearn_is_fitted__())
+
+
 def is_core(model: Any) -> bool:
     """Whether rows of arrays and files go straight to the core."""
     return hasattr(type(model), "_stream_learning")
@@ -59,15 +64,23 @@ def says_not_fitted(error: Exception) -> bool:
     return any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__)
 
 
-def nonzeros(model: Any) -> int:
-    """Weights that are not zero, without the intercept; of Yarrow's and scikit-learn's learners."""
-    if is_core(model) and "_model" not in model.__dict__:
-        return 0  # nothing has been learned yet
+def nonzeros(model: Any, otherwise: int | None = None) -> int:
+    """Weights that are not zero, without the intercept, of learners of all libraries.
+
+    Where there is nothing to count, `otherwise`, or an error.
+    """
+    if isinstance(model, Estimator) and not has_learned(model):
+        return 0
     if hasattr(model, "n_nonzero_"):
         return int(model.n_nonzero_)
-    if not hasattr(model, "coef_"):
+    if hasattr(getattr(model, "weights", None), "values"):  # river
+        return sum(bool(np.any(value)) for value in model.weights.values())
+    for name in ("coef_", "dual_coef_"):
+        if hasattr(model, name):
+            return int(np.count_nonzero(getattr(model, name)))
+    if otherwise is None:
         raise ParameterError(f"{type(model).__name__} has no weights that could be counted.")
-    return int(np.count_nonzero(model.coef_))
+    return otherwise
 
 
 def is_learner(value: Any) -> bool:

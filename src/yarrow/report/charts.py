@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from yarrow.report import numbers, reading
+from yarrow.report import comparison_queries as queries
+from yarrow.report import numbers
 from yarrow.report.figures import (
     Axis,
     Difference,
@@ -23,16 +24,6 @@ from yarrow.report.figures.confusion_matrix import MOST_CLASSES
 if TYPE_CHECKING:
     from yarrow.compare import Comparison, Outcome
 
-__all__ = [
-    "against_nonzeros",
-    "against_seconds",
-    "confusions",
-    "error_by_stretch",
-    "learning_curves",
-    "mean_ranks",
-    "rivals",
-]
-
 #: how many learners a chart names; the others are grey
 MOST_NAMED = 8
 #: how many rivals stand beside the recommendation, the closest ones
@@ -46,8 +37,8 @@ MOST_RANKED = 12
 
 def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     """Error so far against rows; the first rows, where anything can happen, are left out."""
-    regression = reading.is_regression(comparison)
-    found = [item for item in reading.contenders(comparison) if item.curve]
+    regression = queries.is_regression(comparison)
+    found = [item for item in queries.contenders(comparison) if item.curve]
     if not found:
         return None
     curves = {item.name: _after_the_start(item.curve) for item in found}
@@ -64,17 +55,17 @@ def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str] 
 
 def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     """Error within each twentieth of the stream: drift shows here; None for a short stream."""
-    found = [item for item in reading.contenders(comparison) if item.curve]
+    found = [item for item in queries.contenders(comparison) if item.curve]
     rows = max((item.rows for item in found), default=0)
     if rows < 10 * _STRETCHES:
         return None
     named = _named(comparison, found, MOST_NAMED // 2)
-    power = 2 if reading.is_regression(comparison) else 1
+    power = 2 if queries.is_regression(comparison) else 1
     curves = {item.name: _by_stretch(item.curve, rows, power) for item in named}
     figure, above = _over_rows(comparison, curves, named, "in each twentieth", width)
     note = "Each twentieth of the stream by itself: where the errors were made."
     if above:
-        said = ", ".join(reading.short_name(item.learner) for item in above)
+        said = ", ".join(queries.short_name(item.learner) for item in above)
         note += f" Above the chart at the end: {said}."
     return figure, note
 
@@ -108,32 +99,32 @@ def _over_rows(
     width: float,
 ) -> tuple[Figure, list[Outcome]]:
     """A chart of `curves`, those of `named` with labels, and whose line ends above it."""
-    regression = reading.is_regression(comparison)
-    chosen = reading.recommended(comparison)
-    low, high = _range([curves[item.name] for item in named if not reading.is_baseline(item)])
+    regression = queries.is_regression(comparison)
+    chosen = queries.recommended(comparison)
+    low, high = _range([curves[item.name] for item in named if not queries.is_baseline(item)])
     above = [item for item in named if curves[item.name][-1][1] > high]
     series = [
         Series(
-            reading.short_name(item.learner),
+            queries.short_name(item.learner),
             curves[item.name],
             strong=item is chosen,
-            plain=reading.is_baseline(item),
+            plain=queries.is_baseline(item),
         )
         for item in named
         if item not in above
     ]
     names = {item.name for item in named}
     series += [
-        Series(reading.short_name(item.learner), curves[item.name], quiet=True)
-        for item in reading.contenders(comparison)
+        Series(queries.short_name(item.learner), curves[item.name], quiet=True)
+        for item in queries.contenders(comparison)
         if item.name in curves and item.name not in names
     ]
     figure = lines(
         series,
-        title=f"{_sentence_case(reading.error_word(regression))} {label}",
+        title=f"{_sentence_case(queries.error_word(regression))} {label}",
         x=Axis("rows", low=0.0),
         y=Axis(
-            f"{reading.error_word(regression)} {label}",
+            f"{queries.error_word(regression)} {label}",
             percent=not regression,
             low=low,
             high=high,
@@ -151,7 +142,7 @@ def against_nonzeros(comparison: Comparison, width: float) -> tuple[Figure, str]
 
 def against_seconds(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     """Accuracy (or squared error) against the time it took to learn; None if that was too short."""
-    times = sorted(o.seconds for o in reading.contenders(comparison) if not reading.is_baseline(o))
+    times = sorted(o.seconds for o in queries.contenders(comparison) if not queries.is_baseline(o))
     if not times or times[len(times) // 2] < SHORTEST:
         return None
     axis = Axis("time to learn the stream", log=True, form=numbers.duration)
@@ -161,20 +152,20 @@ def against_seconds(comparison: Comparison, width: float) -> tuple[Figure, str] 
 def _trade_off(
     comparison: Comparison, width: float, field: str, axis: Axis
 ) -> tuple[Figure, str] | None:
-    regression = reading.is_regression(comparison)
-    found = [item for item in reading.contenders(comparison) if not reading.is_baseline(item)]
+    regression = queries.is_regression(comparison)
+    found = [item for item in queries.contenders(comparison) if not queries.is_baseline(item)]
     at_zero = [item for item in found if getattr(item, field) <= 0]
     found = [item for item in found if item not in at_zero]
     if len(found) < 2:
         return None
     shown = _not_far_behind(found, regression)
-    chosen = reading.recommended(comparison)
+    chosen = queries.recommended(comparison)
     spots = []
     for item in shown:
-        error = reading.error(item, regression)
-        name, value = reading.short_name(item.learner), error if regression else 1 - error
+        error = queries.error(item, regression)
+        name, value = queries.short_name(item.learner), error if regression else 1 - error
         spots.append(Spot(name, getattr(item, field), value, item.family, item is chosen))
-    word = reading.error_word(regression) if regression else "accuracy"
+    word = queries.error_word(regression) if regression else "accuracy"
     figure = scatter(
         spots,
         title=f"{_sentence_case(word)} against {axis.label}",
@@ -195,14 +186,14 @@ def _trade_off(
     if at_zero:
         note += (
             " Without a place on this axis:"
-            f" {', '.join(reading.short_name(item.learner) for item in at_zero)}."
+            f" {', '.join(queries.short_name(item.learner) for item in at_zero)}."
         )
     return figure, note
 
 
 def confusions(comparison: Comparison) -> tuple[Figure, str] | None:
     """The confusion matrix of the recommended learner."""
-    chosen = reading.recommended(comparison)
+    chosen = queries.recommended(comparison)
     if chosen is None or not chosen.confusion:
         return None
     figure = confusion(
@@ -233,11 +224,11 @@ def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
     if total - len(shown) == 1:
         shown = list(range(total))
     figure = rank_diagram(
-        [reading.short_name(learners[i]) for i in shown],
+        [queries.short_name(learners[i]) for i in shown],
         [ranks["mean_ranks"][i] for i in shown],
         ranks["critical_difference"],
         title=f"Mean ranks over {ranks['over']}",
-        strong=reading.short_name(comparison.recommendation.get("learner") or ""),
+        strong=queries.short_name(comparison.recommendation.get("learner") or ""),
     )
     note = f"Mean rank by error over {ranks['over']}; 1 is best. "
     note += "A bar joins learners whose ranks differ by less than can be told."
@@ -251,19 +242,19 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     found = comparison.recommendation.get("rivals") or []
     if not found:
         return None
-    regression = reading.is_regression(comparison)
+    regression = queries.is_regression(comparison)
     learners = {item.name: item.learner for item in comparison.outcomes}
     items = [
         Difference(
-            reading.short_name(learners.get(rival["name"], rival["name"])),
+            queries.short_name(learners.get(rival["name"], rival["name"])),
             rival["difference"],
             rival["low"],
             rival["high"],
         )
         for rival in found[:MOST_RIVALS]
     ]
-    name = reading.short_name(comparison.recommendation.get("learner") or "")
-    axis = Axis(f"{reading.error_word(regression)} above {name}", percent=not regression)
+    name = queries.short_name(comparison.recommendation.get("learner") or "")
+    axis = Axis(f"{queries.error_word(regression)} above {name}", percent=not regression)
     figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
     baselines = sum(rival.get("family") == "baseline" for rival in found)
     among = f"{len(found)} rivals" + (f" ({baselines} of them baselines)" if baselines else "")
@@ -278,11 +269,11 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
 
 def _named(comparison: Comparison, found: Sequence[Outcome], most: int) -> list[Outcome]:
     """The recommended one, the best others and the baselines: these get colours and labels."""
-    chosen = reading.recommended(comparison)
-    others = [item for item in found if not reading.is_baseline(item) and item is not chosen]
+    chosen = queries.recommended(comparison)
+    others = [item for item in found if not queries.is_baseline(item) and item is not chosen]
     first = [item for item in found if item is chosen]
     named = [*first, *others][:most]
-    return [*named, *(item for item in found if reading.is_baseline(item))]
+    return [*named, *(item for item in found if queries.is_baseline(item))]
 
 
 def _range(curves: Sequence[Sequence[tuple[float, float]]]) -> tuple[float | None, float]:
@@ -295,15 +286,15 @@ def _range(curves: Sequence[Sequence[tuple[float, float]]]) -> tuple[float | Non
 
 def _not_far_behind(found: Sequence[Outcome], regression: bool) -> list[Outcome]:
     """Leave out those that would squeeze the others into a corner."""
-    errors = [reading.error(item, regression) for item in found]
+    errors = [queries.error(item, regression) for item in found]
     middle = sorted(errors)[len(errors) // 2]
     limit = max(middle + 2.5 * (middle - min(errors)), 1.5 * min(errors))
     return [item for item, error in zip(found, errors, strict=True) if error <= limit]
 
 
 def _with_error(item: Outcome, regression: bool) -> str:
-    said = reading.error_text(reading.error(item, regression), regression)
-    return f"{reading.short_name(item.learner)} {said}"
+    said = queries.error_text(queries.error(item, regression), regression)
+    return f"{queries.short_name(item.learner)} {said}"
 
 
 def _sentence_case(text: str) -> str:

@@ -10,13 +10,12 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from yarrow import __version__
-from yarrow.report import charts, numbers, reading, tables
+from yarrow.report import charts, numbers, tables
+from yarrow.report import comparison_queries as queries
 from yarrow.report.figures import Figure, css, escape
 
 if TYPE_CHECKING:
     from yarrow.compare import Comparison
-
-__all__ = ["page"]
 
 _WIDE, _NARROW = 900, 360
 #: what a chart function gives: a figure and the sentence below it
@@ -70,7 +69,7 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str]]:
     def chart(draw: Callable[[Comparison, float], Shown | None]) -> str:
         return _at_two_widths(lambda width: draw(comparison, width))
 
-    measure = "Error" if reading.is_regression(comparison) else "Accuracy"
+    measure = "Error" if queries.is_regression(comparison) else "Accuracy"
     curves = chart(charts.learning_curves) + chart(charts.error_by_stretch)
     parts = [
         ("recommendation", "Recommendation", _recommendation(comparison)),
@@ -89,7 +88,7 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def _subtitle(comparison: Comparison) -> str:
-    learned = [item for item in comparison.outcomes if not reading.is_baseline(item)]
+    learned = [item for item in comparison.outcomes if not queries.is_baseline(item)]
     learners = len({item.learner for item in learned})
     return (
         f"{_plural(len(learned), 'setting')} of {_plural(learners, 'learner')} compared on"
@@ -100,7 +99,7 @@ def _subtitle(comparison: Comparison) -> str:
 
 def _recommendation(comparison: Comparison) -> str:
     said = comparison.recommendation
-    chosen = reading.recommended(comparison)
+    chosen = queries.recommended(comparison)
     evidence = "".join(f"<li>{_prose(sentence)}</li>" for sentence in said.get("evidence", []))
     answer = said.get("sentence") or "There is nothing to recommend."
     card = f'<p class="answer">{_prose(answer)}</p>{_warning(comparison)}'
@@ -111,31 +110,31 @@ def _recommendation(comparison: Comparison) -> str:
 
 def _warning(comparison: Comparison) -> str:
     """What must not be overlooked: a rule that learns nothing is ahead."""
-    first = next(iter(reading.contenders(comparison)), None)
-    if first is None or not reading.is_baseline(first):
+    first = next(iter(queries.contenders(comparison)), None)
+    if first is None or not queries.is_baseline(first):
         return ""
     if comparison.recommendation.get("too_few_rows"):
         return ""
-    regression = reading.is_regression(comparison)
-    error = reading.error_text(reading.judged_error(first, regression), regression)
+    regression = queries.is_regression(comparison)
+    error = queries.error_text(queries.judged_error(first, regression), regression)
     text = f"No learner beats “{first.learner}”, which learns nothing: {error}."
     return f'<p class="warning"><strong>Mind:</strong> {_prose(text)}</p>'
 
 
 def _tiles(comparison: Comparison) -> str:
     """The recommended learner in a few numbers."""
-    chosen = reading.recommended(comparison)
+    chosen = queries.recommended(comparison)
     if chosen is None:
         return ""
-    regression = reading.is_regression(comparison)
-    error = reading.error(chosen, regression)
+    regression = queries.is_regression(comparison)
+    error = queries.error(chosen, regression)
     a_row = numbers.duration(chosen.seconds / chosen.rows) if chosen.rows else ""
-    word = reading.error_word(regression)
-    half = reading.judged_text(chosen, regression).partition(" (")[0]
+    word = queries.error_word(regression)
+    half = queries.judged_text(chosen, regression).partition(" (")[0]
     tiles = [
-        (f"{word}, all rows", reading.error_text(error, regression)),
+        (f"{word}, all rows", queries.error_text(error, regression)),
         *([(f"{word}, 2nd half", half)] if half else []),
-        ("settings", reading.settings(chosen)),
+        ("settings", queries.settings(chosen)),
         ("nonzero weights", numbers.count(chosen.nonzeros)),
         (f"learning time, {a_row} a row", numbers.duration(chosen.seconds)),
     ]
@@ -156,7 +155,7 @@ def _learners(comparison: Comparison) -> str:
 
 def _all_settings(comparison: Comparison) -> str:
     table = tables.all_settings(comparison)
-    baselines = sum(map(reading.is_baseline, reading.ordered(comparison)))
+    baselines = sum(map(queries.is_baseline, queries.ordered(comparison)))
     count = _plural(len(table.rows) - baselines, "setting")
     count += f" and {_plural(baselines, 'baseline')}" if baselines else ""
     summary = f"<summary>{count}, fewest errors over all rows first</summary>"

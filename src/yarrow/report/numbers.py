@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["NOTHING", "count", "decimal", "duration", "percent", "short", "significant"]
-
 _MINUS = "\N{MINUS SIGN}"
 #: where there is no number
 NOTHING = "\N{EN DASH}"

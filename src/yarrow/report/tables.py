@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from yarrow.report import numbers, reading
+from yarrow.report import comparison_queries as queries
+from yarrow.report import numbers
 
 if TYPE_CHECKING:
     from yarrow.compare import Comparison, Outcome
-
-__all__ = ["Cell", "Table", "all_settings", "facts", "failed", "learners"]
 
 
 @dataclass(frozen=True)
@@ -75,11 +74,11 @@ class Table:
 
 def learners(comparison: Comparison) -> Table:
     """The chosen setting of each learner by its error on the second half; one is recommended."""
-    regression = reading.is_regression(comparison)
-    chosen = reading.recommended(comparison)
+    regression = queries.is_regression(comparison)
+    chosen = queries.recommended(comparison)
     rivals = {rival["name"]: rival for rival in comparison.recommendation.get("rivals", [])}
-    found = reading.contenders(comparison)
-    word = reading.error_word(regression)
+    found = queries.contenders(comparison)
+    word = queries.error_word(regression)
     header = ["rank", "learner", "settings", "family", f"{word}, all rows", f"{word}, 2nd half"]
     header += ["above the recommended"] if rivals else []
     header += ["nonzeros", "updates", "time"]
@@ -97,9 +96,9 @@ def learners(comparison: Comparison) -> Table:
 
 def all_settings(comparison: Comparison) -> Table:
     """Every setting that was tried and finished, fewest errors first."""
-    regression = reading.is_regression(comparison)
-    found = reading.ordered(comparison)
-    header = ["rank", "learner", "settings", reading.error_word(regression)]
+    regression = queries.is_regression(comparison)
+    found = queries.ordered(comparison)
+    header = ["rank", "learner", "settings", queries.error_word(regression)]
     header += ["nonzeros", "updates", "time", "chosen by the 1st half"]
     rows = [
         [
@@ -119,7 +118,7 @@ def failed(comparison: Comparison) -> Table:
     """What did not finish, and why."""
     rows = [
         [_learner(outcome), _settings(outcome), Cell(outcome.failure or "")]
-        for outcome in reading.failures(comparison)
+        for outcome in queries.failures(comparison)
     ]
     return Table(["learner", "settings", "why it did not finish"], rows)
 
@@ -148,20 +147,20 @@ def facts(comparison: Comparison) -> Table:
 
 
 def _learner(outcome: Outcome) -> Cell:
-    return Cell(reading.short_name(outcome.learner))
+    return Cell(queries.short_name(outcome.learner))
 
 
 def _settings(outcome: Outcome) -> Cell:
-    return Cell("" if reading.is_baseline(outcome) else reading.settings(outcome))
+    return Cell("" if queries.is_baseline(outcome) else queries.settings(outcome))
 
 
 def _judged(outcome: Outcome, regression: bool) -> Cell:
-    return Cell(reading.judged_text(outcome, regression), reading.judged_error(outcome, regression))
+    return Cell(queries.judged_text(outcome, regression), queries.judged_error(outcome, regression))
 
 
 def _error(outcome: Outcome, regression: bool) -> Cell:
-    value = reading.error(outcome, regression)
-    return Cell(reading.error_text(value, regression), value)
+    value = queries.error(outcome, regression)
+    return Cell(queries.error_text(value, regression), value)
 
 
 def _difference(
@@ -178,7 +177,7 @@ def _difference(
 
 def _sizes(outcome: Outcome) -> list[Cell]:
     """Nonzeros, updates and time: nothing of them where nothing is learned."""
-    if reading.is_baseline(outcome):
+    if queries.is_baseline(outcome):
         return [Cell("", math.inf)] * 3
     share = outcome.updates / outcome.rows if outcome.rows else math.nan
     return [

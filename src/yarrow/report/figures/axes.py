@@ -11,8 +11,6 @@ from yarrow.errors import ParameterError
 from yarrow.report import numbers
 from yarrow.report.figures.drawing import Box, Drawing, fitted, text_width
 
-__all__ = ["Axis", "Scale"]
-
 TICK_SIZE = 11.5
 LABEL_SIZE = 12.5
 

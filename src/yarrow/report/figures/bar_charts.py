@@ -12,8 +12,6 @@ from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis, draw_left_
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 from yarrow.report.figures.style import COLOURS
 
-__all__ = ["bars", "boxes", "histograms"]
-
 
 def bars(
     groups: Sequence[str],

@@ -8,8 +8,6 @@ from yarrow.errors import ParameterError
 from yarrow.report import numbers
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 
-__all__ = ["confusion", "worst_confusions"]
-
 MOST_CLASSES = 30
 
 

@@ -10,8 +10,6 @@ from xml.sax.saxutils import escape as _escape
 
 from yarrow.report.figures.style import css
 
-__all__ = ["Box", "Drawing", "Figure", "escape", "fitted", "text_width"]
-
 Point = tuple[float, float]
 
 #: widths of characters, as shares of the type size. Those of DejaVu Sans, the widest of the usual

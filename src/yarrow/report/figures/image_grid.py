@@ -13,8 +13,6 @@ from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted
 
-__all__ = ["images"]
-
 
 def images(
     tiles: Sequence[tuple[str, Any]],

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from yarrow.report.figures.drawing import Box, Point, text_width
 
-__all__ = ["Wish", "placed", "spread"]
-
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Positions as near to `wanted` as can be, `gap` apart, between `low` and `high`.

@@ -13,8 +13,6 @@ from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, t
 from yarrow.report.figures.labels import spread
 from yarrow.report.figures.style import COLOURS
 
-__all__ = ["Series", "lines"]
-
 _DASHES = ("", "7 3", "2 3")
 _LABEL_GAP = 15.5
 

@@ -7,27 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from yarrow.errors import ParameterError
+from yarrow.evaluate.ranks import tied_groups
 from yarrow.report import numbers
 from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 
-__all__ = ["Difference", "differences", "rank_diagram", "tied_groups"]
-
 _ROW = 18.0
-
-
-def tied_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """First and last of each largest run of sorted ranks that lie within the difference.
-
-    >>> tied_groups([1.0, 1.5, 2.2, 4.0], 1.0)
-    [(0, 1), (1, 2)]
-    """
-    groups: list[tuple[int, int]] = []
-    for first, rank in enumerate(ranks):
-        last = max(i for i, other in enumerate(ranks) if other - rank <= critical_difference)
-        if last > first and (not groups or last > groups[-1][1]):
-            groups.append((first, last))
-    return groups
 
 
 def rank_diagram(

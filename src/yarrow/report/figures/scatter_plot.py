@@ -12,9 +12,6 @@ from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, t
 from yarrow.report.figures.labels import Wish, placed
 from yarrow.report.figures.style import COLOURS
 
-__all__ = ["Spot", "paired", "pareto_front", "scatter"]
-
-
 _LABEL_SIZE = 11.5
 
 

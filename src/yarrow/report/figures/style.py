@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COLOURS", "css"]
-
 #: Okabe and Ito's colours, told apart by colour-blind readers too; yellow is too faint on paper
 #: and black on a dark page, so these two are a wine red and the colour of the text.
 _LIGHT = {

@@ -22,12 +22,12 @@ class Classes:
 
     def __init__(self, expected: Sequence[Any] | None = None) -> None:
         self._expected = None if expected is None else {kept(name) for name in expected}
-        self._codes: Codes = {}
+        self.codes: Codes = {}
 
     @property
     def names(self) -> list[Any]:
         """The classes by their numbers."""
-        return list(self._codes)
+        return list(self.codes)
 
     def number(self, y: Any, add: bool) -> Array:
         """The numbers of labels; those that are new get one, or are UNKNOWN."""
@@ -38,12 +38,12 @@ class Classes:
             for name in by_row:
                 if self._expected is not None and name not in self._expected:
                     raise OneMoreClass(f"the class {name!r} was not told beforehand")
-            numbered(by_row, self._codes, add=True)
-        return numbered(names, self._codes, unknown=UNKNOWN)[places]
+            numbered(by_row, self.codes, add=True)
+        return numbered(names, self.codes, unknown=UNKNOWN)[places]
 
     def number_said(self, labels: Sequence[Any]) -> Array:
         """The numbers of predictions; -1 where there is none."""
-        return numbered([kept(label) for label in labels], self._codes)
+        return numbered([kept(label) for label in labels], self.codes)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

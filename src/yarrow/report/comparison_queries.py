@@ -10,21 +10,6 @@ from yarrow.report import numbers
 if TYPE_CHECKING:
     from yarrow.compare import Comparison, Outcome
 
-__all__ = [
-    "contenders",
-    "error",
-    "error_text",
-    "error_word",
-    "failures",
-    "is_baseline",
-    "is_regression",
-    "judged_error",
-    "judged_text",
-    "recommended",
-    "settings",
-    "short_name",
-]
-
 
 def is_regression(comparison: Comparison) -> bool:
     """Whether numbers were predicted, not classes."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from yarrow.compare.baselines import Baseline
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.curve import curve_of, error_of
-from yarrow.compare.heats import Classes, RaceBatch
+from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.compare.runs import run_of
 from yarrow.data.arrays import Array
 from yarrow.errors import YarrowError
