@@ -196,7 +196,7 @@ class StreamLearner {
   }
 
   /// Without labels every row counts as 1, normal, and is predicted as -1 if it moves the model.
-  bool learns_labels() const { return model_.learner->strategy() != Strategy::examples; }
+  bool learns_labels() const { return !model_.learner->outputs().is_unlabelled(); }
 
   double predict(const Row<W>& row, Index names_before) {
     try {

@@ -1,6 +1,7 @@
 #include "model.hpp"
 
 #include <set>
+#include <unordered_map>
 
 #include "bindings/common.hpp"
 #include "bindings/dict_row.hpp"
@@ -135,6 +136,42 @@ static nb::object covariances(PythonModel<W>& self) {
         self.is_regression() ? 0 : self.learner->column_of(static_cast<int>(c)),
         values.data() + c * slots * slots);
   return nb::cast(to_array(std::move(values), {scores, slots, slots}));
+}
+
+template <class W>
+static std::vector<Index> places_of(const PythonModel<W>& self, const nb::list& names) {
+  std::vector<Index> places;
+  for (const Name& name : borrow_names(names))
+    places.push_back(self.hash_mask ? static_cast<Index>(name.hash & self.hash_mask)
+                                    : self.vocabulary.find(name));
+  return places;
+}
+
+/// What a unit of each feature adds to a class's score of the row that they make, what the constant
+/// adds, and whether all of it is the score. Names that share a place share what it adds.
+template <class W>
+static nb::tuple explain(PythonModel<W>& self, const nb::list& names,
+                         const std::vector<double>& values, int of_class) {
+  const Reading lock(self.mutex);
+  const std::vector<Index> places = places_of(self, names);
+  std::vector<Index> index;
+  std::vector<W> value;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const W rounded = static_cast<W>(values[i]);
+    if (places[i] < 0 || rounded == 0) continue;
+    index.push_back(places[i]);
+    value.push_back(rounded);
+  }
+  const std::size_t size = DuplicateMerger().merge(index.data(), value.data(), index.size());
+  const bool is_real = self.is_regression();
+  const Parts parts = self.learner->explain({index.data(), value.data(), size},
+                                            is_real ? 0 : self.learner->column_of(of_class));
+  const double sign = self.learner->outputs().sign_of_class(of_class);
+  std::unordered_map<Index, double> of_place;
+  for (std::size_t i = 0; i < size; ++i) of_place[index[i]] = sign * parts.values[i] / value[i];
+  std::vector<double> weights;
+  for (const Index place : places) weights.push_back(of_place[place]);
+  return nb::make_tuple(weights, sign * parts.constant, parts.add_up);
 }
 
 template <class W>
@@ -289,13 +326,12 @@ static void bind_model(nb::module_& m, const char* name) {
       "place",
       [](M& self, const nb::list& names) {
         const Reading lock(self.mutex);
-        std::vector<Index> places;
-        for (const Name& name : borrow_names(names))
-          places.push_back(self.hash_mask ? static_cast<Index>(name.hash & self.hash_mask)
-                                          : self.vocabulary.find(name));
-        return places;
+        return places_of(self, names);
       },
       nb::arg("names"));
+  type.def("explain", &explain<W>, nb::arg("names"), nb::arg("values"), nb::arg("of_class"),
+           "What a unit of each feature adds to a class's score of the row that they make, what "
+           "the constant adds, and whether all of it is the score.");
   bind_state(type);
   bind_streams(type);
 }
@@ -313,7 +349,8 @@ void bind_models(nb::module_& m) {
       .value("max_loss", Strategy::max_loss)
       .value("many", Strategy::many)
       .value("joint", Strategy::joint)
-      .value("examples", Strategy::examples);
+      .value("examples", Strategy::examples)
+      .value("pairs", Strategy::pairs);
   nb::enum_<WhenFull>(m, "WhenFull", "What happens to one feature too many.")
       .value("refuse", WhenFull::Refuse)
       .value("drop", WhenFull::Drop)

@@ -63,6 +63,14 @@ class Learner {
   /// The scores of the last row, a class each, before it was learned. It brought no new class.
   virtual void last_scores(std::vector<double>& out) const = 0;
 
+  /// Why `predict` gives a row its score in a column: by weight times value, unless the learner
+  /// knows better.
+  virtual Parts explain(const Row<W>& row, int column) const {
+    return parts_of(row, intercept(), [&](std::size_t slot, double x) {
+      return x == 0 ? 0 : x * weight(slot, column);
+    });
+  }
+
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
 

@@ -15,8 +15,19 @@ namespace yarrow {
 ///   max_loss         the same with the rival whose cost plus score is largest
 ///   many             one column a class; margins over many rivals at once (rivals.hpp)
 ///   joint            one column; z is the row itself, made by a user's feature map
-///   examples         the same for rows that are examples of what is sought, without a label
-enum class Strategy { regression, binary, one_versus_rest, top1, max_loss, many, joint, examples };
+///   examples         the same for rows without a label, examples of what w shall be near to
+///   pairs            the same for differences of a better and a worse row
+enum class Strategy {
+  regression,
+  binary,
+  one_versus_rest,
+  top1,
+  max_loss,
+  many,
+  joint,
+  examples,
+  pairs
+};
 
 /// Of the first so many classes the one with the highest value, but not `except`; -1 if there is
 /// none. Ties go to the class seen first.
@@ -44,8 +55,10 @@ struct Outputs {
   }
   /// Rows carry numbers, not classes.
   bool is_real() const {
-    return strategy == Strategy::regression || strategy == Strategy::joint ||
-           strategy == Strategy::examples;
+    return strategy == Strategy::regression || strategy == Strategy::joint || is_unlabelled();
+  }
+  bool is_unlabelled() const {
+    return strategy == Strategy::examples || strategy == Strategy::pairs;
   }
 
   /// How many there are, once a row has been learned.
@@ -69,6 +82,11 @@ struct Outputs {
     if (is_one_a_class()) return c;
     if (classes <= 2) return classes - 1;
     return c <= 1 ? 2 - c : c + 1;
+  }
+
+  /// With which sign a class's column speaks for it.
+  double sign_of_class(int c) const {
+    return !is_real() && !is_one_a_class() && classes <= 2 && c + 1 < std::max(classes, 2) ? -1 : 1;
   }
 
   /// Whether a row of class c is a positive (1) or a negative (-1) example for a column.

@@ -49,6 +49,13 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     else
       return state.weight_bound.covers(state.largest(0));
   }
+  Parts explain(const Row<W>& row, int column) const override {
+    if (is_no_sum()) return lost_without_each(row, column);
+    if constexpr (requires { loop_.explain(state, row, column); })
+      return loop_.explain(state, row, column);
+    else
+      return Base::explain(row, column);
+  }
   double weight(std::size_t slot, int column) const override {
     return loop_.weight(state, slot, column);
   }
@@ -85,6 +92,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       case Strategy::joint:
         return learn_example(row, label, weight);
       case Strategy::examples:
+      case Strategy::pairs:
         return learn_unlabelled(row, weight);
       default:
         return learn_class(row, static_cast<int>(label), weight);
@@ -119,6 +127,30 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       return Loop::planes(r.average, r.initial_variance, r.loop_parameters);
     else
       return Loop::planes(r.average, r.initial_variance);
+  }
+
+  /// Whether scores are votes or distances.
+  bool is_no_sum() const {
+    return requires { Loop::votes; } || recipe_.strategy == Strategy::examples;
+  }
+
+  Parts lost_without_each(const Row<W>& row, int column) const {
+    Scores found;
+    const auto score = [&](const Row<W>& some) {
+      loop_.predict(state, some, found);
+      if (recipe_.strategy != Strategy::examples) return found.score[column];
+      note_distance(some, found);
+      return std::sqrt(found.variance[0]);
+    };
+    Parts parts{.add_up = false};
+    for (std::size_t left_out = 0; left_out < row.size; ++left_out) {
+      std::vector<Index> index(row.index, row.index + row.size);
+      std::vector<W> value(row.value, row.value + row.size);
+      index.erase(index.begin() + static_cast<std::ptrdiff_t>(left_out));
+      value.erase(value.begin() + static_cast<std::ptrdiff_t>(left_out));
+      parts.values.push_back(score(row) - score({index.data(), value.data(), index.size()}));
+    }
+    return parts;
   }
 
   /// Scores and measures a row of one column: in a single walk where the loop has one for that.

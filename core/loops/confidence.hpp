@@ -190,6 +190,16 @@ class ConfidenceLoop {
     return state.t == 0 ? 0 : cell[0] - cell[planes_ * capacity] / state.t;
   }
 
+  /// Weights as the row makes them anew.
+  Parts explain(const State<W>& state, const Row<W>& row, int column) const
+    requires(!Covariance::has_mean)
+  {
+    return parts_of(row, intercept_, [&](std::size_t slot, double x) {
+      const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+      return Covariance::margin(double{cell[0]}, double{cell[state.blocks.capacity()]}, x);
+    });
+  }
+
   double variance(const State<W>& state, std::size_t slot, int column) const {
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     return variance_at(cell, state.blocks.capacity(), covariance_.now(state, column));

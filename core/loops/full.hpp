@@ -105,6 +105,16 @@ class FullLoop : public DenseStepLoop<W> {
     state.covariances[column].copy_to(out);
   }
 
+  /// The row counts in what it is explained by.
+  Parts explain(const State<W>& state, const Row<W>& row, int column) const
+    requires(Prediction::needs_variance)
+  {
+    const double v = variance_of(state, row, column);
+    return parts_of(row, intercept_, [&](std::size_t slot, double x) {
+      return Prediction::margin(x * Base::weight(state, slot, column), v);
+    });
+  }
+
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
     out.resize(state.blocks.columns());
     for (int k = 0; k < state.blocks.columns(); ++k) {

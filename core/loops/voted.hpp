@@ -34,6 +34,7 @@ class VotedLoop : public PlainWeights<W> {
     VotesOfColumns<W>::start(state);
   }
 
+  static constexpr bool votes = true;                // scores are no sums over features
   static bool predicts_otherwise() { return true; }  // by votes, and not by the current vector
 
   void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mixture/few_features.hpp"
+#include "mixture/naive_bayes.hpp"
 #include "mixture/standardized.hpp"
 #include "simd/dispatch.hpp"
 
@@ -20,6 +21,7 @@ struct BentRow {
     const std::size_t n = row.size;
     const bool paired = n > 0 && in_pairs;
     const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
+    values_ = n;
     filled_ = n + 2 * pairs;
     size_ = (filled_ + at_once - 1) / at_once * at_once;
     pieces_.resize(size_);
@@ -46,6 +48,27 @@ struct BentRow {
   BentSums sums(const W* column, W smoothing, W lean) const {
     return with_walks<W>(
         [&](auto walks) { return walks.sum_bent(places(), column, smoothing, lean); });
+  }
+
+  /// What each value adds to these sums; two share alike what their pair adds.
+  std::vector<BentSums> parts(const W* column, double smoothing, double lean) const {
+    std::vector<BentSums> parts(values_);
+    const auto add = [&](std::size_t at, double part, BentSums& to) {
+      const W* piece = column + Bends<W>::numbers * static_cast<std::size_t>(pieces_[at]);
+      for (const double share : {part * below_[at], part * above_[at]}) {
+        to.product += share * piece[Bends<W>::weight];
+        if (const double visits = piece[Bends<W>::visits]; visits > 0)
+          to.evidence += share * (log_odds(piece[Bends<W>::hits], visits, smoothing) + lean);
+        piece += Bends<W>::numbers;
+      }
+    };
+    for (std::size_t i = 0; i < values_; ++i) add(i, 1, parts[i]);
+    std::size_t at = values_;
+    for (std::size_t i = 0; at < filled_; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        for (const std::size_t end = at + 2; at < end; ++at)
+          for (const std::size_t one : {i, j}) add(at, 0.5, parts[one]);
+    return parts;
   }
 
   /// AROW's step on a column; and the visit is counted, as many times as the row weighs.
@@ -115,6 +138,7 @@ struct BentRow {
 
   Buffer<Index> pieces_;  ///< as BentPlaces has them
   Buffer<W> below_, above_;
+  std::size_t values_ = 0;             ///< these come first, then their pairs
   std::size_t filled_ = 0, size_ = 0;  ///< what the row fills, and all with what fills up the rest
 };
 

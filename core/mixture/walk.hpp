@@ -113,6 +113,15 @@ struct Walker {
     return {walk.row.weighed.data(), line(), walk.few() ? 0 : capacity()};
   }
 
+  /// What a feature says of a column to naive Bayes: nothing, if it was never seen.
+  double evidence_of(std::size_t slot, std::size_t column) const {
+    const W* const cells = state.blocks.data() + slot * state.blocks.stride();
+    const double visits = cells[Experts::statistics * capacity()];
+    if (visits == 0) return 0;
+    return log_odds(cells[Experts::hits * capacity() + column], visits, experts.smoothing) -
+           log_odds(own.columns[column].hits, own.visits, experts.smoothing_of_all);
+  }
+
   ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }
 
  private:

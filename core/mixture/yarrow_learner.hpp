@@ -5,6 +5,7 @@
 
 #include "learner/learner.hpp"
 #include "mixture/bent_expert.hpp"
+#include "mixture/explanation.hpp"
 #include "mixture/full_expert.hpp"
 #include "mixture/straight_experts.hpp"
 
@@ -17,6 +18,7 @@ namespace yarrow {
 ///   straight_experts.hpp  how the six learn whose score is a sum of weight times value
 ///   bent_expert.hpp       how few features are learned with bends
 ///   full_expert.hpp       and how with a full covariance
+///   explanation.hpp       what each value of a row adds to a score
 template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
@@ -59,6 +61,10 @@ class YarrowLearner final : public Learner<W> {
     out.score = walk.scores;
     // The mixture's margin itself is what is calibrated: it has variance one.
     std::fill(out.variance.begin(), out.variance.end(), state.classes > 2 ? 0.5 : 1.0);
+  }
+
+  Parts explain(const Row<W>& row, int column) const override {
+    return explain_mixture(walker(), row, static_cast<std::size_t>(column));
   }
 
   bool predicts_as_it_learns() const override { return true; }
@@ -143,12 +149,7 @@ class YarrowLearner final : public Learner<W> {
   /// By what the first AROW sees values of a feature multiplied.
   double own_factor(std::size_t slot, int column) const {
     if (slot == 0 || own().few.amount == Amount::few) return 1;
-    const std::size_t capacity = state.blocks.capacity();
-    const W* cells = state.blocks.data() + slot * state.blocks.stride();
-    const double visits = cells[Experts::statistics * capacity];
-    if (visits == 0) return 0;
-    return std::abs(log_odds(cells[Experts::hits * capacity + column], visits, experts_.smoothing) -
-                    log_odds(own().columns[column].hits, own().visits, experts_.smoothing_of_all));
+    return std::abs(walker().evidence_of(slot, column));
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {

@@ -218,6 +218,23 @@ void score_by_weight(const Loop& loop, const State<W>& state, const Row<W>& row,
   }
 }
 
+/// Why a row has its score in a column: what each of its values adds, and what the constant one.
+struct Parts {
+  std::vector<double> values;  ///< by place in the row
+  double constant = 0;
+  bool add_up = true;  ///< to the score; if not, each is what the score would lose without it
+};
+
+/// The parts that `part(slot, value)` tells.
+template <class W, class Part>
+Parts parts_of(const Row<W>& row, double intercept, Part part) {
+  Parts parts;
+  for (std::size_t i = 0; i < row.size; ++i)
+    parts.values.push_back(part(row.index[i] + std::size_t{1}, static_cast<double>(row.value[i])));
+  parts.constant = part(std::size_t{0}, intercept);
+  return parts;
+}
+
 /// How one column moves: by `add` times the (whitened) row; `other` is a, kappa or nothing.
 struct Move {
   int column;

@@ -170,6 +170,8 @@ class Strategy(enum.Enum):
 
     examples = 7
 
+    pairs = 8
+
 class WhenFull(enum.Enum):
     """What happens to one feature too many."""
 
@@ -283,6 +285,11 @@ class ModelF32:
     def feature_names(self) -> list: ...
 
     def place(self, names: list) -> list[int]: ...
+
+    def explain(self, names: list, values: Sequence[float], of_class: int) -> tuple:
+        """
+        What a unit of each feature adds to a class's score of the row that they make, what the constant adds, and whether all of it is the score.
+        """
 
     def get_state(self) -> dict:
         """The exact training state as named arrays."""
@@ -405,6 +412,11 @@ class ModelF64:
     def feature_names(self) -> list: ...
 
     def place(self, names: list) -> list[int]: ...
+
+    def explain(self, names: list, values: Sequence[float], of_class: int) -> tuple:
+        """
+        What a unit of each feature adds to a class's score of the row that they make, what the constant adds, and whether all of it is the score.
+        """
 
     def get_state(self) -> dict:
         """The exact training state as named arrays."""

@@ -17,7 +17,7 @@ from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
-from yarrow.linear_model import inspection, passes, persistence
+from yarrow.linear_model import passes, persistence
 from yarrow.linear_model.combinations import Needs, check_combination
 from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
@@ -97,8 +97,6 @@ class LinearModel(ModelOwner):
     learns_labels: ClassVar[bool] = True
     #: what a wrong prediction is called where its share is told
     wrong: ClassVar[str] = "error"
-    #: the parts of an explanation sum up to the score
-    adds_up: ClassVar[bool] = True
     #: predicts by one weight a feature, which `export` can write
     is_exportable: ClassVar[bool] = True
 
@@ -321,12 +319,6 @@ class LinearModel(ModelOwner):
         """A row a score, the intercept's weight first."""
         table: Array = self._fitted.plane(0)[0]
         return table.T
-
-    def _weights_in(self, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
-        """What each unit of a row's features adds to the score of a class, and of the constant."""
-        if self.adds_up:
-            return inspection.fixed_weights(self, features, label, self._weights())
-        return inspection.lost_without(self, features, label)
 
     # -- files -----------------------------------------------------------------------------------
 

@@ -322,11 +322,16 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
 
     def _score_of(self, x: dict[Any, Any], label: Any) -> float:
         """What speaks for a class: its score; of two classes the decision for it."""
-        row, sign = self._row_of(label)
-        in_order = self._in_class_order(np.array([self._fitted.score_one(x)[0]]))
-        if in_order.shape[1] == 2:
-            return sign * float(self._two_class_decision(in_order)[0])
-        return float(in_order[0, row])
+        scores = self._fitted.score_one(x)[0]
+        return float(sum(sign * scores[c] for c, sign in self._classes_of(label)))
+
+    def _classes_of(self, label: Any) -> list[tuple[int, float]]:
+        """The classes, numbered by appearance, whose scores speak for one, and their signs."""
+        self._row_of(label)  # is it a class that was seen?
+        classes, order = self._class_table()
+        place = int(order[classes.tolist().index(label)])
+        is_decision = len(classes) == 2 and self.multiclass != "ovr"
+        return [(place, 1.0), (1 - place, -1.0)] if is_decision else [(place, 1.0)]
 
     def _row_of(self, label: Any) -> tuple[int, float]:
         """The row of `coef_` that speaks for a class, and with which sign."""

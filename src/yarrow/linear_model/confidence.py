@@ -11,7 +11,6 @@ from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model import inspection
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
 from yarrow.linear_model.combinations import Needs
@@ -201,21 +200,6 @@ class SOPClassifier(ConfidenceClassifier):
 
     def _initial_variance(self) -> float:
         return 1.0 / self.a
-
-    def _weights_in(self, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
-        """Weights as the row makes them anew: it is inside of the correlations."""
-        core = self._fitted
-        weights, columns = core.plane(0)
-        if self._loop() is _core.Loop.whitened:
-            values = np.zeros(len(weights))
-            places = inspection.places_of(self, features, len(weights) - 1)
-            np.add.at(values, places + 1, [value for _, value in features])
-            values[0] = self._constant  # where values of unknown features went
-            share = core.plane(1)[0].T[columns] * values**2
-        else:
-            share = np.array(core.score_one(inspection.summed(features))[1])[:, None]
-        table = weights.T[columns].astype(np.float64) / (1 + share)
-        return inspection.fixed_weights(self, features, label, self._combined(table))
 
 
 @estimator

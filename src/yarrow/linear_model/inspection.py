@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from yarrow.data.arrays import Array
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 
@@ -60,7 +59,7 @@ def top_features(model: Any, n: int, label: Any) -> list[tuple[Any, float]]:
 
 def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     """The parts of a row's score, largest first; features that add nothing are left out."""
-    model._fitted  # noqa: B018  (raises before anything was learned)
+    core = model._fitted
     x = as_taught(model, x)
     if label is None and hasattr(model, "classes_"):
         label = model.predict_one(x)
@@ -69,47 +68,15 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
         (f"{name}={value}", 1.0) if isinstance(value, str) else (name, float(value))
         for name, value in x.items()
     ]
-    weights, constant = model._weights_in(features, label)
-    parts = [
-        Contribution(name, value, float(weight))
-        for (name, value), weight in zip(features, weights, strict=True)
-    ]
-    parts.append(Contribution("(intercept)", model._constant or 1.0, float(constant)))
+    names, values = [name for name, _ in features], [value for _, value in features]
+    found = [(sign, core.explain(names, values, c)) for c, sign in model._classes_of(label)]
+    constant = sum(sign * part for sign, (_, part, _) in found)
+    weights = [sum(sign * w[i] for sign, (w, _, _) in found) for i in range(len(names))]
+    parts = [Contribution(*part) for part in zip(names, values, weights, strict=True)]
+    unit = model._constant or 1.0
+    parts.append(Contribution("(intercept)", unit, constant / unit))
     parts = sorted((p for p in parts if p.amount != 0), key=lambda p: -abs(p.amount))
-    return Explanation(label, score, parts, model.adds_up)
-
-
-def fixed_weights(
-    model: Any, features: list[tuple[Any, float]], label: Any, table: Array
-) -> tuple[Array, float]:
-    """The weights of features, and that of the constant one, from a table as `_weights` gives."""
-    row, sign = model._row_of(label)
-    weights = sign * table[row].astype(np.float64)
-    places = places_of(model, features, len(weights) - 1)
-    return np.where(places >= 0, weights[places + 1], 0.0), float(weights[0])
-
-
-def places_of(model: Any, features: list[tuple[Any, float]], size: int) -> Array:
-    """Where features stand among so many; -1 for those unknown then: threads may add some."""
-    places = np.array(model._fitted.place([name for name, _ in features]), np.int64)
-    return np.where(places < size, places, -1)
-
-
-def lost_without(model: Any, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
-    """What the score of a row loses without a feature, for each unit of its value."""
-    rows = [summed(features[:i] + features[i + 1 :]) for i in range(len(features))]
-    score = model._score_of(summed(features), label)
-    lost = score - np.array([model._score_of(row, label) for row in rows])
-    values = np.array([value for _, value in features])
-    return np.divide(lost, values, out=np.zeros(len(rows)), where=values != 0), 0.0
-
-
-def summed(features: list[tuple[Any, float]]) -> dict[Any, float]:
-    """Features as a row; a name may be there twice, once by a category."""
-    row: dict[Any, float] = {}
-    for name, value in features:
-        row[name] = row.get(name, 0.0) + value
-    return row
+    return Explanation(label, score, parts, all(adds_up for _, (_, _, adds_up) in found))
 
 
 class OneScore:
@@ -130,6 +97,9 @@ class OneScore:
 
     def _row_of(self, label: Any) -> tuple[int, float]:
         return 0, 1.0
+
+    def _classes_of(self, label: Any) -> list[tuple[int, float]]:
+        return [(0, 1.0)]
 
     def _score_of(self: Any, x: dict[Any, Any], label: Any) -> float:
         return float(self._fitted.score_one(x)[0][0])

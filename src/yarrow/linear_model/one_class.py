@@ -54,7 +54,6 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
 
     can_average: ClassVar[bool] = False
     is_exportable: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
     learns_labels: ClassVar[bool] = False
     wrong: ClassVar[str] = "outside"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)

@@ -68,7 +68,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         return tags
 
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
-        return _core.Strategy.examples
+        return _core.Strategy.pairs
 
     def _rule(self) -> _core.Rule:
         return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]

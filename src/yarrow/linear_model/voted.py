@@ -56,7 +56,6 @@ class VotedPerceptron(LinearClassifier):
 
     family: ClassVar[str] = "voted"
     is_exportable: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
 
     def _loop(self) -> _core.Loop:
         return _core.Loop.voted

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
-from yarrow.lazy import np
-from yarrow.linear_model import inspection
 from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
-from yarrow.linear_model.yarrow_parts import Parts
 from yarrow.parameters import choice, number
 
 #: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves; the
@@ -95,29 +92,6 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
             *FULL,
             *SMOOTHING,
         ]
-
-    def _weights_in(self, features: list[tuple[Any, float]], label: Any) -> tuple[Array, float]:
-        """What each unit of a value adds in this row.
-
-        Of an expert whose score is beyond 3, and is cut, all features' parts shrink alike.
-        """
-        column, sign = self._column_of(label)
-        state = self._fitted.get_state()
-        places = inspection.places_of(self, features, len(state["blocks"]) - 1)
-        values = np.array([value for _, value in features], state["blocks"].dtype)
-        values = values.astype(np.float64)
-        amounts, constant = Parts(state, column, self._constant, SMOOTHING).of(places, values)
-        weights = np.divide(amounts, values, out=np.zeros(len(values)), where=values != 0)
-        return sign * weights, sign * constant / (self._constant or 1.0)
-
-    def _column_of(self, label: Any) -> tuple[int, float]:
-        """The column of the core that speaks for a class, and with which sign."""
-        self._row_of(label)  # is it a class that was seen?
-        columns: list[int] = self._fitted.plane(0)[1]
-        place = self._class_table(len(columns))[1][self.classes_.tolist().index(label)]
-        # One column serves both classes: it speaks for the second one that was seen.
-        is_mirrored = len(columns) == 2 and place == 0
-        return columns[place], -1.0 if is_mirrored or len(columns) == 1 else 1.0
 
     @property
     def expert_weights_(self) -> Array:
