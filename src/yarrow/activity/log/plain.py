@@ -47,9 +47,13 @@ class Stateful:
                 setattr(self, name, form.read(state[name]))
 
 
-@functools.cache
 def forms_of(cls: Any) -> dict[str, Any]:
     """The fields of a class and how they are kept; None for what keeps a state of its own."""
+    return _forms_of(cls)
+
+
+@functools.cache
+def _forms_of(cls: Any) -> dict[str, Any]:
     from numpy.typing import NDArray
 
     kinds = get_type_hints(cls, localns={"NDArray": NDArray})
