@@ -17,7 +17,7 @@ PICKLED = {
     "yarrow.experiments.race": ("yarrow.compare.race", "Race"),
     "yarrow.experiments.spec": ("reproduction.spec", "Cell"),
     "yarrow.experiments.protocols.tuned": ("reproduction.protocols.tuned", "run"),
-    "yarrow.activity.events": ("yarrow.activity.log.events", "Event"),
+    "yarrow.activity.events": ("yarrow.activity.log.entries", "Event"),
     "yarrow.activity.said": ("yarrow.activity.log.entries", "Declare"),
     "yarrow.activity.thoughts": ("yarrow.activity.model.explain", "Alarm"),
     "yarrow.activity.generator": ("reproduction.activity_lab.generator", "Life"),

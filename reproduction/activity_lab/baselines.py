@@ -7,8 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Literal
 
-from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry, Event
 from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.features import SCALE
 from yarrow.activity.model.learning import Example, Weights

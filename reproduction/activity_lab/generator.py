@@ -12,7 +12,7 @@ import dataclasses
 import random
 
 from reproduction.activity_lab import generator_words as lexicon
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.errors import ParameterError
 
 START = 1_767_571_200.0

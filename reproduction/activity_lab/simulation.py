@@ -15,8 +15,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from reproduction.activity_lab.generator import Life, Switch
-from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry, Event
 from yarrow.activity.model.explain import Alarm
 
 RIGHT_WITHIN = 300.0

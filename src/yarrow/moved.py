@@ -15,15 +15,15 @@ from yarrow.checkout import load
 #: packages of before and of now, and the modules that have kept their names
 _SAME_NAME = {
     ("yarrow.activity", "yarrow.activity.sources"): (
-        "activitywatch categories clock feed spans tables titles"
+        "activitywatch categories clock feed spans tables"
     ),
     ("yarrow.activity", "reproduction.activity_lab"): (
         "baselines generator generator_words simulation"
     ),
     ("yarrow.activity", "yarrow.activity.model"): (
-        "checks diary features folders function_words learning recogniser records snapshot vectors"
+        "features folders function_words learning recogniser vectors"
     ),
-    ("yarrow.activity", "yarrow.activity.log"): "database events store",
+    ("yarrow.activity", "yarrow.activity.log"): "database store",
     ("yarrow.activity", "yarrow.activity.app"): (
         "demo keys requests rules runner server session transfer"
     ),
@@ -42,14 +42,20 @@ MOVED = {
     for name in names.split()
 } | {
     "yarrow.activity.answers": "yarrow.activity.model.unanswered",
-    "yarrow.activity.judge": "yarrow.activity.model.scorer",
-    "yarrow.activity.openness": "yarrow.activity.model.open_resources",
+    "yarrow.activity.checks": "yarrow.activity.model.activities",
+    "yarrow.activity.diary": "yarrow.activity.model.history",
+    "yarrow.activity.events": "yarrow.activity.log.entries",
+    "yarrow.activity.judge": "yarrow.activity.model.learning",
+    "yarrow.activity.openness": "yarrow.activity.model.vectors",
     "yarrow.activity.outside": "yarrow.activity.log.validation",
     "yarrow.activity.past": "yarrow.activity.model.history",
-    "yarrow.activity.rows": "yarrow.activity.log.codec",
+    "yarrow.activity.records": "yarrow.activity.model.activities",
+    "yarrow.activity.rows": "yarrow.activity.log.entries",
     "yarrow.activity.said": "yarrow.activity.log.entries",
-    "yarrow.activity.table": "yarrow.activity.model.counts",
+    "yarrow.activity.snapshot": "yarrow.activity.model.recogniser",
+    "yarrow.activity.table": "yarrow.activity.model.features",
     "yarrow.activity.thoughts": "yarrow.activity.model.explain",
+    "yarrow.activity.titles": "yarrow.activity.sources.spans",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",

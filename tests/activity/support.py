@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from yarrow.activity.app.keys import Guest
 from yarrow.activity.app.runner import running_at
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.log.store import Store
 from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change

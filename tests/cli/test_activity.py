@@ -13,7 +13,7 @@ from activity.support import MORNING, Client, HandClock, asked_until, program, s
 from cli.support import Run
 
 from yarrow.activity.app.runner import way_to
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.log.store import Store, default_path
 
 COMMANDS = ("run", "demo", "import", "export", "forget", "never", "folder", "status", "open")
@@ -156,7 +156,7 @@ def test_export_writes_a_bucket(run: Run, database: Path, tmp_path: Path) -> Non
 def test_folders_for_shells_and_dialogs(run: Run, tmp_path: Path) -> None:
     from activity.support import focus
 
-    from yarrow.activity.log.events import Event
+    from yarrow.activity.log.entries import Event
     from yarrow.activity.sources.spans import Change
 
     database = tmp_path / "a.sqlite"

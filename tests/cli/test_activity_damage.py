@@ -14,8 +14,7 @@ from activity.support import MORNING, HandClock, session_at, work
 from cli.support import Run
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.entries import Confirm
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Confirm, Event
 from yarrow.activity.log.store import Store
 from yarrow.cli import main
 from yarrow.errors import DataError

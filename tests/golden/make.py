@@ -14,6 +14,7 @@ alone, and new kinds are added. A new format gets a new folder, and the old ones
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -40,8 +41,10 @@ from yarrow import (
 )
 from yarrow.activity.app.session import Session
 from yarrow.activity.log import entries as said
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.log.store import Store
+from yarrow.activity.model.features import Features
+from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.sources.clock import Clock
 from yarrow.saving import model_file
 
@@ -368,9 +371,60 @@ def session_of(path: Path) -> Session:
 
 def recognised(session: Session) -> dict[str, Any]:
     """What the recogniser has made of the log: its state, and what it thinks."""
-    found = session.recogniser.state_dict()
-    told = found | {"format": None}  # counted up whenever the state changes
+    told = _as_in_format_5(session.recogniser) | {"format": None}  # counted up at each change
     return {"state": hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]}
+
+
+def _as_in_format_5(recogniser: Recogniser) -> dict[str, Any]:
+    """The state as snapshots had it when the golden files were written."""
+    state = recogniser.state_dict()
+    history, builder = state["_history"], state["_builder"]
+    plain = ("_now", "_declared", "_declared_at", "_told_before", "_source", "_switched",
+             "_refused", "_alarms", "_quiet_until")  # fmt: skip
+    question = recogniser._question
+    opened = builder["opened"]
+    uses_of = recogniser._history.knowledge.folders._uses
+    return {
+        "format": 5,
+        "builder": {
+            "opened": {"told": [*opened["_told"].items()], "seen": [*opened["_seen"].items()]},
+            **{name: builder[f"_{name}"]
+               for name in ("start", "front", "counted_to", "front_until", "away")},
+            "active": [*builder["_active"].items()],
+            "shown": [[*shown, seconds] for shown, seconds in builder["_shown"]],
+            "titles": [*builder["_titles"].items()],
+            **{name: builder[f"_{name}"] for name in ("folders", "closed", "happened")},
+        },
+        "knowledge": history["knowledge"] | {
+            "folders": [[number, [*uses.items()]] for number, uses in uses_of.items()]
+        },
+        "weights": state["_scorer"]["weights"],
+        "answers": {"right": state["_answers"]["_right"], "all": state["_answers"]["_all"]},
+        "activities": [dataclasses.asdict(one) for one in recogniser._activities.values()],
+        "diary": history["diary"],
+        "vectors": history["vectors"],
+        "held": history["held"],
+        "titles": [[resource, *title] for resource, title in history["titles"]],
+        "plain": {name: state[name] for name in plain},
+        "before": _features(recogniser._before),
+        "present": _features(recogniser._present),
+        "ending": state["_ending"],
+        "question": None if question is None else {
+            "alarm": dataclasses.asdict(question.alarm),
+            "before": _features(question.before),
+            "now": _features(question.now),
+            "line": question.line,
+        },
+    }  # fmt: skip
+
+
+def _features(features: Features) -> dict[str, Any]:
+    return {
+        "of_activities": features.of_activities.tolist(),
+        "of_switch": features.of_switch,
+        "words": [*features.words.items()],
+        "of_words": features.of_words.tolist(),
+    }
 
 
 def make_log(path: Path) -> dict[str, Any]:

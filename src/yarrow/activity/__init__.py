@@ -10,10 +10,10 @@ from yarrow.activity.log.entries import (
     Correct,
     Create,
     Declare,
+    Event,
     Merge,
     Rename,
 )
-from yarrow.activity.log.events import Event
 from yarrow.activity.model.explain import Alarm, Thought
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.moved import keep_old_names

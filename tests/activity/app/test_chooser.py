@@ -10,8 +10,7 @@ from activity.browsing import IN_A_BROWSER, all_shown, expect, wait_until
 from activity.support import MORNING, work
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.entries import Archive, Associate, Correct, Declare, Merge
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Archive, Associate, Correct, Declare, Event, Merge
 
 pytestmark = IN_A_BROWSER
 TAX = 0

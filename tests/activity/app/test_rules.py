@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from yarrow.activity.app.rules import PRECISION, Rule, find_rules
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.sources.spans import Change
 from yarrow.cli import main
 

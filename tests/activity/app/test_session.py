@@ -11,8 +11,7 @@ import pytest
 from activity.support import MORNING, WORK, HandClock, focus, session_at, work
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.entries import Associate, Create, Declare, Merge, Rename
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Associate, Create, Declare, Event, Merge, Rename
 from yarrow.activity.log.store import Store
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.sources.spans import Change

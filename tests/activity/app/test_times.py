@@ -14,8 +14,7 @@ from activity.support import MORNING, Client, HandClock, session_at, titles
 from yarrow.activity.app.runner import Runner
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import import_history, read_history
-from yarrow.activity.log.entries import Create, Declare
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Create, Declare, Event
 from yarrow.activity.log.store import Store
 from yarrow.activity.log.validation import AHEAD, LONGEST
 from yarrow.activity.sources.activitywatch import Collector

@@ -16,8 +16,7 @@ from yarrow.activity.app.runner import Runner
 from yarrow.activity.app.server import PageServer
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import import_history, read_history
-from yarrow.activity.log.entries import Create
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Create, Event
 from yarrow.activity.log.store import Store
 from yarrow.activity.log.validation import read_json, whole
 from yarrow.activity.sources.activitywatch import ActivityWatch, Collector, Unreachable

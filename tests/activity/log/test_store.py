@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from yarrow.activity.log.codec import to_row
 from yarrow.activity.log.entries import (
     Archive,
     Associate,
@@ -18,11 +17,12 @@ from yarrow.activity.log.entries import (
     Correct,
     Create,
     Declare,
+    Event,
     Merge,
     Rename,
     Said,
+    to_row,
 )
-from yarrow.activity.log.events import Event
 from yarrow.activity.log.store import Store
 from yarrow.errors import DataError, ParameterError
 

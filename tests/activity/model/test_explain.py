@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from yarrow.activity.log.entries import Create, Declare
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Create, Declare, Event
 from yarrow.activity.model.features import ACTIVITY_FEATURES, WORD_SCALE
 from yarrow.activity.model.recogniser import Recogniser
 

@@ -17,11 +17,11 @@ from yarrow.activity.log.entries import (
     Correct,
     Create,
     Declare,
+    Event,
     Merge,
     Rename,
 )
-from yarrow.activity.log.events import Event
-from yarrow.activity.model.diary import NOTHING
+from yarrow.activity.model.activities import NOTHING
 from yarrow.activity.model.features import HALF_KNOWN, SCALE, WORD_SCALE
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.model.vectors import InformationVector

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from yarrow.activity.log.events import Event
-from yarrow.activity.model.open_resources import FORGOTTEN_AFTER, OPEN_FOR
-from yarrow.activity.model.vectors import IDLE_AFTER, InformationVector, VectorBuilder
+from yarrow.activity.log.entries import Event
+from yarrow.activity.model.vectors import (
+    FORGOTTEN_AFTER,
+    IDLE_AFTER,
+    OPEN_FOR,
+    InformationVector,
+    VectorBuilder,
+)
 
 
 def built(events: list[Event], end: float) -> list[InformationVector]:

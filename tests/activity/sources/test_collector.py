@@ -13,7 +13,7 @@ import pytest
 from activity.support import MORNING, HandClock, session_at
 
 from yarrow.activity.app.runner import Runner
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.sources.activitywatch import Collector
 from yarrow.activity.sources.spans import changes, read_spans
 

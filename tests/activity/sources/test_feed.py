@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from activity.support import asked_until
 
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.sources.clock import Clock, FastClock
 from yarrow.activity.sources.feed import FileFeed, PipeFeed, read_line
 from yarrow.errors import DataError

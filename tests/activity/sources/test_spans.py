@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from activity.support import MORNING
 
-from yarrow.activity.sources.spans import Change, Span, changes, read_spans
-from yarrow.activity.sources.titles import resource_of
+from yarrow.activity.sources.spans import Change, Span, changes, read_spans, resource_of
 from yarrow.errors import DataError
 
 

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.entries import Create, Declare, Entry
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Create, Declare, Entry, Event
 from yarrow.activity.sources.clock import FastClock
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import ParameterError

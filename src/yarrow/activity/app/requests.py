@@ -14,9 +14,9 @@ from typing import Any
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Archive, Associate, Merge, Rename
 from yarrow.activity.log.validation import check_moment, typed
-from yarrow.activity.model.diary import Stretch
 from yarrow.activity.model.explain import Reason, certainty
-from yarrow.activity.sources.titles import is_web_address
+from yarrow.activity.model.history import Stretch
+from yarrow.activity.sources.spans import is_web_address
 from yarrow.errors import ParameterError
 
 __all__ = ["Requests", "open_resource", "openable"]

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from yarrow.activity.app.session import Session
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.model.function_words import FUNCTION_WORDS
 from yarrow.activity.model.vectors import IDLE_AFTER, IN_FRONT
 from yarrow.activity.sources.categories import Category
-from yarrow.activity.sources.titles import is_browser
+from yarrow.activity.sources.spans import is_browser
 
 __all__ = ["PRECISION", "Rule", "find_rules"]
 

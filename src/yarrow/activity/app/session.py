@@ -19,14 +19,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from yarrow import __version__
-from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry, Event
 from yarrow.activity.log.store import BEGINNING, Place, Store
-from yarrow.activity.model.checks import check_name
-from yarrow.activity.model.diary import NOTHING
+from yarrow.activity.model.activities import NOTHING, Activity, check_name
 from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.recogniser import Recogniser
-from yarrow.activity.model.records import Activity
 from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import ParameterError, YarrowError, did_you_mean

@@ -16,7 +16,7 @@ from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Create, Declare, Entry, Rename
 from yarrow.activity.log.store import Store
 from yarrow.activity.log.validation import read_json, whole
-from yarrow.activity.model.checks import check_name
+from yarrow.activity.model.activities import check_name
 from yarrow.activity.sources.activitywatch import event_of
 from yarrow.activity.sources.categories import Categories
 from yarrow.activity.sources.spans import GAP, Span, changes, read_spans

@@ -16,11 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from yarrow.activity.log.codec import as_pattern, from_row, to_row
 from yarrow.activity.log.database import default_path, open_database, transaction
-from yarrow.activity.log.entries import Entry
-from yarrow.activity.log.events import Event
-from yarrow.activity.log.validation import END, whole
+from yarrow.activity.log.entries import Entry, Event, from_row, to_row
+from yarrow.activity.log.validation import END, as_pattern, whole
 from yarrow.errors import DataError, ParameterError
 
 __all__ = ["Logged", "Place", "Store", "default_path"]

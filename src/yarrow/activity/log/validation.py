@@ -14,8 +14,18 @@ from typing import Any
 
 from yarrow.errors import DataError, ParameterError
 
-__all__ = ["AHEAD", "END", "LONGEST", "check_duration", "check_moment", "check_time", "read_json",
-           "typed", "whole"]  # fmt: skip
+__all__ = [
+    "AHEAD",
+    "END",
+    "LONGEST",
+    "as_pattern",
+    "check_duration",
+    "check_moment",
+    "check_time",
+    "read_json",
+    "typed",
+    "whole",
+]  # fmt: skip
 
 AHEAD = 600.0
 """Seconds that a source may be ahead of this machine's clock: clocks differ, but not by more."""
@@ -118,3 +128,13 @@ def read_json(text: str | bytes) -> Any:
         if not level:
             return told
     raise ValueError(f"more than {_DEEPEST} levels of brackets")
+
+
+def as_pattern(text: Any) -> re.Pattern[str]:
+    """A regular expression, for any case; a sentence if it is none."""
+    if not isinstance(text, str):
+        raise ParameterError(f"{text!r} is no regular expression.")
+    try:
+        return re.compile(typed(text, "the pattern"), re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ParameterError(f"{text!r} is no regular expression: {error}.") from None

@@ -9,9 +9,11 @@ compared.)
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from yarrow.activity.model.counts import Counts
+from yarrow import _core
+from yarrow.activity.log.plain import Stateful
 from yarrow.activity.model.folders import FolderUses
 from yarrow.activity.model.vectors import InformationVector
 from yarrow.lazy import np
@@ -91,20 +93,46 @@ def no_features() -> Features:
     return Features(nothing, [0.0] * len(SWITCH_FEATURES), {}, np.zeros((1, 0)))
 
 
-class Knowledge:
-    """What was seen of each activity: words, time at resources, folders, and what was said."""
+class Counts:
+    """An amount for each name and activity, kept sparse: most names meet few activities.
+
+    Counts are whole numbers, and seconds since 1970 are multiples of 2^-22, as exact as doubles of
+    that size are. So sums are exact: what is taken back leaves nothing, after months too.
+    """
 
     def __init__(self) -> None:
-        self.activities = 0
-        """How many there are."""
-        self.words = Counts()
-        """How many vectors of an activity have a word."""
+        self.amounts = _core.Amounts()
+
+    def state_dict(self) -> list[Any]:
+        """Return plain data."""
+        return [[name, self.amounts.entries(name)] for name in self.amounts.rows]
+
+    def load_state_dict(self, state: Iterable[Any]) -> None:
+        """Go on from plain data."""
+        self.amounts = _core.Amounts()
+        for name, amounts in state:
+            self.amounts.add(name, 0, 0)  # names stay in their order, those without an amount too
+            for activity, amount in amounts:
+                self.amounts.add(name, activity, amount)
+
+
+class Knowledge(Stateful):
+    """What was seen of each activity: words, time at resources, folders, and what was said."""
+
+    activities: int = 0
+    """How many there are."""
+    words: Counts
+    """How many vectors of an activity have a word."""
+    seconds: Counts
+    """Time at a resource by activity: the implicit association."""
+    folders: FolderUses
+    explicit: dict[str, int]
+    """The activity that a person gave a resource to."""
+
+    def __init__(self) -> None:
+        self.words, self.seconds, self.folders = Counts(), Counts(), FolderUses()
         self.words.amounts.add(EVERY, 0, 0)
-        self.seconds = Counts()
-        """Time at a resource by activity: the implicit association."""
-        self.folders = FolderUses()
-        self.explicit: dict[str, int] = {}
-        """The activity that a person gave a resource to."""
+        self.explicit = {}
         fading = ("explicit", "implicit", "lately")
         self._fading = np.array([LATELY * (feature in fading) for feature in ACTIVITY_FEATURES])
 
@@ -205,26 +233,6 @@ class Knowledge:
             return float(owner == activity)
         seconds = self.seconds.amounts
         return seconds.at(resource, activity) / (seconds.total(resource) + HALF_KNOWN)
-
-    # -- plain data ------------------------------------------------------------------------------
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "activities": self.activities,
-            "words": self.words.state_dict(),
-            "seconds": self.seconds.state_dict(),
-            "folders": self.folders.state_dict(),
-            "explicit": self.explicit.copy(),
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from plain data."""
-        self.activities = state["activities"]
-        self.words.load_state_dict(state["words"])
-        self.seconds.load_state_dict(state["seconds"])
-        self.folders.load_state_dict(state["folders"])
-        self.explicit = dict(state["explicit"])
 
 
 def _switch_features(vector: InformationVector, since_switch: float) -> list[float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+
+from yarrow.activity.log.plain import Stateful
 
 FADING = 0.9
 """What a use still counts when its activity has used one more folder."""
@@ -11,11 +12,13 @@ ELSEWHERE = 0.5
 """How many uses the folders of all activities together are worth beside an activity's own."""
 
 
-class FolderUses:
+class FolderUses(Stateful):
     """How often each activity used each folder, old uses counting less."""
 
+    _uses: dict[int, dict[str, float]]
+
     def __init__(self) -> None:
-        self._uses: dict[int, dict[str, float]] = {}
+        self._uses = {}
 
     def use(self, folder: str, activity: int, times: float = 1.0) -> None:
         """An activity uses a folder; a use that is taken back (`times=-1`) fades nothing."""
@@ -54,11 +57,3 @@ class FolderUses:
                 own = uses.get(folder, 0.0)
                 found[folder] += belief * (own + ELSEWHERE * times / total) / known
         return sorted(found.items(), key=lambda item: (-item[1], item[0]))
-
-    def state_dict(self) -> list[Any]:
-        """Return plain data."""
-        return [[activity, list(uses.items())] for activity, uses in self._uses.items()]
-
-    def load_state_dict(self, state: Iterable[Any]) -> None:
-        """Go on from plain data."""
-        self._uses = {activity: dict(uses) for activity, uses in state}

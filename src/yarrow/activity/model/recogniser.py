@@ -7,20 +7,17 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.activity.log import entries
-from yarrow.activity.log.entries import Entry
-from yarrow.activity.log.events import Event
-from yarrow.activity.model import explain, snapshot
-from yarrow.activity.model.checks import check_late, check_said, final
-from yarrow.activity.model.diary import NOTHING, Source, Stretch
+from yarrow.activity.log.entries import Entry, Event
+from yarrow.activity.log.plain import Stateful
+from yarrow.activity.model import explain
+from yarrow.activity.model.activities import NOTHING, Activity, check_late, check_said, final
 from yarrow.activity.model.explain import Alarm, Thought, certainty
 from yarrow.activity.model.features import Features, no_features
-from yarrow.activity.model.history import History
-from yarrow.activity.model.learning import Learner, SoftMargin, Weights
-from yarrow.activity.model.records import Activity, Question, Resource, resources_of
-from yarrow.activity.model.scorer import Scorer
+from yarrow.activity.model.history import History, Resource, Source, Stretch
+from yarrow.activity.model.learning import Learner, Scorer, SoftMargin, Weights
 from yarrow.activity.model.unanswered import Setting, Unanswered
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
-from yarrow.errors import ParameterError
+from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -35,8 +32,22 @@ JUST_SAID = 120.0
 HIGHEST_SCORE = 100.0
 """What a lead counts if there is nothing else to lead."""
 
+FORMAT = 6
+"""Of snapshots: raise it whenever the state or what is learned from the same log changes."""
 
-class Recogniser:
+
+@dataclasses.dataclass(slots=True)
+class Question:
+    """An alarm and the two vectors that raised it, until it is answered."""
+
+    alarm: Alarm
+    before: Features
+    now: Features
+    line: int
+    """Of the diary, of the second vector."""
+
+
+class Recogniser(Stateful):
     """Recognises which activity a person works at, and learns from what they say.
 
     Parameters
@@ -69,6 +80,25 @@ class Recogniser:
     [(0, 1800.0)]
     """
 
+    _builder: VectorBuilder
+    _scorer: Scorer
+    _answers: Unanswered
+    _activities: dict[int, Activity]
+    _history: History
+    _now: float = 0.0
+    _declared: int = NOTHING
+    _declared_at: float = 0.0
+    _told_before: float = 0.0
+    _source: Source = "unknown"
+    _switched: bool = False  # since the last vector
+    _before: Features
+    _present: Features
+    _ending: NDArray[np.float64]
+    _question: Question | None = None
+    _refused: int = NOTHING  # an activity that was asked about in vain
+    _alarms: int = 0
+    _quiet_until: float = 0.0
+
     def __init__(
         self,
         *,
@@ -98,19 +128,10 @@ class Recogniser:
         self._builder = VectorBuilder(interval)
         self._scorer = Scorer(Weights(words == "each"), learner or SoftMargin(C, alpha))
         self._answers = Unanswered(without_feedback)
-        self._activities: dict[int, Activity] = {}
+        self._activities = {}
         self._history = History()
-        self._now = 0.0
-        self._declared = NOTHING
-        self._declared_at = self._told_before = 0.0
-        self._source: Source = "unknown"
-        self._switched = False  # since the last vector
         self._before = self._present = no_features()
-        self._ending: NDArray[np.float64] = np.zeros(0)
-        self._question: Question | None = None
-        self._refused = NOTHING  # an activity that was asked about in vain
-        self._alarms = 0
-        self._quiet_until = 0.0
+        self._ending = np.zeros(0)
 
     # -- time ------------------------------------------------------------------------------------
 
@@ -132,6 +153,7 @@ class Recogniser:
                 alarms += self._take(vector)
         else:
             self._hear(entry, time)
+            self._leave_out()
         return alarms
 
     def tick(self, now: float) -> list[Alarm]:
@@ -211,10 +233,6 @@ class Recogniser:
 
     # -- what a person says ----------------------------------------------------------------------
 
-    def _hear(self, entry: entries.Said, time: float) -> None:
-        self._do(entry, time)
-        self._leave_out()
-
     def _leave_out(self) -> None:
         """Take note of numbers that are archived or were never given; not of the declared one."""
         self._scorer.count = self._history.knowledge.activities
@@ -224,7 +242,7 @@ class Recogniser:
             out += [number for number in range(self._scorer.count) if number not in known]
         self._scorer.out = out
 
-    def _do(self, entry: entries.Said, time: float) -> None:
+    def _hear(self, entry: entries.Said, time: float) -> None:
         match entry:
             case entries.Declare():
                 self._declare(self._find(entry.activity), time)
@@ -377,9 +395,7 @@ class Recogniser:
 
     def resources(self, activity: int) -> list[Resource]:
         """The resources of an activity, the last used first."""
-        number = self._find(activity)
-        explicit = self._history.knowledge.explicit
-        return resources_of(number, self._history.spent(number), explicit, self._history.titles)
+        return self._history.resources(self._find(activity))
 
     def folders(self, activity: int | None = None) -> list[tuple[str, float]]:
         """Folders that are likely next, with their probabilities.
@@ -398,11 +414,16 @@ class Recogniser:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything as plain data, which JSON keeps to the last bit."""
-        return snapshot.take(self)
+        return {"format": FORMAT, **super().state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from plain data, with the parameters that this recogniser has."""
-        snapshot.restore(self, state)
+        if state.get("format") != FORMAT:
+            raise DataError(
+                f"the snapshot has format {state.get('format')!r}, and this version reads {FORMAT}"
+            )
+        super().load_state_dict(state)
+        self._leave_out()
 
 
 def _or_none(activity: int) -> int | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from yarrow.activity.log.plain import Stateful
 from yarrow.activity.model.explain import Alarm
 from yarrow.errors import ParameterError
 
 Setting = Literal["ignore", "right", "wrong", "bandit"]
 
 
-class Unanswered:
+class Unanswered(Stateful):
     """How likely an unanswered alarm was right, by the setting.
 
     `ignore` learns nothing from it. `right` and `wrong` take it for that. `bandit` sees, as bandits
@@ -18,6 +19,9 @@ class Unanswered:
     certainty were right, learns with that weight, and takes over the activity when right is the
     likelier.
     """
+
+    _right: list[float]
+    _all: list[float]
 
     def __init__(self, setting: Setting = "ignore") -> None:
         if setting not in get_args(Setting):
@@ -46,14 +50,6 @@ class Unanswered:
     def takes_over(self, belief: float) -> bool:
         """Whether the activity of the alarm becomes the present one."""
         return belief > 0.5
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"right": self._right.copy(), "all": self._all.copy()}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from plain data."""
-        self._right, self._all = list(state["right"]), list(state["all"])
 
 
 _LEVELS = 5

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import posixpath
 import re
 import sys
-from typing import Any
 
-from yarrow.activity.log.events import Event
-from yarrow.activity.model.open_resources import OpenResources
+from yarrow.activity.log.entries import Event
+from yarrow.activity.log.plain import Stateful
 
 IDLE_AFTER = 900.0
 """Seconds without any event after which nobody is taken to be there, if no source tells."""
@@ -19,6 +19,10 @@ IN_FRONT = frozenset(
     ("open", "focus", "navigate", "mail_read", "save", "save_as", "selection", "copy", "paste")
 )
 """What a person does, they do at the resource in front; the other kinds leave it as it is."""
+OPEN_FOR = 600.0
+"""Seconds that a resource stays open after it was last seen, if nobody tells of its closing."""
+FORGOTTEN_AFTER = 16 * 3600.0
+"""Seconds after which a resource that was opened and not seen again counts as closed."""
 _FOLDER_USED = frozenset(("open", "save", "save_as"))
 
 
@@ -48,30 +52,93 @@ class InformationVector:
         return sum(self.active.values())
 
 
-class VectorBuilder:
+class OpenResources(Stateful):
+    """Which resources are open: the one place that says so, for all kinds of source.
+
+    Some sources tell when a resource is opened and closed. Others (ActivityWatch) tell only what is
+    in front. So it is decided for each resource by what was told about it:
+
+    - A resource with an `open` event is open until its `close` event. If neither it nor its close
+      is seen for `FORGOTTEN_AFTER` seconds, the close was lost (a crash, a restart), and it is
+      closed.
+    - Any other resource is open while it was seen within the last `OPEN_FOR` seconds, and is closed
+      when it has not been seen since.
+    """
+
+    # When each was last seen, in that order, so that the oldest are found at once.
+    _told: dict[str, float]
+    _seen: dict[str, float]
+
+    def __init__(self) -> None:
+        self._told, self._seen = {}, {}
+
+    def tell(self, event: Event) -> int:
+        """Take note of an event; return how many resources it closed."""
+        resource = event.resource
+        if not resource:
+            return 0
+        if event.kind == "close":
+            was_open = self._told.pop(resource, None) is not None
+            return int(self._seen.pop(resource, None) is not None or was_open)
+        self.see(resource, event.time, opened=event.kind == "open")
+        return 0
+
+    def see(self, resource: str, time: float, *, opened: bool = False) -> None:
+        """A resource is in use at this time."""
+        table = self._told if opened or resource in self._told else self._seen
+        self._seen.pop(resource, None)
+        self._told.pop(resource, None)  # to the end of the order
+        table[resource] = time
+
+    def expire(self, time: float) -> int:
+        """Close what was not seen for too long; return how many."""
+        return _drop(self._seen, time - OPEN_FOR) + _drop(self._told, time - FORGOTTEN_AFTER)
+
+    def names(self) -> list[str]:
+        """The open resources."""
+        return [*self._told, *self._seen]
+
+    def used_since(self, time: float) -> int:
+        """How many open resources were seen since this time."""
+        last = (reversed(table.values()) for table in (self._told, self._seen))
+        return sum(1 for times in last for _ in itertools.takewhile(lambda at: at >= time, times))
+
+
+def _drop(table: dict[str, float], before: float) -> int:
+    gone = list(itertools.takewhile(lambda resource: table[resource] < before, table))
+    for resource in gone:
+        del table[resource]
+    return len(gone)
+
+
+class VectorBuilder(Stateful):
     """Turns events into information vectors.
 
     It has no clock: time passes by the times of events and by `due`. Where the cuts fall depends
     on these times only, not on how often somebody asks.
     """
 
+    opened: OpenResources
+    _start: float | None = None  # of the interval under way; None: nobody is there
+    _front: tuple[str, str, str] | None = None  # resource, title, application
+    _counted_to: float = 0.0  # time spent is summed up to here
+    _front_until: float = 0.0  # and will not be beyond this
+    _away: bool = False
+    _active: dict[str, float]
+    _shown: dict[tuple[str, str], float]  # seconds of (title, application)
+    _titles: dict[str, str]
+    _folders: list[str]
+    _closed: int
+    _happened: bool
+
     def __init__(self, interval: float = 60.0) -> None:
         self.interval = interval
         self.opened = OpenResources()
-        self._start: float | None = None  # of the interval under way; None: nobody is there
-        self._front: tuple[str, str, str] | None = None  # resource, title, application
-        self._counted_to = 0.0  # time spent is summed up to here
-        self._front_until = 0.0  # and will not be beyond this
-        self._away = False
         self._begin()
 
     def _begin(self) -> None:
-        self._active: dict[str, float] = {}
-        self._shown: dict[tuple[str, str], float] = {}  # seconds of (title, application)
-        self._titles: dict[str, str] = {}
-        self._folders: list[str] = []
-        self._closed = 0
-        self._happened = False
+        self._active, self._shown, self._titles, self._folders = {}, {}, {}, []
+        self._closed, self._happened = 0, False
 
     def due(self, time: float) -> InformationVector | None:
         """Return the next vector that is complete at this time, and None when there is no more."""
@@ -166,36 +233,6 @@ class VectorBuilder:
             for word in words_of(title, application):
                 words[word] = words.get(word, 0.0) + share
         return words
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "opened": self.opened.state_dict(),
-            "start": self._start,
-            "front": self._front,
-            "counted_to": self._counted_to,
-            "front_until": self._front_until,
-            "away": self._away,
-            "active": list(self._active.items()),
-            "shown": [[*shown, seconds] for shown, seconds in self._shown.items()],
-            "titles": list(self._titles.items()),
-            "folders": list(self._folders),
-            "closed": self._closed,
-            "happened": self._happened,
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from plain data."""
-        self.opened.load_state_dict(state["opened"])
-        self._start = state["start"]
-        self._front = None if state["front"] is None else tuple(state["front"])
-        self._counted_to, self._front_until = state["counted_to"], state["front_until"]
-        self._away = state["away"]
-        self._active = dict(state["active"])
-        self._shown = {(title, app): seconds for title, app, seconds in state["shown"]}
-        self._titles = dict(state["titles"])
-        self._folders = list(state["folders"])
-        self._closed, self._happened = state["closed"], state["happened"]
 
 
 _WORD = re.compile(r"[^\W\d_]\w+")

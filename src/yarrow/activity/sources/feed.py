@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from yarrow.activity.log.events import Event
+from yarrow.activity.log.entries import Event
 from yarrow.activity.log.validation import check_duration, check_moment, read_json
 from yarrow.activity.sources.spans import Change, read_time
 from yarrow.errors import DataError, YarrowError, did_you_mean

@@ -1,20 +1,32 @@
-"""Whether an entry of the log can be taken."""
+"""The activities, and whether an entry of the log can be said of them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 from yarrow.activity.log.entries import Correct, Create, Merge, Said
 from yarrow.activity.log.validation import check_time, typed
-from yarrow.activity.model.records import Activity
 from yarrow.errors import DataError, ParameterError
 
+NOTHING = -1
+"""The number of no activity."""
 LATEST = 300.0
 """An entry may be so many seconds older than the newest; it is taken as happening now."""
 FARTHEST = 1000
 """How many numbers a new activity may leave out."""
 LONGEST_NAME = 200
 """How many characters a name may have that is given now; one in an old log is read as it is."""
+
+
+@dataclasses.dataclass(slots=True)
+class Activity:
+    """Something a person works at."""
+
+    id: int
+    name: str
+    archived: bool = False
+    merged_into: int | None = None
 
 
 def check_late(time: float, now: float) -> None:
