@@ -180,3 +180,12 @@ def test_too_many_columns_are_refused(run: Run, tmp_path: Path) -> None:
         "convert to jsonl"
         in run("convert", tmp_path / "wide.svm", tmp_path / "x.csv", code=2).stderr
     )
+
+
+def test_qids_and_tags_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.svm").write_text("1 qid:3 1:2\n0 qid:3 2:1\n1 1:1\n")
+    (tmp_path / "b.vw").write_text("1 'first|a b\n-1 |a c\n")
+    for name, sentence in (("a.svm", "2 rows had a qid"), ("b.vw", "1 row had a tag")):
+        said = run("convert", tmp_path / name, tmp_path / f"{name}.jsonl").stderr
+        assert f"{sentence}, which is left out" in said
+    assert "left out" not in run("convert", tmp_path / "a.svm.jsonl", tmp_path / "c.vw").stderr

@@ -75,13 +75,13 @@ def command(
     is_wide = to in ("csv", "tsv", "parquet")
     if is_wide and (source == "-" or not os.path.isfile(source)):
         raise ParameterError(f"{to} takes two passes over the rows and needs a file to read.")
-    progress = Progress()
+    progress, tagged = Progress(), list[str]()
     with errors_named(source, stream_format.of(source)):
-        for row in _rows(source, stream_format, Progress()) if is_wide else ():
+        for row in _rows(source, stream_format, Progress(), []) if is_wide else ():
             layout.see(row)
         with opened_for_writing(target) as file, compressing(file, target) as packed:
             writer = _writer(to, packed, layout, names)
-            for row in _rows(source, stream_format, progress):
+            for row in _rows(source, stream_format, progress, tagged):
                 writer.write(row)
             if hasattr(writer, "close"):
                 writer.close()
@@ -92,6 +92,9 @@ def command(
             click.echo(
                 f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', now '_'", err=True
             )
+        if tagged:
+            what = "qid" if stream_format.of(source) == "svmlight" else "tag"
+            click.echo(f"{counted(len(tagged), 'row')} had a {what}, which is left out", err=True)
         report_skipped(progress)
 
 
@@ -125,8 +128,8 @@ def _write_names(writer: Any, path: str) -> str:
     return f", {counted(len(names), 'name')} to {path}"
 
 
-def _rows(source: str, stream_format: Any, progress: Any) -> Iterator[Any]:
-    """The rows of a file in any format."""
+def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> Iterator[Any]:
+    """The rows of a file in any format; `tagged` gets the tags (svmlight: qids) of the rows."""
     from yarrow.io.formats import TEXT_FORMATS, TableReader, opened, text_reader
     from yarrow.online.core_stream import with_name
 
@@ -136,7 +139,7 @@ def _rows(source: str, stream_format: Any, progress: Any) -> Iterator[Any]:
         reader: Any
         if format in TEXT_FORMATS:
             reader = text_reader(file, format, stream_format, labels_optional=True)
-            rows = _text_rows(reader)
+            rows = _text_rows(reader, tagged)
         else:
             labels = bool(stream_format.table.get("label"))
             reader = TableReader(source, file, format, stream_format, labels=labels)
@@ -148,9 +151,10 @@ def _rows(source: str, stream_format: Any, progress: Any) -> Iterator[Any]:
         progress.complaints = [with_name(source, complaint) for complaint in reader.complaints]
 
 
-def _text_rows(reader: Any) -> Iterator[Any]:
+def _text_rows(reader: Any, tagged: list[str]) -> Iterator[Any]:
     while (block := reader.next_arrays()) is not None:
         named = "names" in block
+        tagged += filter(None, block["tags"])
         names = block["names"] if named else (block["indices"] + reader.index_base).tolist()
         weights = block["weights"].tolist()
         yield from _split(names, block["values"], block["begins"], block["labels"], weights)
