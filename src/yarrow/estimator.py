@@ -20,7 +20,7 @@ from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
 
-T = TypeVar("T", bound="type[Estimator]")
+T = TypeVar("T", bound=type)
 
 
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
@@ -36,6 +36,12 @@ class Estimator:
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """What cannot hold for a base cannot hold for what is made of it."""
+        super().__init_subclass__(**more)
+        bases = [vars(base).get("expected_failed_checks", {}) for base in cls.__mro__[::-1]]
+        cls.expected_failed_checks = {name: why for base in bases for name, why in base.items()}
 
     # -- parameters ----------------------------------------------------------------------------
 

@@ -7,10 +7,11 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from yarrow import _core
 from yarrow.base import explanation
+from yarrow.base.hyperparameters import Multiclass
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, feature_names, read_rows
 from yarrow.data.labels import (
@@ -39,8 +40,6 @@ def _is_class_weight(value: Any) -> bool:
         isinstance(w, numbers.Real) and math.isfinite(w) and float(w) > 0 for w in value.values()
     )
 
-
-Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
 
 _STRATEGIES = {
     "ovr": "each against the rest",

@@ -1,6 +1,6 @@
 """What all linear learners share: the core model behind them, both interfaces, saving and reading.
 
-A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares its parameters.
+A subclass says which loop and which rule of the core it is, and declares its parameters.
 Parameters changed after learning count from the next `fit` on: what has been learned belongs to
 those it was learned with. `fit` hands the core a permutation, so that random order moves no rows.
 """
@@ -15,6 +15,7 @@ from yarrow import _core
 from yarrow.base import epochs
 from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
+from yarrow.base.hyperparameters import CoreRule
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
@@ -31,7 +32,7 @@ NO_LIMIT = 2**31 - 1
 
 
 @estimator
-class LinearModel(CoreEstimator):
+class LinearModel(CoreRule, CoreEstimator):
     """Base of the linear learners."""
 
     _: dataclasses.KW_ONLY
@@ -91,8 +92,10 @@ class LinearModel(CoreEstimator):
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "its values"
-    #: a loop that can keep the average of all past weights
-    can_average: ClassVar[bool] = False
+    #: its loop in the core, named as its rule is
+    core_loop: ClassVar[str]
+    #: the parameters that the loop must know beside its rule, in its order
+    loop_settings: ClassVar[tuple[str, ...]] = ()
     #: settings that do not go together
     restrictions: ClassVar[tuple[Needs, ...]] = ()
     #: learns a label a row, as files and both libraries' supervised interfaces give them
@@ -105,16 +108,13 @@ class LinearModel(CoreEstimator):
     # -- what a subclass says --------------------------------------------------------------------
 
     def _loop(self) -> _core.Loop:
-        raise NotImplementedError
-
-    def _rule(self) -> _core.Rule:
-        raise NotImplementedError
+        return _core.Loop[self.core_loop.format_map(vars(self))]
 
     def _rule_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self._rule().parameters]
 
     def _loop_parameters(self) -> list[float]:
-        return []
+        return [float(getattr(self, name)) for name in self.loop_settings]
 
     def _initial_variance(self) -> float:
         return 1.0

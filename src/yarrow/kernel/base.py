@@ -101,7 +101,7 @@ class KernelClassifier(
         for form in ("dense", "sparse")
     }
     #: for the tables of comparisons
-    family: ClassVar[str] = "kernel"
+    family = "kernel"
     #: what holds the functions learned
     _expansion: ClassVar[type[Expansion]] = Expansion
 
