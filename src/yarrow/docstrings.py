@@ -20,26 +20,18 @@ from yarrow.parameters import parameters
 _PACKAGES = ("", ".kernel", ".experts", ".bandit", ".feedback", ".decomposition",
              ".feature_selection", ".features")  # fmt: skip
 _TYPES = {"Any": "object", "Array": "ndarray", "Floats": "ndarray", "NDArray": "ndarray"}
-_WIDTH = 92
-
-
-class Docstring:
-    """In the place of a class's `__doc__`."""
-
-    def __init__(self, written: str | None) -> None:
-        self.written = inspect.cleandoc(written or "")
-
-    def __get__(self, instance: object, cls: type | None = None) -> str:
-        return _made(cls or type(instance), self.written)
+_WIDTH = 88
 
 
 def written(cls: type) -> str:
     """What stands in the class itself."""
     own = vars(cls).get("__doc__")
-    return own.written if isinstance(own, Docstring) else inspect.cleandoc(own or "")
+    return inspect.cleandoc(getattr(own, "written", own) or "")
 
 
-def _made(cls: type, text: str) -> str:
+def docstring(cls: type) -> str:
+    """The whole docstring of an estimator."""
+    text = written(cls)
     begin = re.search(r"^(>>>|Examples\n-+\n)", text, re.MULTILINE)
     about = text[: begin.start()].rstrip() if begin else text
     example = re.sub(r"^Examples\n-+\n", "", text[begin.start() :]) if begin else _example(cls)
@@ -57,7 +49,7 @@ def _made(cls: type, text: str) -> str:
 
 def _entry(name: str, kind: str, text: str) -> str:
     head = f"{name} : {kind}" if kind else name
-    return head + "\n" + textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return f"{head}\n" + textwrap.indent(textwrap.fill(text, _WIDTH), "    ")
 
 
 def _parameters(cls: Any) -> list[str]:
@@ -83,7 +75,7 @@ def _attributes(cls: type) -> list[str]:
         for name, value in vars(base).items()
         if isinstance(value, property) and name[0] != "_" and name[-1] == "_"
     }
-    found = []
+    found = [_entry(name, "", text) for name, text in getattr(cls, "plain_attributes", {}).items()]
     for name, get in made.items():
         kind = re.sub(r"\[.*", "", str(get.__annotations__.get("return", "Any")))
         text = " ".join((inspect.getdoc(get) or "").partition("\n\n")[0].split())
@@ -94,11 +86,13 @@ def _attributes(cls: type) -> list[str]:
 def _see_also(cls: type, about: str) -> list[str]:
     names = [name for name in re.findall(r"`([A-Z]\w+)[`(]", about) if name != cls.__name__]
     known = {name: _named(name) for name in names}
-    return [
-        _entry(name, "", re.split(r"(?<=[.:])\s", " ".join(written(other).split()))[0])
-        for name, other in known.items()
-        if other is not None
-    ]
+    return [_entry(name, "", summary(other)) for name, other in known.items() if other is not None]
+
+
+def summary(cls: type) -> str:
+    """The first sentence about an estimator, without the paper."""
+    text = re.sub(r" \([^)]*\d{4}[^)]*\)", "", " ".join(written(cls).split()))
+    return re.split(r"\.(?=\s|$)", text)[0] + "."
 
 
 def _named(name: str) -> type | None:

@@ -26,7 +26,24 @@ T = TypeVar("T", bound=type)
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
 def estimator(cls: T) -> T:
     """Make a class with declared parameters an estimator: its `__init__` only stores them."""
-    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
+    made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    made.__doc__ = Docstring(made.__doc__)
+    return made  # type: ignore[no-any-return]
+
+
+class Docstring:
+    """In the place of a class's `__doc__`: what stands there, and what is declared beside it.
+
+    It is made when somebody asks for it, as `help` does, since that takes longer than an import.
+    """
+
+    def __init__(self, written: str | None) -> None:
+        self.written = written or ""
+
+    def __get__(self, instance: object, cls: type | None = None) -> str:
+        from yarrow.docstrings import docstring
+
+        return docstring(cls or type(instance))
 
 
 class Estimator:

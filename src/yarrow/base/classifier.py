@@ -7,7 +7,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from yarrow import _core
 from yarrow.base import explanation
@@ -75,6 +75,14 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
         accepts=_is_class_weight,
         doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
     )
+
+    #: in the docstrings of those that show none of their own
+    example: ClassVar[str] = """>>> model = {name}()
+>>> for _ in range(5):
+...     model.learn_one({{"cheap": 1, "pills": 1}}, "spam")
+...     model.learn_one({{"lunch": 1, "today": 1}}, "ham")
+>>> model.predict_one({{"pills": 1}})
+'spam'"""
 
     # -- classes ---------------------------------------------------------------------------------
 

@@ -61,7 +61,9 @@ class LinearModel(CoreRule, CoreEstimator):
         default=5, doc="Passes without a better score before early_stopping stops.", at_least=1
     )
     tol: float = number(
-        default=1e-3, doc="Less than this more is no better score for early_stopping.", at_least=0
+        default=1e-3,
+        doc="Minimum improvement that counts for early_stopping.",
+        at_least=0,
     )
     dtype: Literal["float32", "float64"] = choice(
         default="float32", options=("float32", "float64"), doc="Type of the learned numbers."
@@ -205,7 +207,8 @@ class LinearModel(CoreRule, CoreEstimator):
         if core is None:
             return None
         if self.hash_bits is not None:
-            return None if (self._stream or {}).get("format") in (None, "svmlight") else ""
+            named_file = (self._stream or {}).get("format") not in (None, "svmlight")
+            return "" if core.hashed_kinds == 1 or named_file else None  # older files: 0
         if core.has_integer_names:
             return None
         return next((name for name in core.feature_names if isinstance(name, str)), None)

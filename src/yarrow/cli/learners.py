@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 
 from yarrow.cli.known import learner_named, learners
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
+from yarrow.docstrings import written
 from yarrow.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _value(args: list[str], name: str) -> str | None:
 
 def _paragraphs(cls: type) -> list[str]:
     """What a learner's docstring says before its example."""
-    text = inspect.cleandoc(cls.__doc__ or "").partition(">>>")[0].replace("`", "")
+    text = written(cls).partition(">>>")[0].replace("`", "")
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
 
 

@@ -39,7 +39,7 @@ class OnlineHDP(TopicModel):
     evenly); each document breaks a stick of its own (`alpha`) and has `n_document_topics` topics
     out of that list. For each block of documents their topics are inferred with the list held
     fixed, then weights and shares move towards what would be best if the whole stream were like
-    this block (Wang et al., the updates of their section 3). `transform` gives each document's
+    this block (Wang et al. 2011, the updates of their section 3). `transform` gives each document's
     shares of topics.
 
     The result is the same by any chunking: see `block_size`. Memory grows with the vocabulary only.

@@ -26,8 +26,8 @@ class OnlineLDA(TopicModel):
 
     For each block of documents their topics are found with the words' weights held fixed, then the
     weights move towards what would be best if the whole stream were like this block, by
-    (learning_offset + t) to the power of -learning_decay in block t (Hoffman et al., Algorithm 2).
-    `transform` gives each document's shares of topics.
+    (learning_offset + t) to the power of -learning_decay in block t (Hoffman et al. 2010,
+    Algorithm 2). `transform` gives each document's shares of topics.
 
     The result is the same by any chunking: see `block_size`. Memory grows with the vocabulary only.
 

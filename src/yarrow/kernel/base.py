@@ -105,6 +105,11 @@ class KernelClassifier(
     #: what holds the functions learned
     _expansion: ClassVar[type[Expansion]] = Expansion
 
+    #: in the docstrings of those that show none of their own
+    example: ClassVar[str] = """>>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+>>> {name}(gamma=2.0).fit(X, y).predict(X).tolist()
+[0, 1, 1, 0]"""
+
     # -- what a subclass says --------------------------------------------------------------------
 
     def _update(self, state: Any, x: Example) -> bool:

@@ -31,16 +31,6 @@ EQUAL_SHARE = 0.02
 MOST_COVARIANCE_BYTES = 4 * 2**30
 
 
-def confidence_loop(covariance: str) -> _core.Loop:
-    """The loop that keeps a covariance of this kind."""
-    return {
-        "diagonal": _core.Loop.diagonal,
-        "projected": _core.Loop.projected,
-        "full": _core.Loop.full,
-        "factored": _core.Loop.factored,
-    }[covariance]
-
-
 def covariance_parameters(covariance: str, rank: int) -> list[float]:
     """What that loop must know beside its rule."""
     parameters = {"full": [float(MOST_COVARIANCE_BYTES)], "factored": [float(rank)]}
@@ -111,12 +101,12 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         )
     }
 
-    def _loop(self) -> _core.Loop:
-        return confidence_loop(getattr(self, "covariance", "diagonal"))
+    core_loop = "{covariance}"
 
     def _loop_parameters(self) -> list[float]:
-        covariance = getattr(self, "covariance", "diagonal")
-        return covariance_parameters(covariance, getattr(self, "rank", 0))
+        own = super()._loop_parameters()
+        covariance = getattr(self, "covariance", "")
+        return own or covariance_parameters(covariance, getattr(self, "rank", 0))
 
     @property
     def variance_(self) -> Array:

@@ -12,10 +12,7 @@ from yarrow.base.classifier import LinearClassifier
 from yarrow.base.hyperparameters import Averaging, Covariance, covariance, rank
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.linear_model.confidence import (
-    confidence_loop,
-    covariance_parameters,
-)
+from yarrow.linear_model.confidence import covariance_parameters
 from yarrow.parameters import anything, choice
 
 SIGNATURE = "void (double *, double *, double *)"
@@ -89,7 +86,7 @@ class CustomClassifier(Averaging, LinearClassifier):
     family = "custom"
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.affine if self.loop == "affine" else confidence_loop(self.covariance)
+        return _core.Loop.affine if self.loop == "affine" else _core.Loop[self.covariance]
 
     def _loop_parameters(self) -> list[float]:
         return [] if self.loop == "affine" else covariance_parameters(self.covariance, self.rank)
