@@ -83,6 +83,16 @@ class Model {
   Classes classes;
   Vocabulary vocabulary;
   const Index hash_mask;  ///< 0: names are kept in the vocabulary
+  /// The kinds of names that a model which hashes was taught by: it keeps no sign of them else, and
+  /// columns without names mean nothing to one that only knows texts.
+  std::uint8_t hashed_kinds = 0;
+  static constexpr std::uint8_t by_text = 1, by_number = 2;
+
+  /// Notes the names of what has been learned.
+  void note_hashed(std::span<const Name> names) {
+    if (!hash_mask) return;
+    for (const Name& name : names) hashed_kinds |= name.is_text() ? by_text : by_number;
+  }
   mutable std::shared_mutex mutex;
 
   bool is_regression() const { return learner->outputs().is_real(); }  ///< labels are numbers
@@ -174,6 +184,8 @@ class Model {
       vocabulary.truncate(names_before);
       throw;
     }
+    note_hashed(names);
+    if (hash_mask && names.empty()) hashed_kinds |= by_number;
     if (vocabulary.crowded()) prune();
   }
 

@@ -240,7 +240,10 @@ void save_state(const Model<W>& model, const ArrayWriter& put) {
     }
     put("group_squares", std::move(squares));
   }
-  if (model.hash_mask) return;
+  if (model.hash_mask) {
+    if (model.hashed_kinds) put("hashed_kinds", std::vector<std::uint8_t>{model.hashed_kinds});
+    return;
+  }
   FlatNames names = model.vocabulary.flatten();
   put("name_columns", std::vector<std::int64_t>{names.columns});
   put("name_kinds", std::move(names.kinds));
@@ -278,6 +281,10 @@ void restore_names(Model<W>& model, SavedState& from, std::size_t features) {
   if (model.hash_mask) {
     if (features != static_cast<std::size_t>(model.hash_mask) + 1)
       throw Error("the state's 'blocks' do not fit the number of hash bits");
+    if (from.has("hashed_kinds")) {  // older files do not say
+      model.hashed_kinds = from.values<std::uint8_t>("hashed_kinds", {1})[0];
+      if (model.hashed_kinds > 3) SavedState::refuse("hashed_kinds", "has a number out of range");
+    }
     return;
   }
   constexpr std::size_t any = SavedState::any;

@@ -37,6 +37,7 @@ class NumberedRows {
     if (is_numbered()) {
       const Row<W> row = block_.row(i);
       const std::size_t size = model_.hash_mask ? 0 : size_of(row);
+      if (model_.hash_mask) model_.hashed_kinds |= Model<W>::by_number;
       if (size <= model_.state().blocks.features()) return row;
       if (has_room(size)) {
         model_.grow(size);
@@ -44,6 +45,7 @@ class NumberedRows {
       }
     }
     collect(i);
+    model_.note_hashed(names_);
     if (model_.hash_mask) return hashed(i);
     model_.vocabulary.resolve(names_.data(), names_.size(), index_.data());
     return known(i);

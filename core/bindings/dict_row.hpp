@@ -44,6 +44,9 @@ class DictReader {
   // Without a vocabulary: the index is the hash, cut to the bits of `mask`.
   Row<W> hash(Index mask);
 
+  // Those of the dict, as long as it lives.
+  std::span<const Name> names() const { return names_; }
+
  private:
   void add_category(nanobind::handle key, nanobind::handle value);
   Row<W> settle();

@@ -59,6 +59,7 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
   const Row<W> row =
       self.hash_mask ? self.reader.hash(self.hash_mask) : self.reader.learn(self.vocabulary);
   self.learn_row(row, regression || is_small ? nullptr : &name, value, weight, before);
+  self.note_hashed(self.reader.names());
 }
 
 /// Scores and variances of one dict: two lists, in the order of the classes' appearance.
@@ -310,6 +311,10 @@ static void bind_model(nb::module_& m, const char* name) {
     const State<W>& state = self.state();
     const std::size_t extension = state.extension ? state.extension->bytes() : 0;
     return state.blocks.bytes() + state.covariances.bytes() + extension + self.vocabulary.memory();
+  });
+  type.def_prop_ro("hashed_kinds", [](M& self) {
+    const Reading lock(self.mutex);
+    return self.hashed_kinds;
   });
   type.def_prop_ro("has_integer_names", [](M& self) {
     const Reading lock(self.mutex);

@@ -276,6 +276,12 @@ class Shared:
 class LearnsArrays:
     """What arrays and data frames leave behind: their columns, and the passes over them."""
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        f"check_sample_weight_equivalence_on_{kind}_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        )
+        for kind in ("dense", "sparse")
+    }
     _n_features_in: int
     _feature_names_in: list[str] | None
     _n_iter: int
@@ -347,6 +353,34 @@ class ClassifierMixin:
     def predict_proba_many(self, X: Any) -> Any:
         """Refused, in river's way: these scores are not probabilities."""
         raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+
+class RegressorMixin:
+    """What both libraries ask of every regressor."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, R²."""
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
+        return determination(y, self.predict(X), weights)
+
+
+def determination(y: Any, predicted: Any, weights: Any) -> float:
+    """R² of predictions."""
+    residual = np.sum(weights * (y - predicted) ** 2)
+    total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+    return float(1 - residual / total) if total > 0 else float(residual == 0)
 
 
 ClassifierManners = ClassifierMixin  # its name before version 0.2

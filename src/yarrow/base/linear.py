@@ -85,12 +85,6 @@ class LinearModel(CoreRule, CoreEstimator):
         doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        f"check_sample_weight_equivalence_on_{kind}_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        )
-        for kind in ("dense", "sparse")
-    }
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "its values"

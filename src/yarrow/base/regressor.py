@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from yarrow import _core
 from yarrow.base.explanation import OneScore
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, feature_names, read_rows, read_values
 from yarrow.errors import ParameterError
-from yarrow.estimator import estimator
+from yarrow.estimator import RegressorMixin, determination, estimator
 from yarrow.io.taught import as_taught, rows_as_taught
-from yarrow.lazy import np
 from yarrow.online.core_progressive import CoreProgressive, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.saving.core_state import CoreModel
 
 
 @estimator
-class LinearRegressor(CoreProgressive, OneScore, LinearModel):
+class LinearRegressor(RegressorMixin, CoreProgressive, OneScore, LinearModel):
     """Base of the linear regressors."""
-
-    river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import RegressorTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "regressor"
-        tags.regressor_tags = RegressorTags()
-        tags.target_tags.required = True
-        return tags
 
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
         return _core.Strategy.regression
@@ -69,17 +57,11 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
         """The predicted values."""
         return self._scores(X)[0][:, 0]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The coefficient of determination, R²."""
-        y = np.asarray(y, dtype=np.float64)
-        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
-        return _determination(y, self.predict(X), weights)
-
     def _score_held_out(
         self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
     ) -> float:
         predicted = self._score_rows(model, rows, rows.names or [])[0][:, 0]
-        return _determination(labels[0], predicted, weights)
+        return determination(labels[0], predicted, weights)
 
     # -- river -----------------------------------------------------------------------------------
 
@@ -118,9 +100,3 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
         rows = rows_as_taught(self, X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
         return pd.Series(scores[:, 0], index=X.index)
-
-
-def _determination(y: Array, predicted: Array, weights: Array) -> float:
-    residual = np.sum(weights * (y - predicted) ** 2)
-    total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-    return float(1 - residual / total) if total > 0 else float(residual == 0)
