@@ -134,7 +134,7 @@ class Model {
   /// From here on, what is learned can be taken back, as long as the caller is not sure of it.
   void begin() {
     past_.reset();
-    past_.emplace(state(), classes.size(), vocabulary.size());
+    past_.emplace(state(), classes.size(), vocabulary.size(), hashed_kinds);
   }
   void roll_back() {
     if (!past_) return;
@@ -142,6 +142,7 @@ class Model {
     if (past_->vocabulary) vocabulary = std::move(*past_->vocabulary);
     classes.truncate(past_->classes);
     vocabulary.truncate(past_->names);
+    hashed_kinds = past_->hashed_kinds;
     past_.reset();
   }
   void commit() { past_.reset(); }

@@ -9,6 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <span>
 #include <vector>
 
 #include "data/duplicates.hpp"

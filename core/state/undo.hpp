@@ -91,8 +91,8 @@ class Undo {
 /// What a model was, as far as later calls change it.
 template <class W>
 struct Past {
-  Past(State<W>& state, int classes, Index names)
-      : undo(state, 0, false), classes(classes), names(names) {}
+  Past(State<W>& state, int classes, Index names, std::uint8_t hashed_kinds)
+      : undo(state, 0, false), classes(classes), names(names), hashed_kinds(hashed_kinds) {}
 
   /// To be called before features are forgotten: names that were there go, too.
   void remember_all(const Vocabulary& all) {
@@ -103,6 +103,7 @@ struct Past {
   Undo<W> undo;
   int classes;
   Index names;
+  std::uint8_t hashed_kinds;
   std::optional<Vocabulary> vocabulary;
 };
 
