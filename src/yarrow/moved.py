@@ -33,6 +33,9 @@ _SAME_NAME = {
     ("yarrow.experiments", "reproduction"): (
         "candidates engine findings peers protocols results spec"
     ),
+    ("yarrow.linear_model", "yarrow.base"): (
+        "classifier combinations probabilities regressor rivals"
+    ),
     ("yarrow.stream", "yarrow.data"): "arrays named_rows sparse",
     ("yarrow.stream", "yarrow.io"): "columns compressed csv_table taught",
 }
@@ -56,6 +59,16 @@ MOVED = {
     "yarrow.activity.table": "yarrow.activity.model.features",
     "yarrow.activity.thoughts": "yarrow.activity.model.explain",
     "yarrow.activity.titles": "yarrow.activity.sources.spans",
+    "yarrow.kernel.inside": "yarrow.kernel.fitted_attributes",
+    "yarrow.linear_model.base": "yarrow.base.linear",
+    "yarrow.linear_model.confidence_relatives": "yarrow.linear_model",
+    "yarrow.linear_model.inspection": "yarrow.base.explanation",
+    "yarrow.linear_model.naming": "yarrow.saving.registry",
+    "yarrow.linear_model.owner": "yarrow.base.core_estimator",
+    "yarrow.linear_model.passes": "yarrow.base.epochs",
+    "yarrow.linear_model.persistence": "yarrow.saving.core_state",
+    "yarrow.linear_model.progressive": "yarrow.online.core_progressive",
+    "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",
@@ -65,6 +78,12 @@ MOVED = {
     "yarrow.stream.tabular": "yarrow.io.tables",
 }
 """Old names and new ones; what is in an old package is in the new one."""
+
+#: classes of these modules that have another name now
+RENAMED = {
+    "yarrow.kernel.inside": {"Inside": "FittedAttributes"},
+    "yarrow.linear_model.owner": {"ModelOwner": "CoreEstimator"},
+}
 
 
 def warn(old: str, new: str) -> None:
@@ -95,6 +114,8 @@ class _Moved(MetaPathFinder, Loader):
         old = module.__name__
         new = _new_name(old) or old
         found = load(new) if new.startswith("reproduction.") else import_module(new)
+        for old_name, new_name in RENAMED.get(old, {}).items():
+            setattr(found, old_name, getattr(found, new_name))
         sys.modules[old] = found  # importlib takes it instead of the empty one
         warn(old, new)
 
