@@ -6,11 +6,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-
-from yarrow.checkout import load
+from typing import Any
 
 #: packages of before and of now, and the modules that have kept their names
 _SAME_NAME = {
@@ -104,16 +102,27 @@ def _new_name(name: str) -> str | None:
     return MOVED[known] + name.removeprefix(known) if known in MOVED else None
 
 
-class _Moved(MetaPathFinder, Loader):
+class _Moved:
+    """Finds and loads; a class of importlib.abc above it would double the time to import yarrow."""
+
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if _new_name(name) else None
+        loader: Any = self
+        return ModuleSpec(name, loader) if _new_name(name) else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """The module is an empty one, until it is known which it is."""
 
     def exec_module(self, module: ModuleType) -> None:
         old = module.__name__
         new = _new_name(old) or old
-        found = load(new) if new.startswith("reproduction.") else import_module(new)
+        if new.startswith("reproduction."):
+            from yarrow.checkout import load
+
+            found = load(new)
+        else:
+            found = import_module(new)
         for old_name, new_name in RENAMED.get(old, {}).items():
             setattr(found, old_name, getattr(found, new_name))
         sys.modules[old] = found  # importlib takes it instead of the empty one
