@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from yarrow import _core
 from yarrow.base import explanation
 from yarrow.base.hyperparameters import Multiclass
-from yarrow.base.linear import LinearModel
+from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows, feature_names, read_rows
 from yarrow.data.labels import (
     array_of,
@@ -27,7 +27,7 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreProgressive, CoreResult
+from yarrow.online.core_progressive import CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
 from yarrow.saving.core_state import CoreModel
@@ -57,7 +57,7 @@ def strategies(*options: str) -> Any:
 
 
 @estimator
-class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
+class LinearClassifier(ClassifierMixin, SupervisedModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
@@ -176,11 +176,7 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
-        rows, names = self._read(X)
-        labels = read_labels(y, rows.n_rows)
-        with self._learning_of(classes) as model:
-            self._learn(model, rows, names, labels, sample_weight)
-        self._remember_columns(rows)
+        self._partial_fit(X, y, classes, sample_weight)
         return self
 
     @contextlib.contextmanager
@@ -241,11 +237,7 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
             return scores[:, 1] - scores[:, 0]
         return scores[:, 1]
 
-    def predict(self, X: Any) -> Array:
-        """The class with the highest score; ties go to the class seen first."""
-        return self._best_names(self._scores(X)[0])
-
-    def _best_names(self, scores: Array) -> Array:
+    def _predicted(self, scores: Array) -> Array:
         names, order = self._class_table(scores.shape[1])
         by_appearance = np.empty_like(names)
         by_appearance[order] = names
@@ -278,44 +270,6 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
             return by_class[1:] - by_class[:1]
         # One column serves both classes: it speaks for the second one that was seen.
         return by_class[:1] if order.tolist() == [0, 1] else -by_class[:1]
-
-    # -- river -----------------------------------------------------------------------------------
-
-    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Learn one row: features by name. A string as value makes the feature `name=value`."""
-        if self._stream is not None:
-            x = as_taught(self, x)
-        model = self.__dict__.get("_model")
-        if model is not None:
-            model.learn_one(x, y, w)
-            return
-        with self._learning(self._declared()) as model:
-            model.learn_one(x, y, w)
-
-    def predict_one(self, x: dict[Any, Any]) -> Any:
-        """The class of one row; None before any row was learned."""
-        if self._stream is not None:
-            x = as_taught(self, x)
-        model = self.__dict__.get("_model")
-        return None if model is None else model.predict_one(x)
-
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = rows_as_taught(self, X, by_core=True)
-        labels = read_labels(y, rows.n_rows)
-        with self._learning(self._declared()) as model:
-            self._learn(model, rows, feature_names(X, rows), labels, w)
-
-    def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
-
-        model = self.__dict__.get("_model")
-        if model is None:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = rows_as_taught(self, X, by_core=True)
-        scores = self._score_rows(model, rows, feature_names(X, rows))[0]
-        return pd.Series(self._best_names(scores), index=X.index)
 
     # -- looking inside --------------------------------------------------------------------------
 

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 from yarrow.decomposition.base import Floats
 from yarrow.decomposition.stored import numbers
-from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, prior, words_of
+from yarrow.decomposition.topics import (
+    TopicModel,
+    expected_logs,
+    first_weights,
+    learning_decay,
+    prior,
+    total_rows,
+    words_of,
+)
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -62,13 +70,9 @@ class OnlineHDP(TopicModel):
     gamma: float = number(default=1.0, doc="Concentration of the list of topics.", above=0)
     eta: float = number(default=0.01, doc="Prior of a word in a topic.", above=0)
     learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=0)
-    learning_decay: float = number(
-        default=0.7, doc="How fast later blocks count less.", above=0.5, at_most=1
-    )
+    learning_decay: float = learning_decay()
     block_size: int = integer(default=256, doc="Documents gathered for one update.", at_least=1)
-    total_rows: int | None = integer(
-        default=None, doc="Documents of the whole stream; None: those so far.", at_least=1
-    )
+    total_rows: int | None = total_rows()
     max_rounds: int = integer(
         default=50, doc="Most rounds for a document's topics.", at_least=4, at_most=10_000
     )

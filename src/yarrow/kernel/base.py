@@ -29,6 +29,7 @@ from yarrow.io.taught import as_taught
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.fitted_attributes import FittedAttributes
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
+from yarrow.kernel.progressive import KernelProgressive
 from yarrow.kernel.rows import RowTable, about_row, row_of_dict
 from yarrow.kernel.support import Row
 from yarrow.lazy import np
@@ -50,7 +51,7 @@ class Example:
 
 
 @estimator
-class KernelClassifier(FittedAttributes, ClassifierMixin, StateEstimator):
+class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, StateEstimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -182,7 +183,7 @@ class KernelClassifier(FittedAttributes, ClassifierMixin, StateEstimator):
         return self
 
     def _learn_array(self, rows: Rows, y: Any, weight: Any) -> None:
-        self._learn_named(rows, rows.names or [], y, weight)
+        self._learn_named(rows, self._names_of(rows), y, weight)
         self._keep_columns(rows)
 
     def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:

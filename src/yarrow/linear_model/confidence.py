@@ -148,7 +148,7 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         noise = np.asarray(random.standard_normal(scores.shape))
         if scores.shape[1] == 2 and self.multiclass == "ovr":  # one weight vector, two signs
             noise[:, 0] = -noise[:, 1]
-        return self._best_names(scores + np.sqrt(variances) * noise)
+        return self._predicted(scores + np.sqrt(variances) * noise)
 
 
 @estimator
