@@ -319,6 +319,13 @@ class ClassifierMixin:
     """What both libraries ask of every classifier; probabilities only where they mean something."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
+    #: in the docstrings of those that show none of their own
+    example: ClassVar[str] = """>>> model = {name}()
+>>> for _ in range(5):
+...     model.learn_one({{"cheap": 1, "pills": 1}}, "spam")
+...     model.learn_one({{"lunch": 1, "today": 1}}, "ham")
+>>> model.predict_one({{"pills": 1}})
+'spam'"""
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

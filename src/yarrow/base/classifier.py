@@ -7,13 +7,14 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from yarrow import _core
 from yarrow.base import explanation
 from yarrow.base.hyperparameters import Multiclass
+from yarrow.base.probabilities import probabilities_then
 from yarrow.base.supervised import SupervisedModel
-from yarrow.data.arrays import Array, Rows, feature_names, read_rows
+from yarrow.data.arrays import Array, Rows, read_rows
 from yarrow.data.labels import (
     array_of,
     in_order,
@@ -25,7 +26,6 @@ from yarrow.data.labels import (
 )
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, estimator
-from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.core_progressive import CoreResult
 from yarrow.online.results import ProgressiveResult
@@ -75,14 +75,6 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         accepts=_is_class_weight,
         doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
     )
-
-    #: in the docstrings of those that show none of their own
-    example: ClassVar[str] = """>>> model = {name}()
->>> for _ in range(5):
-...     model.learn_one({{"cheap": 1, "pills": 1}}, "spam")
-...     model.learn_one({{"lunch": 1, "today": 1}}, "ham")
->>> model.predict_one({{"pills": 1}})
-'spam'"""
 
     # -- classes ---------------------------------------------------------------------------------
 
@@ -316,57 +308,3 @@ def shown_names(names: Sequence[Any]) -> str:
 
 def _class_table(seen: list[Any]) -> tuple[Array, Array]:
     return array_of(in_order(seen)), order_of(seen)
-
-
-class CalibratedProbabilities:
-    """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
-
-    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
-        """From the calibration of now, or of each row: two columns."""
-        raise NotImplementedError
-
-    def predict_proba(self: Any, X: Any) -> Array:
-        """Probabilities, a column a class in the order of `classes_`."""
-        return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
-
-    def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
-        """The probability of each class seen."""
-        model = self.__dict__.get("_model")
-        if model is None:
-            return {}
-        if self._stream is not None:
-            x = as_taught(self, x)
-        scores, variances = model.score_one(x)
-        row = self._probabilities(np.array([scores]), np.array([variances]))[0]
-        return dict(zip(model.classes, row.tolist(), strict=False))
-
-    def predict_proba_many(self: Any, X: Any) -> Any:
-        """Probabilities as a data frame, a column a class."""
-        import pandas as pd
-
-        model = self.__dict__.get("_model")
-        if model is None:
-            return pd.DataFrame(index=X.index)
-        rows = rows_as_taught(self, X, by_core=True)
-        names: list[Any] = feature_names(X, rows)
-        table = self._probabilities(*self._score_rows(model, rows, names))
-        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
-
-
-def probabilities_then(model: Any, found: CoreResult) -> Array:
-    """The probabilities of each row at its time: of the classes, and as calibrated, then."""
-    likely = np.full(found.scores.shape, np.nan)
-    known = np.count_nonzero(~np.isnan(found.scores), axis=1)
-    for n in np.unique(known[known > 0]).tolist():
-        rows = np.flatnonzero(known == n)
-        parts = found.scores[rows, :n], found.variances[rows, :n], found.calibrations[rows]
-        likely[rows, :n] = model._probabilities(*parts)
-    return likely
-
-
-def normalised(probabilities: Array) -> Array:
-    """Rows that sum to one; where all are 0, all are equal."""
-    sums = probabilities.sum(axis=1, keepdims=True)
-    equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
-    shares: Array = np.divide(probabilities, sums, out=equal, where=sums > 0)
-    return shares

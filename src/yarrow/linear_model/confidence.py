@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
-from yarrow.base.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.base.classifier import LinearClassifier
 from yarrow.base.combinations import Needs
 from yarrow.base.hyperparameters import (
     Averaging,
@@ -18,6 +18,7 @@ from yarrow.base.hyperparameters import (
     price,
     rank,
 )
+from yarrow.base.probabilities import MarginProbabilities
 from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError
@@ -25,8 +26,6 @@ from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
 
-#: of what the classes behind the best one share, the part that goes to all of them alike
-EQUAL_SHARE = 0.02
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30
 
@@ -35,58 +34,6 @@ def covariance_parameters(covariance: str, rank: int) -> list[float]:
     """What that loop must know beside its rule."""
     parameters = {"full": [float(MOST_COVARIANCE_BYTES)], "factored": [float(rank)]}
     return parameters.get(covariance, [])
-
-
-class MarginProbabilities(CalibratedProbabilities):
-    """Probabilities from margins in units of their deviation."""
-
-    multiclass: Any
-    _fitted: Any
-
-    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
-        """The Gaussian margin m/sqrt(v) as a probability, calibrated online.
-
-        With many classes it is that of the best class against the second; the others share the
-        rest by their distance to the best, and none gets more than the best.
-        """
-        from scipy.special import erf, softmax
-
-        n_classes = scores.shape[1]
-        if n_classes == 1:
-            return np.ones_like(scores)
-        now = self._fitted.calibration if calibration is None else calibration
-        scale, lapse = np.broadcast_to(now, (len(scores), 2)).T
-        rows = np.arange(len(scores))
-        order = np.argsort(-scores, axis=1, kind="stable")
-        best, second = order[:, 0], order[:, 1]
-        if n_classes == 2 and self.multiclass == "ovr":
-            margin, variance = scores[rows, best], variances[rows, best]
-        else:
-            margin = scores[rows, best] - scores[rows, second]
-            variance = variances[rows, best] + variances[rows, second]
-        deviation = np.sqrt(variance)
-        q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
-        chance = 1.0 / n_classes
-        top = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
-        if n_classes == 2:
-            probabilities = np.repeat((1 - top)[:, None], 2, axis=1)
-        else:
-            behind = scores - scores[rows, best][:, None]
-            behind[rows, best] = -np.inf
-            unit = np.where(deviation > 0, deviation, 1.0)[:, None]
-            share = softmax(scale[:, None] * behind / unit, axis=1)
-            # Mixed with equal shares: a little, since the order of those behind errs as well, and
-            # as far as it takes to keep the best class on top.
-            equal = 1.0 / (n_classes - 1)
-            room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
-            room = np.maximum(room, 0)
-            excess = share.max(axis=1) - equal
-            mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
-            mix *= 1 - EQUAL_SHARE
-            probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
-        # A little above chance, so that a tie does not change the predicted class.
-        probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
-        return normalised(probabilities)
 
 
 @estimator

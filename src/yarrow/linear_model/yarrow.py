@@ -6,9 +6,9 @@ import dataclasses
 
 from yarrow.base.classifier import LinearClassifier
 from yarrow.base.hyperparameters import OneVersusRest
+from yarrow.base.probabilities import MarginProbabilities
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
-from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.parameters import number
 
 #: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves; the
