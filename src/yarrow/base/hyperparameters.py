@@ -27,6 +27,19 @@ class CoreRule:
         return rule
 
 
+class ForgettingRule(CoreRule):
+    """A rule that has a soft form, where C is given, and one that learns from mistakes only."""
+
+    C: float | None
+    update: UpdateOn
+
+    def _rule(self) -> _core.Rule:
+        soft = "" if self.C is None else "soft_"
+        which = "" if self.update == "margin" else "_on_mistakes"
+        rule: _core.Rule = getattr(_core.rules, f"{soft}{self.core_rule}{which}")
+        return rule
+
+
 @estimator
 class Averaging:
     """For loops that can keep the average of all past weights."""

@@ -13,6 +13,7 @@ from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.hyperparameters import (
     CoreRule,
+    ForgettingRule,
     PAVariant,
     UpdateOn,
     first_step,
@@ -145,7 +146,7 @@ class KernelNORMAClassifier(AffineKernelClassifier):
 
 
 @estimator
-class KernelRegularizedPAClassifier(AffineKernelClassifier):
+class KernelRegularizedPAClassifier(ForgettingRule, AffineKernelClassifier):
     """Passive-Aggressive with alpha/2*|f|**2 in its objective, with a kernel on a budget.
 
     The kernel form that Shen & Dietterich (2009) leave open: every update shrinks all older
@@ -158,13 +159,7 @@ class KernelRegularizedPAClassifier(AffineKernelClassifier):
     C: float | None = price_or_none()
     update: UpdateOn = update_on()
 
-    def _rule(self) -> _core.Rule:
-        hard = {"margin": rules.regularized_pa, "mistakes": rules.regularized_pa_on_mistakes}
-        soft = {
-            "margin": rules.soft_regularized_pa,
-            "mistakes": rules.soft_regularized_pa_on_mistakes,
-        }
-        return (hard if self.C is None else soft)[self.update]
+    core_rule = "regularized_pa"
 
 
 @estimator

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import OneVersusRest, UpdateOn, price_or_none, update_on
+from yarrow.base.hyperparameters import (
+    ForgettingRule,
+    OneVersusRest,
+    UpdateOn,
+    price_or_none,
+    update_on,
+)
 from yarrow.estimator import estimator
 from yarrow.parameters import number
 
 
 @estimator
-class ElasticNetPAClassifier(OneVersusRest, LinearClassifier):
+class ElasticNetPAClassifier(ForgettingRule, OneVersusRest, LinearClassifier):
     """Passive-Aggressive with an elastic net (after Shen & Dietterich 2009, their future work).
 
     A row below its margin moves the weights to the minimum of 1/2*|w - w_t|**2 + alpha/2*|w|**2 +
@@ -53,9 +57,6 @@ class ElasticNetPAClassifier(OneVersusRest, LinearClassifier):
 
     core_loop = "elastic"
 
-    def _rule(self) -> _core.Rule:
-        hard = {"margin": rules.elastic_pa, "mistakes": rules.elastic_pa_on_mistakes}
-        soft = {"margin": rules.soft_elastic_pa, "mistakes": rules.soft_elastic_pa_on_mistakes}
-        return (hard if self.C is None else soft)[self.update]
+    core_rule = "elastic_pa"
 
     loop_settings = ("alpha", "l1")

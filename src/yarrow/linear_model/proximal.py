@@ -29,6 +29,12 @@ class ProximalClassifier(LogisticProbabilities, LinearClassifier):
     """A classifier whose pull makes the weights; its rule gives gradients or steps."""
 
     family = "proximal"
+    example: ClassVar[str] = """>>> model = {name}(l1=0.01)
+>>> for _ in range(20):
+...     model.learn_one({{"rain": 1, "monday": 0.01}}, "wet")
+...     model.learn_one({{"sun": 1}}, "dry")
+>>> [name for name, weight in model.top_features() if weight]
+['rain', 'sun']"""
     #: the pull works on gradients and has rates of its own
     takes_gradients = False
     loss: Loss
@@ -82,13 +88,6 @@ class FOBOSClassifier(_Fobos, ProximalClassifier):
     Use it for a small model out of many features. Instead: `RDAClassifier`, which keeps fewer
     weights at the same accuracy; `SGFTClassifier` where features differ much in frequency;
     `AROWClassifier` where size does not matter.
-
-    >>> model = FOBOSClassifier(l1=0.01)
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> [name for name, weight in model.top_features() if weight]
-    ['rain', 'sun']
     """
 
     l1: float = pull()
@@ -131,13 +130,6 @@ class CumulativePenaltyClassifier(ProximalClassifier):
 
     Use it for the smallest models that plain gradient steps give. Instead: `RDAClassifier`, whose
     steps do not shrink; `SGFTClassifier(cumulative=True)` where features differ in frequency.
-
-    >>> model = CumulativePenaltyClassifier(l1=0.01)
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> [name for name, weight in model.top_features() if weight]
-    ['rain', 'sun']
     """
 
     l1: float = pull()
@@ -182,13 +174,6 @@ class RDAClassifier(_DualAveraging, ProximalClassifier):
 
     Use it for the smallest models. Instead: `FrequencyRDAClassifier` or `FOBOSClassifier` where
     rare features must survive.
-
-    >>> model = RDAClassifier(l1=0.01)
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> [name for name, weight in model.top_features() if weight]
-    ['rain', 'sun']
     """
 
     l1: float = number(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import UpdateOn, price_or_none, update_on
+from yarrow.base.hyperparameters import ForgettingRule, UpdateOn, price_or_none, update_on
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.parameters import number
 
 
 @estimator
-class RegularizedPAClassifier(AffineFamily, LinearClassifier):
+class RegularizedPAClassifier(ForgettingRule, AffineFamily, LinearClassifier):
     """Passive-Aggressive with a penalty on large weights (Shen & Dietterich 2009).
 
     With alpha/2*|w|**2 in its objective, every update also shrinks all weights by 1/(1 + alpha), so
@@ -35,13 +33,7 @@ class RegularizedPAClassifier(AffineFamily, LinearClassifier):
         ),
     }
 
-    def _rule(self) -> _core.Rule:
-        hard = {"margin": rules.regularized_pa, "mistakes": rules.regularized_pa_on_mistakes}
-        soft = {
-            "margin": rules.soft_regularized_pa,
-            "mistakes": rules.soft_regularized_pa_on_mistakes,
-        }
-        return (hard if self.C is None else soft)[self.update]
+    core_rule = "regularized_pa"
 
 
 @estimator
