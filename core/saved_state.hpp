@@ -14,6 +14,9 @@
 
 namespace yarrow {
 
+/// Of a hashed model from an older file, which does not say what names taught it; it never will.
+inline constexpr std::uint8_t names_unknown = 4;
+
 /// The numbers of a column, as files name them, and what they may be.
 struct ColumnNumber {
   const char* name;
@@ -241,7 +244,8 @@ void save_state(const Model<W>& model, const ArrayWriter& put) {
     put("group_squares", std::move(squares));
   }
   if (model.hash_mask) {
-    if (model.hashed_kinds) put("hashed_kinds", std::vector<std::uint8_t>{model.hashed_kinds});
+    if (model.hashed_kinds && model.hashed_kinds < names_unknown)
+      put("hashed_kinds", std::vector<std::uint8_t>{model.hashed_kinds});
     return;
   }
   FlatNames names = model.vocabulary.flatten();
@@ -281,9 +285,11 @@ void restore_names(Model<W>& model, SavedState& from, std::size_t features) {
   if (model.hash_mask) {
     if (features != static_cast<std::size_t>(model.hash_mask) + 1)
       throw Error("the state's 'blocks' do not fit the number of hash bits");
-    if (from.has("hashed_kinds")) {  // older files do not say
+    model.hashed_kinds = names_unknown;
+    if (from.has("hashed_kinds")) {
       model.hashed_kinds = from.values<std::uint8_t>("hashed_kinds", {1})[0];
-      if (model.hashed_kinds > 3) SavedState::refuse("hashed_kinds", "has a number out of range");
+      if (model.hashed_kinds >= names_unknown)
+        SavedState::refuse("hashed_kinds", "has a number out of range");
     }
     return;
   }

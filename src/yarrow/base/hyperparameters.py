@@ -51,6 +51,20 @@ class Averaging:
     )
 
 
+def rank() -> Any:
+    """The factors of a factored covariance."""
+    doc = "With a factored covariance: the factors kept beside the diagonal."
+    return integer(default=10, doc=doc, at_least=1, at_most=256)
+
+
+@estimator
+class FactorRank:
+    """For loops that can keep a factored covariance."""
+
+    _: dataclasses.KW_ONLY
+    rank: int = rank()
+
+
 @estimator
 class OneVersusRest:
     """For learners that know no other way with many classes."""
@@ -144,9 +158,3 @@ def covariance(*options: str, only: str = "") -> Any:
     }
     doc = f"{only or 'What is kept'}: {', '.join(words[option] for option in options)}."
     return choice(default=options[0], options=options, doc=doc)
-
-
-def rank() -> Any:
-    """The factors of a factored covariance."""
-    doc = "With a factored covariance: the factors kept beside the diagonal."
-    return integer(default=10, doc=doc, at_least=1, at_most=256)

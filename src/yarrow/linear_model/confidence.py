@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, ClassVar, Literal
 
 from yarrow import _core
@@ -12,11 +11,11 @@ from yarrow.base.combinations import Needs
 from yarrow.base.hyperparameters import (
     Averaging,
     Covariance,
+    FactorRank,
     caution,
     confidence,
     covariance,
     price,
-    rank,
 )
 from yarrow.base.probabilities import MarginProbabilities
 from yarrow.base.rivals import CostSensitiveClassifier
@@ -98,14 +97,6 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         return self._predicted(scores + np.sqrt(variances) * noise)
 
 
-@estimator
-class FactoredConfidence(ConfidenceClassifier):
-    """Base of those whose covariance may be factored."""
-
-    _: dataclasses.KW_ONLY
-    rank: int = rank()
-
-
 class _Quantile:
     """A probability asked for, and what its rule makes of it."""
 
@@ -144,7 +135,7 @@ class SOPClassifier(ConfidenceClassifier):
 
 
 @estimator
-class CWClassifier(_Quantile, Averaging, FactoredConfidence):
+class CWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
     """Confidence-weighted learning (Dredze et al. 2008; Crammer et al. 2008).
 
     It makes the smallest change of a Gaussian over weights that classifies the row right with
@@ -171,7 +162,7 @@ class CWClassifier(_Quantile, Averaging, FactoredConfidence):
 
 
 @estimator
-class AROWClassifier(Averaging, CostSensitiveClassifier, FactoredConfidence):
+class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceClassifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
 
     Use it first: second-order speed of learning, and one mislabelled row cannot spoil it.
@@ -204,7 +195,7 @@ class AROWClassifier(Averaging, CostSensitiveClassifier, FactoredConfidence):
 
 
 @estimator
-class SCWClassifier(_Quantile, Averaging, FactoredConfidence):
+class SCWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012): CW that may leave a row unfitted.
 
     Use it where CW is too eager and AROW too slow. Instead: `AROWClassifier` on noisy labels.
