@@ -154,9 +154,7 @@ def parameters(estimator: Any) -> dict[str, Parameter]:
         if "parameter" in field.metadata
     }
     positional = {name: p for name, (kw_only, p) in found.items() if not kw_only}
-    named = {name: p for name, (kw_only, p) in found.items() if kw_only}
-    # `average` comes from a mixin but stands last: files list parameters in this order.
-    return positional | dict(sorted(named.items(), key=lambda item: item[0] == "average"))
+    return positional | {name: p for name, (kw_only, p) in found.items() if kw_only}
 
 
 def check_parameters(estimator: Any) -> None:

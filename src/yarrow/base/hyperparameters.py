@@ -40,15 +40,18 @@ class ForgettingRule(CoreRule):
         return rule
 
 
+def averaging(default: bool = False) -> Any:
+    """Whether the average of all past weights predicts; loops can keep it."""
+    doc = "Predict with the average of all past weights: steadier on noise, slower under drift."
+    return flag(default=default, doc=doc)
+
+
 @estimator
 class Averaging:
-    """For loops that can keep the average of all past weights."""
+    """For those whose own parameters are positional; others declare `average` after theirs."""
 
     _: dataclasses.KW_ONLY
-    average: bool = flag(
-        default=False,
-        doc="Predict with the average of all past weights: steadier on noise, slower under drift.",
-    )
+    average: bool = averaging()
 
 
 def rank() -> Any:
@@ -152,9 +155,9 @@ def covariance(*options: str, only: str = "") -> Any:
     """How a confidence learner keeps its covariance; the first option is the default."""
     words = {
         "diagonal": "diagonal (of the precision)",
-        "projected": "projected (diagonal of the covariance)",
-        "full": "full (features**2 numbers a score)",
-        "factored": "factored (by `rank`)",
+        "projected": "projected (of the covariance)",
+        "full": "full",
+        "factored": "factored by `rank`",
     }
     doc = f"{only or 'What is kept'}: {', '.join(words[option] for option in options)}."
     return choice(default=options[0], options=options, doc=doc)

@@ -10,11 +10,15 @@ from yarrow.estimator import estimator
 from yarrow.parameters import number
 
 
-class AffineFamily(Averaging):
+class AffineLoop:
     """The affine loop."""
 
     family = "affine"
     core_loop = "affine"
+
+
+class AffineFamily(Averaging, AffineLoop):
+    """The same, with `average`."""
 
 
 @estimator

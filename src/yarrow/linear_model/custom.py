@@ -9,7 +9,7 @@ from typing import Any, Literal
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import Averaging, Covariance, covariance, rank
+from yarrow.base.hyperparameters import Covariance, averaging, covariance, rank
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.linear_model.confidence import covariance_parameters
@@ -24,7 +24,7 @@ def _is_rule(value: Any) -> bool:
 
 
 @estimator
-class CustomClassifier(Averaging, LinearClassifier):
+class CustomClassifier(LinearClassifier):
     """A linear learner with a rule of your own, at the speed of the built-in ones if compiled.
 
     A rule sees one row as a few scalars (`yarrow.RuleInput`: margin, target, zz, ww, v, weight, t,
@@ -82,6 +82,7 @@ class CustomClassifier(Averaging, LinearClassifier):
         "diagonal", "projected", "full", "factored", only="In the confidence family"
     )
     rank: int = rank()
+    average: bool = averaging()
 
     family = "custom"
 

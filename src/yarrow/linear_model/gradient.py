@@ -9,19 +9,19 @@ from typing import Literal
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import error_margin, first_step, loss, step_power
+from yarrow.base.hyperparameters import averaging, error_margin, first_step, loss, step_power
 from yarrow.base.probabilities import LogisticProbabilities
 from yarrow.base.regressor import LinearRegressor
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AffineFamily
+from yarrow.linear_model.affine import AffineFamily, AffineLoop
 from yarrow.parameters import choice, flag, number
 
 RADIUS = "Keep the weights in a ball of this radius around 0, intercept included; None: no ball."
 
 
 @estimator
-class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
+class OGDClassifier(AffineLoop, LogisticProbabilities, LinearClassifier):
     """Online gradient descent (Zinkevich 2003) with the rate eta0 / t**power.
 
     Use it with `loss='logistic'` where probabilities are wanted; only then is there a
@@ -48,6 +48,7 @@ class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
         default=False, doc="Let the steps shrink with the mistakes made instead of the rows seen."
     )
     radius: float | None = number(default=None, doc=RADIUS, above=0)
+    average: bool = averaging()
 
     core_rule = "ogd_{loss}"
 
@@ -57,7 +58,7 @@ class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
 
 
 @estimator
-class OGDRegressor(AffineFamily, LinearRegressor):
+class OGDRegressor(AffineLoop, LinearRegressor):
     """Online gradient descent (Zinkevich 2003) on the error, with the rate eta0 / t**power.
 
     Use it on scaled features; with `loss='epsilon_insensitive'` where some targets are far off. A
@@ -81,6 +82,7 @@ class OGDRegressor(AffineFamily, LinearRegressor):
     )
     epsilon: float = error_margin()
     radius: float | None = number(default=None, doc=RADIUS, above=0)
+    average: bool = averaging()
 
     def _rule(self) -> _core.Rule:
         # For the side on which the target lies, the insensitive losses are hinge losses.
@@ -101,7 +103,7 @@ L2 = "Price of large weights, l2/2*|w|**2, the intercept's weight included."
 
 
 @estimator
-class PegasosClassifier(AffineFamily, LinearClassifier):
+class PegasosClassifier(AffineLoop, LinearClassifier):
     """Pegasos (Shalev-Shwartz et al. 2011): gradient steps on the objective of the linear SVM.
 
     It minimises l2/2*|w|**2 plus the mean hinge loss, with the rate 1/(l2*t) and so without one to
@@ -114,6 +116,7 @@ class PegasosClassifier(AffineFamily, LinearClassifier):
     project: bool = flag(
         default=False, doc="Keep the weights in the ball of radius 1/sqrt(l2), where the best are."
     )
+    average: bool = averaging()
 
     core_rule = "pegasos"
 
@@ -142,7 +145,7 @@ class ASGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
     l2: float = number(default=1e-4, doc=L2, above=0)
     eta0: float = first_step(0.5, "; below 1/l2")
     _: dataclasses.KW_ONLY
-    average: bool = flag(default=True, doc="Predict with the average of all past weights.")
+    average: bool = averaging(default=True)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
