@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 ACTIVITY_FEATURES = ("explicit", "implicit", "open", "words", "declared", "lately")
 SWITCH_FEATURES = ("constant", "closed", "used", "since switch")
 
-HALF_KNOWN = 60.0
-"""Seconds at a resource after which it counts half of what it would count after many hours."""
+HALF_KNOWN = 5.0
+"""Seconds at a resource after which it counts half of what it would count after many hours. About
+a glance: with a minute, what was at hand for 200 seconds could not outweigh the declaration."""
 MANY_CLOSED = 5.0
 """So many resources closed in one vector and more are all the same."""
 LATELY = 0.3

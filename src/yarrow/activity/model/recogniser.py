@@ -32,7 +32,7 @@ JUST_SAID = 120.0
 HIGHEST_SCORE = 100.0
 """What a lead counts if there is nothing else to lead."""
 
-FORMAT = 6
+FORMAT = 7
 """Of snapshots: raise it whenever the state or what is learned from the same log changes."""
 
 
