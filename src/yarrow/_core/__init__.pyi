@@ -1,6 +1,6 @@
 """The compiled core of yarrow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import enum
 from typing import Annotated
 
@@ -539,8 +539,8 @@ class StreamLearnerF64:
 
     def __init__(self, model: ModelF64, skip_errors: bool, keep_results: bool) -> None: ...
 
-class Amounts:
-    """Amounts by name (rows) and number (columns), most of them nothing."""
+class Counts:
+    """Counts by name (rows) and number (columns), most of them nothing."""
 
     def __init__(self) -> None: ...
 
@@ -564,8 +564,13 @@ class Amounts:
 
     def total(self, name: object) -> float: ...
 
-    def entries(self, name: object) -> list[tuple[int, float]]:
-        """The columns that have an amount, and it."""
+    def state_dict(self) -> list:
+        """
+        Return plain data: each name, and the columns that have an amount, with it.
+        """
+
+    def load_state_dict(self, state: Iterable) -> None:
+        """Go on from plain data."""
 
     def add_shares(self, shares: dict, factor: float, more: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
@@ -577,7 +582,7 @@ class Amounts:
         Write log(total + 1) - log(total - amount + 1), a row of values for each name, and add them, times the factor and the number of times, to `sum`.
         """
 
-def best_endings(first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], penalty: float, unit: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
+def best_pairs(first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], penalty: float, unit: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
     """
     Write the score of the best pair that ends at each place, in this unit; return the best place and how far it leads.
     """

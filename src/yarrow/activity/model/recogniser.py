@@ -189,7 +189,7 @@ class Recogniser(Stateful):
         )
         if not self._activities:
             return []
-        self._ending, best, lead = self._scorer.endings(self._before, self._present)
+        self._ending, best, lead = self._scorer.best_pairs(self._before, self._present)
         sure = certainty(lead)
         hold = self.hold > 0 and since > JUST_SAID
         self._history.write(vector, self._declared, self._source, best, sure, hold=hold)

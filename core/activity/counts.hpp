@@ -1,4 +1,4 @@
-// Amounts by row and column, most of them nothing: how often an activity (a column) has met a word
+// Counts by row and column, most of them nothing: how often an activity (a column) has met a word
 // or how long it was at a resource (the rows). Every minute the activity recogniser asks what a few
 // rows say about all columns, so that is summed here from scratch, and nothing needs to be kept.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace yarrow {
 
-class Amounts {
+class Counts {
  public:
   using Number = std::int32_t;  // of a row or a column
 

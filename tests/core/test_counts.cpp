@@ -1,5 +1,5 @@
-// Amounts by row and column against a plain matrix, under random additions and merges.
-#include "activity/amounts.hpp"
+// Counts by row and column against a plain matrix, under random additions and merges.
+#include "activity/counts.hpp"
 
 #include <array>
 #include <random>
@@ -19,7 +19,7 @@ double total(const Matrix& plain, int row) {
   return sum;
 }
 
-void says_what_a_matrix_says(Amounts& kept, const Matrix& plain, int row) {
+void says_what_a_matrix_says(Counts& kept, const Matrix& plain, int row) {
   std::array<double, kColumns> shares{}, values{}, sum{};
   kept.add_share(row, 2.0, 60.0, shares);
   kept.add_rarity(row, 0.5, values, sum);
@@ -36,7 +36,7 @@ void says_what_a_matrix_says(Amounts& kept, const Matrix& plain, int row) {
 
 void random_changes() {
   std::mt19937_64 random(3);
-  Amounts kept;
+  Counts kept;
   Matrix plain{};
   kept.add(kRows - 1, 0, 0);
   for (int step = 0; step < 5000; ++step) {
@@ -57,7 +57,7 @@ void random_changes() {
 }
 
 void what_does_not_fit_is_refused() {
-  Amounts kept;
+  Counts kept;
   std::array<double, 2> two{};
   kept.add(0, 2, 1.0);
   CHECK_THROWS(kept.add_share(0, 1, 1, two), Error, "more columns");
