@@ -58,7 +58,7 @@ def test_the_log_is_in_the_users_data_folder(run: Run, monkeypatch: pytest.Monke
 def test_status_tells_what_is_there(run: Run, database: Path) -> None:
     told = run("activity", "status", "--database", database).stdout
     assert f"Log: {database}, 44 entries since 2026-03-02" in told
-    assert "Page: no program runs on this log" in told
+    assert "Page: not running" in told
     assert "Declared: Garden" in told
     assert "0.3 h  Tax return" in told
 
@@ -89,8 +89,8 @@ def test_forget_needs_to_know_what(run: Run, database: Path) -> None:
     arguments = ("activity", "forget", "--database", database, "--yes")
     assert "Say one of --resource" in run(*arguments, code=2).stderr
     assert "Say one of" in run(*arguments, "--since", "9:00", "--resource", "x", code=2).stderr
-    assert "'noon' is no time, such as 14:30" in run(*arguments, "--since", "noon", code=2).stderr
-    assert "is no regular expression" in run(*arguments, "--matching", "(", code=2).stderr
+    assert "'noon' is not a time such as 14:30" in run(*arguments, "--since", "noon", code=2).stderr
+    assert "is not a regular expression" in run(*arguments, "--matching", "(", code=2).stderr
 
 
 def test_one_side_of_a_span_may_be_open(run: Run, database: Path) -> None:
@@ -115,7 +115,7 @@ def test_never_lists_adds_and_removes(run: Run, database: Path) -> None:
     run(*arguments, "bank", "--remove")
     assert run(*arguments).stdout == "private browsing\n"
     assert "no pattern 'bank'" in run(*arguments, "bank", "--remove", code=2).stderr
-    assert "is no regular expression" in run(*arguments, "(", code=2).stderr
+    assert "is not a regular expression" in run(*arguments, "(", code=2).stderr
 
 
 def test_import_then_status(run: Run, tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_the_demo_asks_within_a_minute() -> None:
         sentence = state["sources"][0]["sentence"]
         assert "simulated day" in sentence or "Answer the question" in sentence
         assert client.ask("/api/open", {"resource": "https://search.example.com/"}).body == {
-            "error": "in the demo nothing is opened."
+            "error": "nothing is opened in the demo."
         }
 
 

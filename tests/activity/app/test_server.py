@@ -105,8 +105,8 @@ def test_it_listens_on_this_machine_only(server: PageServer) -> None:
         ("/api/correct", {"name": "a", "since": float("nan")}, "'since' must be a number"),
         ("/api/accept", {"alarm": 3}, "this question is no longer asked"),
         ("/api/merge", {"activity": 0, "into": 0}, "cannot be merged into itself"),
-        ("/api/open", {"resource": "/etc/passwd"}, "nothing is recorded of '/etc/passwd'"),
-        ("/api/associate", {"resource": "/x", "name": "a"}, "nothing is recorded of '/x'"),
+        ("/api/open", {"resource": "/etc/passwd"}, "nothing is recorded about '/etc/passwd'"),
+        ("/api/associate", {"resource": "/x", "name": "a"}, "nothing is recorded about '/x'"),
         ("/api/forget", {"start": 5, "end": 4}, "a span whose end is later"),
     ],
 )
@@ -220,7 +220,7 @@ def test_an_alarm_is_told_and_answered(client: Client, session: Session) -> None
     state = client.ask("/api/state").body
     assert state["alarm"]["activity"] == 0
     assert state["declared"]["activity"] == 1
-    assert any("tax" in reason["text"] for reason in state["alarm"]["reasons"])
+    assert any("tax" in reason["what"] for reason in state["alarm"]["reasons"])
     number = state["alarm"]["id"]
     assert client.ask("/api/accept", {"alarm": number}).status == 200
     state = client.ask("/api/state").body

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from activity.support import MORNING, HandClock, session_at, work
 
+from yarrow.activity.app.rules import find_rules
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import (
     History,
     as_bucket,
-    as_categories,
     import_history,
     read_history,
+    written,
 )
 from yarrow.activity.log.entries import Create, Declare
 from yarrow.activity.log.store import Store
@@ -303,7 +304,7 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [('{"categories": 5}', "it has no list"), ('[{"rule": {}}]', "a category needs a name"),
-     ('[{"name": ["a"], "rule": {"type": "regex", "regex": "("}}]', "is no regular expression")],
+     ('[{"name": ["a"], "rule": {"type": "regex", "regex": "("}}]', "is not a regular expression")],
 )  # fmt: skip
 def test_broken_categories_are_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "c.json").write_text(text)
@@ -344,7 +345,7 @@ def test_a_bucket_has_the_activity_of_each_stretch(tmp_path: Path) -> None:
 
 def test_categories_tell_activities_apart(tmp_path: Path) -> None:
     session = trained(tmp_path)
-    told = as_categories(session)["categories"]
+    told = written(find_rules(session))["categories"]
     rules = {one["name"][0]: re.compile(one["rule"]["regex"], re.IGNORECASE) for one in told}
     assert rules["Tax return"].search("receipts.ods - Tax return")
     assert not rules["Tax return"].search("beds.txt - Garden")

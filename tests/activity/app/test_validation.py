@@ -229,7 +229,7 @@ def test_an_unexpected_error_does_not_end_collection(
         runner.step()
     assert titles(session) == ["a"]
     assert capsys.readouterr().err.count("Traceback") == 1  # not every second
-    sentence = "an unexpected error (ZeroDivisionError: a bug); it is tried again"
+    sentence = "an unexpected error (ZeroDivisionError: a bug); retrying"
     assert {"ok": False, "sentence": sentence} in runner.sources()
     del feeds["broken"]
     runner._feeds.pop("broken", None)
@@ -268,7 +268,7 @@ def test_one_event_that_cannot_be_stored_costs_no_other(monkeypatch: pytest.Monk
     assert session.record(told, {"read": "1"}) == 3
     assert titles(session) == ["a", "b", "c"]
     assert session.store.setting("read") == "1"
-    assert session.refused == "an event is left out: OverflowError: too large"
+    assert session.refused == "an event was skipped: OverflowError: too large"
 
 
 def test_what_the_recogniser_cannot_take_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,4 +284,4 @@ def test_what_the_recogniser_cannot_take_costs_no_other(monkeypatch: pytest.Monk
     told = [Change(Event(MORNING + n, "focus", "", t), "") for n, t in enumerate(["bad", "good"])]
     assert session.record(told) == 2
     assert session._place[0] == MORNING + 1
-    assert session.refused == "an entry of the log is left out: KeyError: 'a bug'"
+    assert session.refused == "an entry of the log was skipped: KeyError: 'a bug'"

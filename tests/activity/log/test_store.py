@@ -137,7 +137,7 @@ def test_what_is_private_is_never_stored(store: Store) -> None:
 
 
 def test_a_pattern_that_is_none_is_refused(store: Store) -> None:
-    with pytest.raises(ParameterError, match=r"'\(' is no regular expression"):
+    with pytest.raises(ParameterError, match=r"'\(' is not a regular expression"):
         store.add_never("(")
     with pytest.raises(ParameterError, match="no pattern 'x' to take back"):
         store.remove_never("x")

@@ -78,7 +78,7 @@ def test_windows_pages_and_an_idle_keyboard(watched: Watched) -> None:
         (45.0, "navigate", "https://soil.example/"),
     ]
     assert logged(session) == first
-    assert runner.sources() == [{"ok": True, "sentence": "ActivityWatch is read"}]
+    assert runner.sources() == [{"ok": True, "sentence": "Reading ActivityWatch"}]
     # The watcher of the keyboard says late that nobody has been there.
     watched.beats(WINDOW, MORNING + 110, MORNING + 400, app="firefox", title="Soil - Firefox")
     watched.beats(AFK, MORNING + 100.5, MORNING + 400, status="afk")
@@ -257,7 +257,7 @@ def test_the_program_reads_a_running_activitywatch(watched: Watched, tmp_path: P
         state = asked_until(
             lambda: client.ask("/api/state").body, lambda state: state["sources"][0]["ok"]
         )
-        assert state["sources"][0]["sentence"] == "ActivityWatch is read"
+        assert state["sources"][0]["sentence"] == "Reading ActivityWatch"
         client.ask("/api/declare", {"name": "Tax return"})
         client.ask("/api/associate", {"resource": "window:kate/plan.txt", "name": "Tax return"})
         found = client.ask("/api/resources?activity=0").body

@@ -105,7 +105,7 @@ _LUNCH = (12.60, 13.25)
 
 def nothing_is_opened(resource: str) -> None:
     """The demo's files do not exist, and its pages are nobody's."""
-    raise ParameterError("in the demo nothing is opened.")
+    raise ParameterError("nothing is opened in the demo.")
 
 
 def _hour(day: datetime.date, hour: float) -> float:
@@ -187,14 +187,14 @@ class DemoDay:
         """Stop, or go on; what the page's button does."""
         self.clock.paused = not self.clock.paused
         self.clock.run(not self.clock.paused)
-        self.session.touch()
+        self.session.notify()
 
     def sources(self) -> list[dict[str, Any]]:
         """The page's first line."""
         if self.is_over:
             sentence = "The simulated day is over; look around, correct, review"
         elif self._waits:
-            sentence = "Answer the question; in a few seconds the simulated user does"
+            sentence = "Answer the question, or the simulated user will in a few seconds"
         else:
             sentence = f"A simulated day, {self.clock.speed:g} times as fast"
         return [{"ok": True, "sentence": sentence}]
@@ -227,7 +227,7 @@ class DemoDay:
         self.is_over = not self._events
         if self.is_over:
             self.clock.run(False)
-            self.session.touch()
+            self.session.notify()
         elif self.session.alarm() is not None and self.clock.running:
             self._wait_for_an_answer()
 
@@ -240,7 +240,7 @@ class DemoDay:
         """The newcomer may answer; time stands still."""
         self.clock.run(False)
         self._waits = True
-        self.session.touch()
+        self.session.notify()
         until = time.monotonic() + _ANSWER_AFTER
         while time.monotonic() < until or self.clock.paused:
             if self._stopped.wait(_STEP) or self.session.alarm() is None:

@@ -72,7 +72,7 @@ class Runner:
             self._try(failed, self._show_alarm)
         before, self._failed = self._failed, "; ".join(dict.fromkeys(failed))
         if self._failed != before:
-            self.session.touch()
+            self.session.notify()
 
     def _try(self, failed: list[str], do: Callable[..., None], *what: Any) -> None:
         try:
@@ -82,7 +82,7 @@ class Runner:
         except YarrowError as error:
             failed.append(str(error))
         except Exception as error:
-            sentence = f"an unexpected error ({in_words(error)}); it is tried again"
+            sentence = f"an unexpected error ({in_words(error)}); retrying"
             failed.append(sentence)
             if sentence not in self._failed:
                 traceback.print_exc()
@@ -103,7 +103,7 @@ class Runner:
             newest = {} if collector.newest is None else {_NEWEST: repr(collector.newest)}
             self._record(found, newest if found else None)
             refused = collector.refused[-1:]
-            self._trouble = f"ActivityWatch is read, but not all: {refused[0]}" if refused else None
+            self._trouble = f"Reading ActivityWatch; skipped: {refused[0]}" if refused else None
             self._wait = _ASK_EVERY
         except Unreachable as error:
             self._trouble = str(error)
@@ -111,7 +111,7 @@ class Runner:
         finally:
             self._ask_at = time.monotonic() + self._wait
         if self._trouble != before:
-            self.session.touch()
+            self.session.notify()
 
     def run(self) -> None:
         """Round after round."""
@@ -131,10 +131,10 @@ class Runner:
         told = []
         if self._collector is not None:
             ok = self._trouble is None
-            told.append({"ok": ok, "sentence": self._trouble or "ActivityWatch is read"})
+            told.append({"ok": ok, "sentence": self._trouble or "Reading ActivityWatch"})
         for name, feed in self._feeds.items():
             refused = feed.refused[-1:]
-            sentence = f"{name}: {refused[0]}" if refused else f"{name} is read"
+            sentence = f"{name}: {refused[0]}" if refused else f"Reading {name}"
             told.append({"ok": not refused, "sentence": sentence})
         with self.session.changed:
             strange = self.session.store.out_of_time(self.session.clock.wall())
@@ -198,7 +198,7 @@ def alone(database: str, link: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ParameterError(
-                f"{database}: another program runs on it; 'yarrow activity open' opens its page."
+                f"{database}: Yarrow already runs on it; 'yarrow activity open' opens its page."
             ) from None
         file.truncate()
         json.dump({"link": link, "process": os.getpid()}, file)

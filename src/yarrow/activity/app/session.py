@@ -21,7 +21,7 @@ from typing import Any
 from yarrow import __version__
 from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry, Event
 from yarrow.activity.log.store import BEGINNING, Place, Store
-from yarrow.activity.model.activities import NOTHING, Activity, check_name
+from yarrow.activity.model.activities import Activity, check_name
 from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.sources.clock import Clock
@@ -118,7 +118,7 @@ class Session:
         self._keep_checkpoint()
 
     def _leave_out(self, error: Exception) -> None:
-        self.refused = f"an entry of the log is left out: {in_words(error)}"
+        self.refused = f"an entry of the log was skipped: {in_words(error)}"
 
     def _keep_checkpoint(self) -> None:
         newest = self._place[0]
@@ -179,7 +179,7 @@ class Session:
                     self._take()
             except (YarrowError, sqlite3.Error) as error:  # the entries are safe; they stay there
                 self.refused = f"the log cannot be read: {in_words(error)}"
-            self._notify()
+            self.notify()
         return len(new)
 
     def _store(
@@ -201,7 +201,7 @@ class Session:
             except Exception as error:
                 if _of_disk(error):
                     raise
-                self.refused = f"an event is left out: {in_words(error)}"
+                self.refused = f"an event was skipped: {in_words(error)}"
         return new
 
     def tick(self) -> None:
@@ -215,16 +215,13 @@ class Session:
             alarms = self.recogniser.tick(self._ticked)
             if alarms or self._ticked >= self._told + _TELL_AFTER:
                 self._told = self._ticked
-                self._notify()
+                self.notify()
 
-    def touch(self) -> None:
-        """Tell pages that something beside the log has changed."""
+    def notify(self) -> None:
+        """Tell pages that something has changed."""
         with self.changed:
-            self._notify()
-
-    def _notify(self) -> None:
-        self.version += 1
-        self.changed.notify_all()
+            self.version += 1
+            self.changed.notify_all()
 
     # -- what the person says -------------------------------------------------------------------
 
@@ -277,7 +274,7 @@ class Session:
         with self.changed:
             asked = self.alarm()
             if asked is None or asked.id != alarm:
-                raise ParameterError("this question is no longer asked.")
+                raise ParameterError("this question is no longer open.")
             if right:
                 self.say(Correct, asked.activity, asked.since)
             else:
@@ -296,22 +293,13 @@ class Session:
         self._saved = self._told = BEGINNING[0]
         self._replay(BEGINNING[0])
         self.clock.go_back(self._place[0])
-        self._notify()
+        self.notify()
 
     # -- what can be asked ----------------------------------------------------------------------
 
     def alarm(self) -> Alarm | None:
         """The newest alarm that nobody has answered."""
         return self.recogniser.unanswered()
-
-    def refused_activity(self) -> int | None:
-        """What the person said no to, while it is still what the recogniser thinks."""
-        refused = self.recogniser._refused
-        return None if refused == NOTHING else refused
-
-    def declared_since(self) -> float | None:
-        """Since when the declared activity is."""
-        return self.recogniser.declared_since()
 
     def activities(self) -> list[Activity]:
         """All activities that were not merged into others."""

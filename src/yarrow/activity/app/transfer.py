@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import gzip
-import json
 import socket
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from yarrow.activity.app.rules import LEVELS, Rule, find_rules
+from yarrow.activity.app.rules import LEVELS, Rule
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Create, Declare, Entry, Rename
 from yarrow.activity.log.store import Store
@@ -22,8 +19,9 @@ from yarrow.activity.sources.categories import Categories
 from yarrow.activity.sources.spans import GAP, Span, changes, read_spans
 from yarrow.activity.sources.tables import ROLES, read_table
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.compressed import open_bytes
 
-__all__ = ["ROLES", "History", "as_bucket", "as_categories", "import_history", "read_history"]
+__all__ = ["ROLES", "History", "as_bucket", "import_history", "read_history"]
 
 BUCKET_KIND = "yarrow.activity"
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch
@@ -81,7 +79,7 @@ def read_history(
     if not isinstance(buckets, dict) or not all(
         isinstance(one, dict) and isinstance(one.get("events"), list) for one in buckets.values()
     ):
-        raise DataError("is no export of ActivityWatch: it has no buckets of events", source=path)
+        raise DataError("is not an ActivityWatch export: it has no buckets of events", source=path)
     return list(_histories(path, buckets, name))
 
 
@@ -110,23 +108,20 @@ def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[Histo
 
 
 def _text_of(path: str) -> str:
-    opened: Any = gzip.open if path.endswith(".gz") else open
     try:
-        with opened(path, "rb") as file:
-            return str(file.read().decode("utf-8-sig"))
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError("is no text in UTF-8", source=path) from None
+        with open_bytes(path) as file:
+            return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("is not text in UTF-8", source=path) from None
 
 
 def _json(path: str) -> Any:
+    text = _text_of(path)
     try:
-        return read_json(_text_of(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"is no JSON ({error.msg})", source=path, line=error.lineno) from None
-    except DataError:
-        raise
+        return read_json(text)
     except ValueError as error:
-        raise DataError(f"is no JSON ({error})", source=path) from None
+        line = getattr(error, "lineno", None)
+        raise DataError(f"is not JSON ({error})", source=path, line=line) from None
 
 
 def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
@@ -155,7 +150,7 @@ def _categories(path: str) -> Categories:
     told = _json(path)
     records = told.get("categories") if isinstance(told, dict) else told
     if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
-        raise DataError("is no export of categories: it has no list of them", source=path)
+        raise DataError("is not an export of categories: it has no list of them", source=path)
     try:
         return Categories.read(records)
     except DataError as error:
@@ -262,11 +257,6 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
         "hostname": host,
         "events": events,
     }
-
-
-def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
-    """What was learned as ActivityWatch's categories: words that tell activities apart."""
-    return written(find_rules(session, most))
 
 
 def written(rules: Iterable[Rule]) -> dict[str, Any]:

@@ -322,7 +322,7 @@ class Recogniser(Stateful):
         belief = self._answers.belief(alarm)
         if belief is None:
             return
-        if self._answers.takes_over(belief) and self._declared == (
+        if belief > 0.5 and self._declared == (
             NOTHING if alarm.declared is None else alarm.declared
         ):
             self._history.relabel(alarm.since, math.inf, alarm.activity, "recognised")
@@ -372,6 +372,11 @@ class Recogniser(Stateful):
     def declared(self) -> int | None:
         """The declared activity, or what a correction or a recognition put in its place."""
         return _or_none(self._declared)
+
+    @property
+    def refused(self) -> int | None:
+        """What the person said no to, while it is still what the recogniser thinks."""
+        return _or_none(self._refused)
 
     def declared_since(self) -> float | None:
         """Since when the declared activity is."""
