@@ -164,7 +164,7 @@ def test_a_page_that_listens_is_told_of_changes(client: Client, session: Session
     while next_version() == before:
         pass
     state = client.ask("/api/state").body
-    assert state["activities"] == [{"id": 0, "name": "Tax return", "archived": False}]
+    assert [one["name"] for one in state["activities"]] == ["Tax return"]
     connection.close()
 
 
