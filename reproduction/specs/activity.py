@@ -268,10 +268,10 @@ def _short_table(short: list[Results]) -> Table:
             )
         ),
         "Two activities declared twice, or four declared once, for 200 seconds each time. They "
-        "share no resource and no word but the application's, and have three documents each, looked "
-        "at for 24 seconds (median); then comes the first of them again, and nothing is said for "
-        "five minutes. What was missed of those declared once was mostly spent at documents that "
-        "had not been at hand in their 200 seconds.",
+        "share no resource and no word but the application's, and have three documents each, "
+        "looked at for 24 seconds (median); then comes the first of them again, and nothing is "
+        "said for five minutes. What was missed of those declared once was mostly spent at "
+        "documents that had not been at hand in their 200 seconds.",
     )
 
 

@@ -103,11 +103,11 @@ def test_it_listens_on_this_machine_only(server: PageServer) -> None:
         ("/api/declare", {"activity": True}, "'activity' must be a whole number"),
         ("/api/correct", {"name": "a", "since": "soon"}, "'since' must be a number of seconds"),
         ("/api/correct", {"name": "a", "since": float("nan")}, "'since' must be a number"),
-        ("/api/accept", {"alarm": 3}, "this question is no longer asked"),
+        ("/api/accept", {"alarm": 3}, "this question is no longer open"),
         ("/api/merge", {"activity": 0, "into": 0}, "cannot be merged into itself"),
         ("/api/open", {"resource": "/etc/passwd"}, "nothing is recorded about '/etc/passwd'"),
         ("/api/associate", {"resource": "/x", "name": "a"}, "nothing is recorded about '/x'"),
-        ("/api/forget", {"start": 5, "end": 4}, "a span whose end is later"),
+        ("/api/forget", {"start": 5, "end": 4}, "a span that ends after it begins"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(
@@ -186,7 +186,7 @@ def test_only_what_is_recorded_is_opened(
     for resource in (other, "/gone", "javascript:alert(1)"):
         answer = client.ask("/api/open", {"resource": resource})
         assert answer.status == 400
-        assert "only files that exist and web pages" in answer.body["error"]
+        assert "only existing files and web pages" in answer.body["error"]
     assert opened == [str(file), address]
     assert client.ask("/api/open-all", {"activity": 0}).body == {"opened": 2}
     listed = client.ask("/api/resources?activity=0").body

@@ -141,7 +141,7 @@ def test_what_is_nested_too_deep_is_refused_everywhere(client: Client, tmp_path:
         with pytest.raises(DataError, match=r"feed, line 1: .* levels of brackets"):
             read_line(f'{{"kind": "focus", "title": {deep}}}', "feed", 1, now=0.0)
         (tmp_path / "a.json").write_text(body)
-        with pytest.raises(DataError, match=r"a\.json: is no JSON"):
+        with pytest.raises(DataError, match=r"a\.json: is not JSON"):
             read_history(str(tmp_path / "a.json"))
     assert client.ask("/api/state").status == 200
     assert read_json("[" * 100 + "]" * 100)
@@ -177,7 +177,7 @@ def test_an_unexpected_error_is_answered(
     monkeypatch.setattr(session, "declare", lambda _: 1 / 0)
     answer = client.ask("/api/declare", {"name": "x"})
     assert answer.status == 500
-    assert "an unexpected reason (ZeroDivisionError)" in answer.body["error"]
+    assert "Unexpected error (ZeroDivisionError)" in answer.body["error"]
     assert client.ask("/api/state").status == 200
 
 
@@ -198,10 +198,10 @@ class Junk:
 def test_what_answers_like_no_activitywatch_is_told(body: bytes) -> None:
     server = ActivityWatch()
     server._open = lambda *_, **__: Junk(body)  # type: ignore[assignment, return-value]
-    with pytest.raises(Unreachable, match=r"no ActivityWatch|does not answer"):
+    with pytest.raises(Unreachable, match=r"not ActivityWatch|does not answer"):
         server.buckets()
     if body != b"[]":
-        with pytest.raises(Unreachable, match=r"no ActivityWatch|does not answer"):
+        with pytest.raises(Unreachable, match=r"not ActivityWatch|does not answer"):
             server.events("a\ud83d", 0.0, 1.0)
 
 

@@ -220,7 +220,7 @@ def test_restarts_of_either_side_neither_lose_nor_double(tmp_path: Path) -> None
     with activitywatch(tmp_path, port) as watched:
         runner = Runner(again, Collector(watched.server, clock, MORNING + 50), {})
         look(runner)  # the watchers have not come back yet
-        assert "no watcher of windows" in runner.sources()[0]["sentence"]
+        assert "its window watcher is not" in runner.sources()[0]["sentence"]
         history(watched, MORNING + 950)
         for _ in range(3):
             look(runner)
@@ -244,7 +244,7 @@ def logged_events(session: Session) -> list[tuple[float, str, str]]:
 def test_what_is_no_activitywatch_is_told() -> None:
     with pytest.raises(Unreachable, match="does not answer"):
         Collector(ActivityWatch(f"http://127.0.0.1:{free_port()}"), HandClock()).collect()
-    with pytest.raises(ParameterError, match="no address of ActivityWatch"):
+    with pytest.raises(ParameterError, match="not an ActivityWatch address"):
         ActivityWatch("localhost:5600")
 
 

@@ -27,7 +27,6 @@ from yarrow.errors import ParameterError, YarrowError
 __all__ = ["Runner", "alone", "ask_running", "running_at", "token_of", "way_of",
            "way_to"]  # fmt: skip
 
-_EVERY = 1.0  # seconds between two rounds
 _ASK_EVERY = 5.0  # seconds between two looks at ActivityWatch
 _PATIENCE = 15.0  # seconds at most until a source that did not answer is asked again
 _NEWEST = "activitywatch.newest"
@@ -42,7 +41,34 @@ class Feed(Protocol):
         """What came since the last look."""
 
 
-class Runner:
+class Rounds:
+    """Takes a step again and again, in a thread of its own, until `stop`."""
+
+    every = 1.0
+    """Seconds between two steps."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def step(self) -> None:
+        """One round."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Round after round."""
+        while not self._stopped.wait(self.every):
+            self.step()
+
+    def start(self) -> None:
+        """Run in a thread of its own."""
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def stop(self) -> None:
+        """End after this round."""
+        self._stopped.set()
+
+
+class Runner(Rounds):
     """Carries what sources tell into a session, until `stop`.
 
     No trouble with a source ends it: the page tells what is wrong, and the source is asked again.
@@ -51,10 +77,10 @@ class Runner:
     def __init__(
         self, session: Session, collector: Collector | None, feeds: dict[str, Feed]
     ) -> None:
+        super().__init__()
         self.session, self._collector, self._feeds = session, collector, feeds
         self._trouble: str | None = "looking for ActivityWatch" if collector else None
         self._ask_at, self._wait = 0.0, _ASK_EVERY
-        self._stopped = threading.Event()
         self._pending: list[Change] = []  # told by sources and not yet in the log
         self._asked: int | None = None  # the alarm that was last shown on the desktop
         self._failed = ""  # a sentence, if not all of the last round could be done
@@ -112,19 +138,6 @@ class Runner:
             self._ask_at = time.monotonic() + self._wait
         if self._trouble != before:
             self.session.notify()
-
-    def run(self) -> None:
-        """Round after round."""
-        while not self._stopped.wait(_EVERY):
-            self.step()
-
-    def start(self) -> None:
-        """Run in a thread of its own."""
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def stop(self) -> None:
-        """End after this round."""
-        self._stopped.set()
 
     def sources(self) -> list[dict[str, Any]]:
         """A sentence about each source, for the page."""

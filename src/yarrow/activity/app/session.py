@@ -153,23 +153,17 @@ class Session:
         """
         with self.changed:
             last, just_now = self._place[0], max(_JUST_NOW, self.lag)
-            events, origins = [], []
+            found: list[tuple[Entry, str | None]] = []
             for event, origin in changes:
                 if last - just_now <= event.time < last and event.time >= self._seen:
                     event = dataclasses.replace(event, time=last)  # only what was said is newer
-                events.append(event)
-                origins.append(origin or None)
-            if not events and not settings:
-                return 0
-            return self._append(events, origins, settings)
+                found.append((event, origin or None))
+            return self._append(found, settings) if found or settings else 0
 
     def _append(
-        self,
-        entries: list[Any],
-        origins: list[str | None],
-        settings: Mapping[str, str] | None = None,
+        self, entries: list[tuple[Entry, str | None]], settings: Mapping[str, str] | None = None
     ) -> int:
-        new = self._store(entries, origins, settings)
+        new = self._store(entries, settings)
         if new:
             earliest = min(new)
             try:
@@ -183,21 +177,18 @@ class Session:
         return len(new)
 
     def _store(
-        self,
-        entries: list[Any],
-        origins: list[str | None],
-        settings: Mapping[str, str] | None,
+        self, entries: list[tuple[Entry, str | None]], settings: Mapping[str, str] | None
     ) -> list[Place]:
         """Append all; or, where one of many cannot be stored, the others."""
         try:
-            return self.store.append(entries, origins, settings)
+            return self.store.append(*_columns(entries), settings)
         except Exception as error:
-            if _of_disk(error) or not all(isinstance(entry, Event) for entry in entries):
+            if _of_disk(error) or not all(isinstance(entry, Event) for entry, _ in entries):
                 raise
         new = self.store.append([], [], settings)
-        for entry, origin in zip(entries, origins, strict=True):
+        for one in entries:
             try:
-                new += self.store.append([entry], [origin])
+                new += self.store.append(*_columns([one]))
             except Exception as error:
                 if _of_disk(error):
                     raise
@@ -235,7 +226,7 @@ class Session:
             entry = kind(self.now(), *fields)
             check_name(getattr(entry, "name", ""))
             self.recogniser.check(entry)
-            self._append([entry], [None])
+            self._append([(entry, None)])
 
     def activity(self, which: int | str) -> int:
         """The number of an activity, told by its number or its name; a new name makes one."""
@@ -305,6 +296,10 @@ class Session:
         """All activities that were not merged into others."""
         with self.changed:
             return [one for one in self.recogniser.activities() if one.merged_into is None]
+
+
+def _columns(pairs: list[tuple[Entry, str | None]]) -> tuple[list[Entry], list[str | None]]:
+    return [entry for entry, _ in pairs], [origin for _, origin in pairs]
 
 
 def _of_disk(error: Exception) -> bool:

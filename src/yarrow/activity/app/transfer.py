@@ -21,7 +21,7 @@ from yarrow.activity.sources.tables import ROLES, read_table
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.compressed import open_bytes
 
-__all__ = ["ROLES", "History", "as_bucket", "import_history", "read_history"]
+__all__ = ["ROLES", "Recording", "as_bucket", "import_history", "read_history"]
 
 BUCKET_KIND = "yarrow.activity"
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch
@@ -30,7 +30,7 @@ _INTERRUPTED = 30.0  # seconds of another category that are none
 Name = Callable[[Span], str | None]  # the activity of a span, if it is known
 
 
-class History(NamedTuple):
+class Recording(NamedTuple):
     """What a file tells: spans of windows and pages and idle times, and names of activities."""
 
     bucket: str
@@ -58,7 +58,7 @@ class Imported(NamedTuple):
 
 def read_history(
     path: str, columns: Mapping[str, str] | None = None, categories: str | None = None
-) -> list[History]:
+) -> list[Recording]:
     """What a file of ActivityWatch (JSON) or a table (CSV) tells, a history for each machine.
 
     Parameters
@@ -83,7 +83,7 @@ def read_history(
     return list(_histories(path, buckets, name))
 
 
-def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[History]:
+def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[Recording]:
     now = time.time()
 
     def spans(kind: str, host: str | None) -> list[Span]:
@@ -104,7 +104,7 @@ def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[Histo
         # A browser's watcher does not know its machine; with several machines it cannot be told.
         web = spans("web.tab.current", None if len(hosts) == 1 else host)
         window = read_spans(buckets[key]["events"], path, now)
-        yield History(key, window, web, spans("afkstatus", host), name, _SETTLED)
+        yield Recording(key, window, web, spans("afkstatus", host), name, _SETTLED)
 
 
 def _text_of(path: str) -> str:
@@ -124,9 +124,9 @@ def _json(path: str) -> Any:
         raise DataError(f"is not JSON ({error})", source=path, line=line) from None
 
 
-def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
+def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> Recording:
     table = read_table(path, _text_of(path), columns)
-    return History(
+    return Recording(
         f"csv:{path.rsplit('/', 1)[-1]}",
         table.spans,
         [span for span in table.spans if span.data["url"]],
@@ -171,7 +171,7 @@ def _by_category(categories: Categories) -> Name:
 # -- into the log ------------------------------------------------------------------------------
 
 
-def import_history(store: Store, histories: Iterable[History]) -> Imported:
+def import_history(store: Store, histories: Iterable[Recording]) -> Imported:
     """Append what a history tells to the log; what is there already is not doubled."""
     numbers = {
         entry.name.casefold(): entry.activity
@@ -209,7 +209,7 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
     return Imported(len(entries), len(new), switches, created)
 
 
-def _switches(history: History) -> Iterator[tuple[float, str]]:
+def _switches(history: Recording) -> Iterator[tuple[float, str]]:
     """When an activity begins that is another than the last, and lasts."""
     runs: list[tuple[float, float, str]] = []
     for span in history.window:
