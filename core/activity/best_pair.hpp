@@ -31,8 +31,8 @@ inline Leader leader(std::span<const double> values) {
 
 // out[y] = (second[y] + the largest of first[y] and first[x] - penalty for x != y) / unit; returns
 // the leader of them. The best x != y is the best of all or, for the best itself, the second best.
-inline Leader best_pairs(std::span<const double> first, std::span<const double> second,
-                         double penalty, double unit, std::span<double> out) {
+inline Leader best_pair(std::span<const double> first, std::span<const double> second,
+                        double penalty, double unit, std::span<double> out) {
   if (first.size() != out.size() || second.size() != out.size())
     throw Error("There must be a number of each activity.");
   const Leader before = leader(first);

@@ -132,11 +132,11 @@ void bind_counts(nb::module_& m) {
            "Write log(total + 1) - log(total - amount + 1), a row of values for each name, and "
            "add them, times the factor and the number of times, to `sum`.");
   m.def(
-      "best_pairs",
+      "best_pair",
       [](const Numbers& first, const Numbers& second, double penalty, double unit,
          const Numbers& out) {
-        const Leader best = best_pairs({first.data(), first.size()}, {second.data(), second.size()},
-                                       penalty, unit, {out.data(), out.size()});
+        const Leader best = best_pair({first.data(), first.size()}, {second.data(), second.size()},
+                                      penalty, unit, {out.data(), out.size()});
         return std::pair(best.place, best.value - best.next);
       },
       nb::arg("first"), nb::arg("second"), nb::arg("penalty"), nb::arg("unit"), nb::arg("out"),

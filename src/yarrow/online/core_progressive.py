@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from yarrow.data.arrays import Array, Rows, read_weights
 from yarrow.data.labels import Labels
@@ -11,9 +11,7 @@ from yarrow.errors import ParameterError
 from yarrow.online.batch import Batch
 from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
-
-if TYPE_CHECKING:
-    from yarrow.linear_model.owner import CoreModel
+from yarrow.saving.core_state import CoreModel
 
 
 class CoreResult(NamedTuple):
@@ -90,6 +88,6 @@ def predict_then_learn(
     weights = read_weights(batch.weights, rows.n_rows)
     rest = (*known, weights, batch.names, delay, wants_scores, wants_uncertainty, undo)
     if rows.begins is None or rows.indices is None:
-        return CoreResult(*model.foretell_dense(rows.values, *rest))
+        return CoreResult(*model.predict_then_learn_dense(rows.values, *rest))
     begins, indices, values, width = rows.begins, rows.indices, rows.values, rows.n_columns
-    return CoreResult(*model.foretell_sparse(begins, indices, values, width, *rest))
+    return CoreResult(*model.predict_then_learn_sparse(begins, indices, values, width, *rest))

@@ -11,9 +11,9 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import StreamFormat, position
 from yarrow.lazy import np
-from yarrow.linear_model.ranking import PassiveAggressiveRanker, pairs_among, parts, wrong_order
 from yarrow.online.core_stream import Learning, with_name
 from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.pairs import pairs_among, parts, wrong_order
 
 
 @dataclasses.dataclass
@@ -29,8 +29,6 @@ class _Query:
 
 class QueryLearning(Learning):
     """Learns text one query at a time: a query ends where the next one begins."""
-
-    model: PassiveAggressiveRanker
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

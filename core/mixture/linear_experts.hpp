@@ -4,30 +4,30 @@
 #include <type_traits>
 #include <vector>
 
-#include "mixture/walk.hpp"
+#include "mixture/forward_pass.hpp"
 
 namespace yarrow {
 
 /// How the six experts learn whose score is a sum of weight times value: each of them and each
 /// column by itself, at first on paper and then, when nothing can fail any more, in the blocks.
 template <class W>
-class StraightExperts {
+class LinearExperts {
  public:
   /// What each expert does in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const Row<W>& row, Walk<W>& walk,
-                Outputs outputs, int c, double weight) {
-    const std::size_t capacity = state.blocks.capacity(), n = Experts::straight * capacity;
+  double decide(const State<W>& state, const Experts& experts, const Row<W>& row,
+                ForwardPass<W>& pass, Outputs outputs, int c, double weight) {
+    const std::size_t capacity = state.blocks.capacity(), n = Experts::linear * capacity;
     const W* intercept = state.blocks.intercept();
-    find_margins(state, experts, walk, outputs, c);
+    find_margins(state, experts, pass, outputs, c);
     if (capacity > 2)  // else they are known already
-      Walker<W>{state, experts}.sum_moving(row, moving_, walk);
+      Evaluator<W>{state, experts}.sum_moving(row, moving_, pass);
     fill(step_, n, 0);
     fill(gain_, n, 0);
     fill(fade_, n, 1);
     double growth = 0;
     for (int k = 0; k < state.blocks.columns(); ++k) {
       const double sign = outputs.sign(k, c);
-      for (std::size_t e = 0; e < Experts::straight; ++e) {
+      for (std::size_t e = 0; e < Experts::linear; ++e) {
         const std::size_t at = e * capacity + k;
         const auto set = [&](double step, double gain) {
           step_[at] = static_cast<W>(step);
@@ -41,7 +41,7 @@ class StraightExperts {
           continue;
         }
         if (margins_[at] >= 1) continue;  // at rest, which is soon said of most columns
-        const double v = walk.variances[at] * square(walk.row.to_learn) +
+        const double v = pass.variances[at] * square(pass.row.to_learn) +
                          square(experts.intercept) / (1.0 + intercept[n + at]);
         const auto [alpha, kappa] =
             Experts::arow_step<W>(margins_[at], v, weight, experts.rates[e]);
@@ -53,14 +53,15 @@ class StraightExperts {
     return growth;
   }
 
-  void move(State<W>& state, const Experts& experts, const Row<W>& row, const Walk<W>& walk) const {
+  void move(State<W>& state, const Experts& experts, const Row<W>& row,
+            const ForwardPass<W>& pass) const {
     switch (state.blocks.capacity()) {
       case 1:
-        return move_few<1>(state, experts, row, walk);
+        return move_few<1>(state, experts, row, pass);
       case 2:
-        return move_few<2>(state, experts, row, walk);
+        return move_few<2>(state, experts, row, pass);
       default:
-        move_many(state, experts, row, walk);
+        move_many(state, experts, row, pass);
     }
   }
 
@@ -70,16 +71,16 @@ class StraightExperts {
   ExpertSteps<W> steps() const { return {step_.data(), gain_.data(), fade_.data()}; }
 
   /// The experts' margins, and which groups of AROWs are below the margin that they ask for.
-  void find_margins(const State<W>& state, const Experts& experts, const Walk<W>& walk,
+  void find_margins(const State<W>& state, const Experts& experts, const ForwardPass<W>& pass,
                     Outputs outputs, int c) {
     const std::size_t capacity = state.blocks.capacity();
     const W* intercept = state.blocks.intercept();
-    fill(margins_, Experts::straight * capacity, 1);
+    fill(margins_, Experts::linear * capacity, 1);
     for (int k = 0; k < state.blocks.columns(); ++k) {
       const double sign = outputs.sign(k, c);
       for (std::size_t at = k; at < margins_.size(); at += capacity)
         margins_[at] =
-            sign * (walk.products[at] * walk.row.to_learn + experts.intercept * intercept[at]);
+            sign * (pass.products[at] * pass.row.to_learn + experts.intercept * intercept[at]);
     }
     moving_.clear();
     for (std::size_t at = 0; at < Experts::arows * capacity; at += width)
@@ -91,26 +92,26 @@ class StraightExperts {
   /// One column or two with nothing beside them.
   template <std::size_t Columns>
   void move_few(State<W>& state, const Experts& experts, const Row<W>& row,
-                const Walk<W>& walk) const {
+                const ForwardPass<W>& pass) const {
     const Index place = 0;
     const W constant = static_cast<W>(experts.intercept);
-    with_walks_of<Columns, W>([&](auto walks) {
+    with_kernels_of<Columns, W>([&](auto kernels) {
       const auto move = [&]<bool HasOwn>() {
-        walks.template move_columns<Columns, HasOwn>(
-            row, walk.row.values.data(), static_cast<W>(walk.row.to_learn), walk.row.weighed.data(),
+        kernels.template move_columns<Columns, HasOwn>(
+            row, pass.row.values.data(), static_cast<W>(pass.row.to_learn), pass.row.weighed.data(),
             state.blocks.first(), state.blocks.stride(), steps(), !moving_.empty());
       };
-      walk.few() ? move.template operator()<false>() : move.template operator()<true>();
-      walks.template move_columns<Columns, false>({&place, &constant, 1}, &constant, 1, nullptr,
-                                                  state.blocks.intercept(), 0, steps(),
-                                                  !moving_.empty());
+      pass.few() ? move.template operator()<false>() : move.template operator()<true>();
+      kernels.template move_columns<Columns, false>({&place, &constant, 1}, &constant, 1, nullptr,
+                                                    state.blocks.intercept(), 0, steps(),
+                                                    !moving_.empty());
     });
   }
 
   void move_many(State<W>& state, const Experts& experts, const Row<W>& row,
-                 const Walk<W>& walk) const {
+                 const ForwardPass<W>& pass) const {
     const ManyColumns move{steps(), moving_, static_cast<std::size_t>(state.blocks.capacity())};
-    move_blocks(state, row, walk.row, Walker<W>{state, experts}.own_values(walk), move);
+    move_blocks(state, row, pass.row, Evaluator<W>{state, experts}.own_values(pass), move);
     W* const cells[] = {state.blocks.intercept()};
     const Lanes<W> x[] = {Lanes<W>{} + static_cast<W>(experts.intercept)};
     move(cells, x, [](std::size_t, std::size_t, Lanes<W> all) { return all; });
@@ -122,7 +123,7 @@ class StraightExperts {
     std::size_t capacity;
 
     [[gnu::always_inline]] void operator()(const auto& cells, const auto& x, auto own) const {
-      const std::size_t n = Experts::straight * capacity;
+      const std::size_t n = Experts::linear * capacity;
       for (const std::size_t j : moving) {
         const ExpertStep<W> step = ExpertStep<W>::template at<width>(steps, j);
         for (std::size_t k = 0; k < std::size(x); ++k)

@@ -11,10 +11,10 @@ namespace yarrow {
 /// range of a standardised feature, -2 to 2, has 7 knots, and a value belongs to the two beside it,
 /// by share; two features together have 49 knots, and a pair of values belongs to four. Each knot
 /// is a piece with a weight and a confidence of its own, and counts its visits: what stands here.
-/// bent_row.hpp walks over them. Three pieces come before all: the intercept's, and two of nobody,
-/// which fill up registers.
+/// spline_row.hpp walks over them. Three pieces come before all: the intercept's, and two of
+/// nobody, which fill up registers.
 template <class W>
-struct Bends : PieceLayout {
+struct Spline : PieceLayout {
   static constexpr Index knots = 7, most_paired = 4;
 
   std::vector<std::vector<W>> columns;  ///< by column of the learner

@@ -8,16 +8,16 @@
 #include "mixture/standardized.hpp"
 #include "simd/dispatch.hpp"
 
-// A row of few features as shares of knots (bends.hpp): AROW on these learns any sum of curves, and
-// of surfaces over two features where there are at most four; naive Bayes counts by knots.
+// A row of few features as shares of knots (spline.hpp): AROW on these learns any sum of curves,
+// and of surfaces over two features where there are at most four; naive Bayes counts by knots.
 
 namespace yarrow {
 
 template <class W>
-struct BentRow {
+struct SplineRow {
   double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
 
-  void bend(const Row<W>& row, bool in_pairs) {
+  void place(const Row<W>& row, bool in_pairs) {
     const std::size_t n = row.size;
     const bool paired = n > 0 && in_pairs;
     const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
@@ -40,26 +40,26 @@ struct BentRow {
         const std::size_t earlier = row.index[i] < row.index[j] ? i : j;
         put_pair(at, row, earlier, i + j - earlier);
       }
-    for (; at < size_; ++at) put(at, Bends<W>::nobody, 0, 0);
+    for (; at < size_; ++at) put(at, Spline<W>::nobody, 0, 0);
     const auto all = static_cast<double>(n + pairs);
     length = n > 0 ? 1 / std::sqrt(all) : 0;
   }
 
-  BentSums sums(const W* column, W smoothing, W lean) const {
-    return with_walks<W>(
-        [&](auto walks) { return walks.sum_bent(places(), column, smoothing, lean); });
+  SplineSums sums(const W* column, W smoothing, W class_bias) const {
+    return with_kernels<W>(
+        [&](auto kernels) { return kernels.sum_spline(places(), column, smoothing, class_bias); });
   }
 
   /// What each value adds to these sums; two share alike what their pair adds.
-  std::vector<BentSums> parts(const W* column, double smoothing, double lean) const {
-    std::vector<BentSums> parts(values_);
-    const auto add = [&](std::size_t at, double part, BentSums& to) {
-      const W* piece = column + Bends<W>::numbers * static_cast<std::size_t>(pieces_[at]);
+  std::vector<SplineSums> parts(const W* column, double smoothing, double class_bias) const {
+    std::vector<SplineSums> parts(values_);
+    const auto add = [&](std::size_t at, double part, SplineSums& to) {
+      const W* piece = column + Spline<W>::numbers * static_cast<std::size_t>(pieces_[at]);
       for (const double share : {part * below_[at], part * above_[at]}) {
-        to.product += share * piece[Bends<W>::weight];
-        if (const double visits = piece[Bends<W>::visits]; visits > 0)
-          to.evidence += share * (log_odds(piece[Bends<W>::hits], visits, smoothing) + lean);
-        piece += Bends<W>::numbers;
+        to.product += share * piece[Spline<W>::weight];
+        if (const double visits = piece[Spline<W>::visits]; visits > 0)
+          to.evidence += share * (log_odds(piece[Spline<W>::hits], visits, smoothing) + class_bias);
+        piece += Spline<W>::numbers;
       }
     };
     for (std::size_t i = 0; i < values_; ++i) add(i, 1, parts[i]);
@@ -75,8 +75,8 @@ struct BentRow {
   void learn(W* column, W step, W gain, W times, bool is_hit) const {
     const W hits = is_hit ? times : 0;
     if (step == 0 && gain == 0) return count(column, times, hits);
-    const BentStep<W> all = {static_cast<W>(length), step, gain, times, hits};
-    with_walks<W>([&](auto walks) { walks.learn_bent(places(), column, all); });
+    const SplineStep<W> all = {static_cast<W>(length), step, gain, times, hits};
+    with_kernels<W>([&](auto kernels) { kernels.learn_spline(places(), column, all); });
   }
 
  private:
@@ -84,22 +84,22 @@ struct BentRow {
   void count(W* column, W visits, W hits) const {
     const Lanes<W> counts = {hits, visits};  // beside each other in a piece
     for (std::size_t i = 0; i < filled_; ++i) {
-      W* to = column + Bends<W>::numbers * static_cast<std::size_t>(pieces_[i]) + Bends<W>::hits;
+      W* to = column + Spline<W>::numbers * static_cast<std::size_t>(pieces_[i]) + Spline<W>::hits;
       for (const W share : {below_[i], above_[i]}) {
         put_lanes<2>(lanes_at<2>(to) + counts * share, to);
-        to += Bends<W>::numbers;
+        to += Spline<W>::numbers;
       }
     }
   }
 
-  static constexpr std::size_t width = lanes_of<W>, at_once = BentPlaces<W>::at_once;
-  static constexpr Index knots = Bends<W>::knots;
+  static constexpr std::size_t width = lanes_of<W>, at_once = SplinePlaces<W>::at_once;
+  static constexpr Index knots = Spline<W>::knots;
 
   /// The first pieces of features.
   static constexpr auto firsts = [] {
     std::array<Index, FewFeatures<W>::most> firsts{};
     for (Index number = 0; number < Index{FewFeatures<W>::most}; ++number)
-      firsts[number] = Bends<W>::of_feature(number);
+      firsts[number] = Spline<W>::of_feature(number);
     return firsts;
   }();
 
@@ -109,9 +109,9 @@ struct BentRow {
     Lanes<W> above;
 
     [[gnu::always_inline]] explicit Places(Lanes<W> values) {
-      constexpr W per_deviation = (Bends<W>::knots - 1) / (2 * most_deviations);
+      constexpr W per_deviation = (Spline<W>::knots - 1) / (2 * most_deviations);
       const Lanes<W> places = (values + W{most_deviations}) * per_deviation;
-      const Lanes<W> last = Lanes<W>{} + (Bends<W>::knots - 2);
+      const Lanes<W> last = Lanes<W>{} + (Spline<W>::knots - 2);
       knots = __builtin_convertvector(smaller(places, last), LaneBits<W>);
       above = places - __builtin_convertvector(knots, Lanes<W>);
     }
@@ -127,16 +127,16 @@ struct BentRow {
   void put_pair(std::size_t at, const Row<W>& row, std::size_t one, std::size_t other) {
     const Places places(Lanes<W>{row.value[one], row.value[other]});
     const W above = places.above[0], other_above = places.above[1];
-    const Index first = Bends<W>::of_pair(row.index[one], row.index[other]) +
+    const Index first = Spline<W>::of_pair(row.index[one], row.index[other]) +
                         knots * static_cast<Index>(places.knots[0]) +
                         static_cast<Index>(places.knots[1]);
     put(at, first, (1 - above) * (1 - other_above), (1 - above) * other_above);
     put(at + 1, first + knots, above * (1 - other_above), above * other_above);
   }
 
-  BentPlaces<W> places() const { return {pieces_.data(), below_.data(), above_.data(), size_}; }
+  SplinePlaces<W> places() const { return {pieces_.data(), below_.data(), above_.data(), size_}; }
 
-  Buffer<Index> pieces_;  ///< as BentPlaces has them
+  Buffer<Index> pieces_;  ///< as SplinePlaces has them
   Buffer<W> below_, above_;
   std::size_t values_ = 0;             ///< these come first, then their pairs
   std::size_t filled_ = 0, size_ = 0;  ///< what the row fills, and all with what fills up the rest

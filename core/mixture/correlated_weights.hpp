@@ -12,7 +12,7 @@ namespace yarrow {
 /// of them, which the columns share: it knows that two features say the same, or that one takes
 /// back what another says.
 template <class W>
-struct FullWeights {
+struct CorrelatedWeights {
   std::size_t size = 0;                 ///< of a column
   std::vector<std::vector<W>> columns;  ///< weights
   std::vector<W> covariance;            ///< in lines of whole fours
@@ -27,7 +27,7 @@ struct FullWeights {
   /// New features have variance 1, and nothing to do with others.
   void make_room(std::size_t features) {
     if (features + 1 <= size) return;
-    const FullWeights old = *this;
+    const CorrelatedWeights old = *this;
     size = features + 1;
     covariance.assign(size * line(), 0);
     for (std::size_t i = 0; i < size; ++i) covariance[i * line() + i] = 1;
@@ -52,15 +52,15 @@ struct FullWeights {
   /// h = S z, where z is the intercept's value and, behind it, a row times a factor.
   void multiply(W intercept, const Row<W>& row, W factor, std::vector<W>& h) const {
     h.resize(line());
-    with_walks<W>([&](auto walks) {
-      walks.multiply(covariance.data(), line(), intercept, row, factor, h.data());
+    with_kernels<W>([&](auto kernels) {
+      kernels.multiply(covariance.data(), line(), intercept, row, factor, h.data());
     });
   }
 
   /// S -= share h h'.
   void take_away(const std::vector<W>& h, W share) {
-    with_walks<W>(
-        [&](auto walks) { walks.take_away(covariance.data(), size, line(), h.data(), share); });
+    with_kernels<W>(
+        [&](auto kernels) { kernels.take_away(covariance.data(), size, line(), h.data(), share); });
   }
 
   std::size_t bytes() const { return (covariance.size() + columns.size() * size) * sizeof(W); }
