@@ -17,6 +17,7 @@ import socketserver
 import sqlite3
 import threading
 import urllib.parse
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from yarrow.activity.app.keys import Keys
@@ -30,14 +31,12 @@ HOST = "127.0.0.1"
 _LARGEST = 1 << 20  # bytes of a request's body
 _ALIVE = 15.0  # seconds between signs of life to a page that listens
 _OFTEN = 0.2  # seconds: not more than so often is a page told
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _FILES = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    f"/{file.name}": file
+    for file in (importlib.resources.files("yarrow.activity.app") / "page").iterdir()
 }
-_FILES |= {
-    f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-    for name in ("page", "live", "server", "keys", "draw", "said", "chooser", "view", "elements")
-}
+_FILES["/"] = _FILES.pop("/index.html")
 _ALWAYS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -146,7 +145,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             except ValueError:
                 raise _Refused(404, "There is no such page.") from None
             if method == "GET" and parts.path in _FILES:
-                return self._send_file(*_FILES[parts.path])
+                return self._send_file(_FILES[parts.path])
             self._check_origin()
             if method == "GET" and parts.path == "/hello":
                 return self._send_json(200, self.server.keys.greeted(asked.get("number", "")))
@@ -203,9 +202,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             raise _Refused(413, "The request body needs a Content-Length of at most 1 MiB.")
         return self.rfile.read(int(length))
 
-    def _send_file(self, name: str, kind: str) -> None:
-        page = importlib.resources.files("yarrow.activity.app") / "page" / name
-        self._send(200, kind, page.read_bytes())
+    def _send_file(self, file: Traversable) -> None:
+        kind = _KINDS[file.name.rpartition(".")[2]]
+        self._send(200, f"{kind}; charset=utf-8", file.read_bytes())
 
     def _send_json(self, status: int, told: Any) -> None:
         self._send(status, "application/json", json.dumps(told).encode())

@@ -3,7 +3,7 @@
 The state of the recogniser is a fold over this log in the order of (time, number). So the log is
 all that must survive: an entry is on the disk before it is acknowledged, and whatever memory holds
 can be rebuilt. A snapshot is only a short cut, and stands in the same file, so that it is removed
-together with what it was made of.
+together with what it was made of. All that is said to SQLite is said here.
 """
 
 from __future__ import annotations
