@@ -337,7 +337,12 @@ def _studies(
     return (
         Study("activity", (part,), learners, seeds=lives),
         Study("activity", (whole,), (_ONLINE_LONG,)),
-        Study("activity", _SHORT, _FIRST_MINUTES, seeds=_SHORT_LIVES),
+        Study(
+            "activity",
+            _SHORT,
+            _FIRST_MINUTES,
+            seeds=_SHORT_LIVES if lives > 1 else _SHORT_LIVES // 2,
+        ),
         Study("activity", (part,), _NO_ANSWER, {"answered": 0.5}),
         Study("activity", (whole,), (_SPEED,), {"sizes": sizes, "threshold": 0.3}),
     )
