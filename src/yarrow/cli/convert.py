@@ -54,8 +54,7 @@ def command(
       yarrow convert a9a.svm.gz a9a.vw
     """
     from yarrow.cli.writers import Layout, compressing
-    from yarrow.io.formats import format_of_name
-    from yarrow.online.core_stream import errors_named
+    from yarrow.io.formats import errors_named, format_of_name
     from yarrow.online.ledger import Progress
 
     to = to or (None if target == "-" else format_of_name(target))
@@ -76,7 +75,7 @@ def command(
     if is_wide and (source == "-" or not os.path.isfile(source)):
         raise ParameterError(f"{to} takes two passes over the rows and needs a file to read.")
     progress, tagged = Progress(), list[str]()
-    with errors_named(source, stream_format.of(source)):
+    with errors_named(source, stream_format.of(source)):  # also those of what cannot be written
         for row in _rows(source, stream_format, Progress(), []) if is_wide else ():
             layout.see(row)
         with opened_for_writing(target) as file, compressing(file, target) as packed:
@@ -130,25 +129,16 @@ def _write_names(writer: Any, path: str) -> str:
 
 def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> Iterator[Any]:
     """The rows of a file in any format; `tagged` gets the tags (svmlight: qids) of the rows."""
-    from yarrow.io.formats import TEXT_FORMATS, TableReader, opened, text_reader
-    from yarrow.online.core_stream import with_name
+    from yarrow.io.formats import reading
 
-    format = stream_format.of(source)
     progress.source = source
-    with opened(source) as file:
-        reader: Any
-        if format in TEXT_FORMATS:
-            reader = text_reader(file, format, stream_format, labels_optional=True)
-            rows = _text_rows(reader, tagged)
-        else:
-            labels = bool(stream_format.table.get("label"))
-            reader = TableReader(source, file, format, stream_format, labels=labels)
-            rows = _table_rows(reader)
-        for row in rows:
+    labels = bool(stream_format.table.get("label"))
+    with reading(source, stream_format, labels=labels) as opened:
+        reader = opened.reader
+        for row in _text_rows(reader, tagged) if opened.is_text else _table_rows(reader):
             progress.rows += 1
             yield row
-        progress.skipped = reader.skipped
-        progress.complaints = [with_name(source, complaint) for complaint in reader.complaints]
+        progress.skipped, progress.complaints = reader.skipped, opened.complaints
 
 
 def _text_rows(reader: Any, tagged: list[str]) -> Iterator[Any]:

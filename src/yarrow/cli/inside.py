@@ -9,12 +9,11 @@ from typing import Any
 
 from yarrow.cli.options import parse_label, shortened_list
 from yarrow.errors import DataError, ParameterError
-from yarrow.io.formats import TABLE_FORMATS, StreamFormat, text_reader
+from yarrow.io.formats import TABLE_FORMATS, StreamFormat, errors_named, text_reader
 from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel
 from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.inspection import Explanation
-from yarrow.online.core_stream import errors_named
 from yarrow.online.prediction import stream_of
 from yarrow.saving.load import load
 
