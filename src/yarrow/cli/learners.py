@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yarrow.cli.known import learner_named, learners
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
 from yarrow.errors import ParameterError
+from yarrow.saving.registry import learner_named, learners, short_name
 
 if TYPE_CHECKING:
     from yarrow.linear_model.base import LinearModel
@@ -217,8 +217,6 @@ class LearnerCommand(Command):
                     "and feature maps of your own: use Python."
                 )
         elif cls is not None:
-            from yarrow.linear_model.naming import short_name
-
             with formatter.section(f"{cls.__name__} ({short_name(cls.__name__)})"):
                 formatter.write_text("\n\n".join(_paragraphs(cls)))
 
