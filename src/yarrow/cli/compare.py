@@ -20,7 +20,7 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import counted
+from yarrow.cli.progress import RaceDisplay, counted
 from yarrow.errors import ParameterError
 
 RACE = "Race"
@@ -88,19 +88,15 @@ def command(
       yarrow compare mail.svm.gz
       yarrow compare a9a --learners arow,pa,confidence --report a9a.html
     """
-    from yarrow.cli.race_display import RaceDisplay
-    from yarrow.cli.race_table import failure_lines, learner_table
+    from yarrow.cli.race_table import learner_table
     from yarrow.compare.compare import compare
 
     source = source_of(data, stream_format, regression, noise, seed)
-    for output in (report, json_file):
-        check_output(output, [path for path in data if path != "-"] if is_files(source) else [])
-    if grid != "default":
-        check_inputs([grid])
+    check_race(source, grid, report, json_file)
     with RaceDisplay(source, passes, quiet) as display:
         comparison = compare(
             source, learners, grid, passes=passes, folds=folds or 0, noise=noise, seed=seed,
-            threads=stream_format.threads or None, command=said(), on_progress=display.show,
+            threads=stream_format.threads or None, command=as_given(), on_progress=display.show,
             on_slow=None if quiet else report_slow,
         )  # fmt: skip
     if report is not None:
@@ -112,20 +108,9 @@ def command(
     write_json(json_file, comparison)
     if json_file == "-":
         return
-    click.echo(about(comparison))
-    click.echo()
-    for line in learner_table(comparison):
-        click.echo(line)
-    click.echo()
-    for line in failure_lines(comparison):
-        click.echo(line, err=True)
+    show_results(comparison, learner_table(comparison))
     show_recommendation(comparison)
     report_left_out(source)
-
-
-def is_files(source: Any) -> bool:
-    """Whether rows come from files, not from a set by name."""
-    return hasattr(source, "paths")
 
 
 def source_of(
@@ -152,7 +137,15 @@ def source_of(
     return Files(data, stream_format, regression=regression, noise=noise, seed=seed)
 
 
-def said() -> str:
+def check_race(source: Any, grid: str, *outputs: str | None) -> None:
+    """Complain about other files than the data before the race starts."""
+    for output in outputs:
+        check_output(output, getattr(source, "paths", ()))
+    if grid != "default":
+        check_inputs([grid])
+
+
+def as_given() -> str:
     """The command as it was given."""
     return shlex.join(["yarrow", *sys.argv[1:]])
 
@@ -173,16 +166,13 @@ def report_left_out(source: Any) -> None:
         click.echo(f"{counted(source.skipped, 'row')} skipped: {source.complaints[0]}", err=True)
 
 
-def about(comparison: Any) -> str:
-    """One line about the data and the race."""
-    data = comparison.data
-    n = sum(o.family != "baseline" for o in comparison.outcomes)
-    k = data["classes"] and len(data["classes"])
-    classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
-    return (
-        f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
-        f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s"
-    )
+def show_results(comparison: Any, table: str) -> None:
+    """What was compared, how each did, and what failed."""
+    from yarrow.cli.race_table import about, failures
+
+    click.echo(f"{about(comparison)}\n\n{table}\n")
+    for sentence in failures(comparison):
+        click.echo(sentence, err=True)
 
 
 def show_recommendation(comparison: Any) -> None:

@@ -77,20 +77,14 @@ def command(
 
 def _table(sets: dict[str, Any]) -> str:
     """A line a set."""
-    lines = [("name", "rows", "features", "classes", "order", "here")]
+    from yarrow.report.tables import Cell, Table
+
+    rows = []
     for source in sets.values():
-        rows, features, classes = source.size
         order = re.sub(r"( with seed|[,:;]).*", "", source.order)
-        sizes = f"{rows:,}", f"{features:,}", f"{classes or 'numbers'}"
-        lines.append((source.name, *sizes, order, _whether_here(source())))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place in (1, 2, 3) else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+        sizes = [Cell(f"{size:,}" if size else "numbers", size) for size in source.size]
+        rows.append([Cell(source.name), *sizes, Cell(order), Cell(_whether_here(source()))])
+    return Table(["name", "rows", "features", "classes", "order", "here"], rows).text()
 
 
 def _whether_here(source: Any) -> str:

@@ -1,4 +1,4 @@
-"""The table at the end of a comparison, in the width there is."""
+"""What a comparison prints: its data, a table in the width there is, and what failed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from yarrow.cli.progress import counted
 from yarrow.compare.curve import error_of
 from yarrow.compare.holdout import judged
 from yarrow.report import comparison_queries as queries
 from yarrow.report.numbers import duration
+from yarrow.report.tables import Cell, Table
 
 if TYPE_CHECKING:
     from yarrow.compare import Comparison, Outcome
@@ -20,23 +22,35 @@ def width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
 
 
-def learner_table(comparison: Comparison) -> list[str]:
+def about(comparison: Comparison) -> str:
+    """One line about the data and the race."""
+    data = comparison.data
+    n = sum(o.family != "baseline" for o in comparison.outcomes)
+    k = data["classes"] and len(data["classes"])
+    classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
+    return (
+        f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
+        f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s"
+    )
+
+
+def learner_table(comparison: Comparison) -> str:
     """A line for the chosen setting of each learner, the lowest error of the second half first."""
-    return _lines(comparison, queries.contenders(comparison), "learner")
+    return _table(comparison, queries.contenders(comparison), "learner")
 
 
-def setting_table(comparison: Comparison) -> list[str]:
+def setting_table(comparison: Comparison) -> str:
     """A line for each setting, the lowest error over all rows first."""
     came = [o for o in comparison.outcomes if o.wrong is not None and o.failure is None]
-    return _lines(comparison, sorted(came, key=lambda o: error_of(o.wrong)), "setting")
+    return _table(comparison, sorted(came, key=lambda o: error_of(o.wrong)), "setting")
 
 
-def failure_lines(comparison: Comparison) -> list[str]:
+def failures(comparison: Comparison) -> list[str]:
     """A sentence for each setting that failed."""
     return [f"{o.name} is out: {o.failure}" for o in comparison.outcomes if o.failure]
 
 
-def _lines(comparison: Comparison, outcomes: list[Outcome], first: str) -> list[str]:
+def _table(comparison: Comparison, outcomes: list[Outcome], first: str) -> str:
     regression = queries.is_regression(comparison)
     passes = max((len(o.pass_errors) for o in outcomes), default=1)
     word, unit = queries.error_word(regression), "" if regression else " %"
@@ -50,10 +64,8 @@ def _lines(comparison: Comparison, outcomes: list[Outcome], first: str) -> list[
         header.pop(place)
         for row in rows:
             row.pop(place)
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    spare = width() - 1 - sum(widths[1:]) - 2 * len(widths[1:])
-    widths[0] = max(12, min(widths[0], spare))
-    return [_line(cells, widths) for cells in [header, *rows]]
+    cells = [[Cell(name), *(Cell(text, 0) for text in figures)] for name, *figures in rows]
+    return Table(header, cells).text(width() - 1)
 
 
 def _figures(outcome: Outcome, seed: int, passes: int) -> list[str]:
@@ -83,10 +95,3 @@ def _named(outcome: Outcome) -> str:
     """`AROW r=0.1`: short, since the setting is what matters."""
     name = queries.short_name(outcome.learner)
     return name if queries.is_baseline(outcome) else f"{name} {queries.settings(outcome)}"
-
-
-def _line(cells: list[str], widths: list[int]) -> str:
-    first, *rest = cells
-    shown = first if len(first) <= widths[0] else first[: widths[0] - 1] + "…"
-    numbers = "".join(f"  {cell:>{w}}" for cell, w in zip(rest, widths[1:], strict=True))
-    return f"{shown:<{widths[0]}}{numbers}"

@@ -121,19 +121,18 @@ def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[st
             f"last label again {repeated}"
         )
     if len(summary["classes"]) <= _MOST_CLASSES:
-        lines += ["", *_class_table(summary["classes"])]
+        lines += ["", _class_table(summary["classes"])]
     return lines
 
 
-def _class_table(classes: list[dict[str, Any]]) -> list[str]:
-    width = max(5, *(len(str(c["class"])) for c in classes))
-    lines = [f"{'class':<{width}}  {'rows':>11}  {'recall':>8}  {'precision':>9}"]
+def _class_table(classes: list[dict[str, Any]]) -> str:
+    from yarrow.report.tables import Cell, Table
+
+    rows = []
     for c in classes:
-        precision = "-" if c["precision"] is None else percent(c["precision"])
-        lines.append(
-            f"{c['class']!s:<{width}}  {c['rows']:>11,}  {percent(c['recall']):>8}  {precision:>9}"
-        )
-    return lines
+        shares = [Cell("-" if c[x] is None else percent(c[x]), 0) for x in ("recall", "precision")]
+        rows.append([Cell(str(c["class"])), Cell(f"{c['rows']:,}", 0), *shares])
+    return Table(["class", "rows", "recall", "precision"], rows).text()
 
 
 def percent(share: float) -> str:

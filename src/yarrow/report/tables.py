@@ -55,10 +55,18 @@ class Table:
             lines.append([f"**{text}**" if i in self.strong and text else text for text in texts])
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
-    def text(self) -> str:
-        """For a terminal: columns in line, two spaces between them."""
-        lines = [self.header, *([_one_line(cell.text) for cell in row] for row in self.rows)]
+    def text(self, width: int | None = None) -> str:
+        """For a terminal: columns in line, two spaces between them.
+
+        Where that takes more than `width`, the texts of the first column are cut.
+        """
+        lines = [list(self.header), *([_one_line(cell.text) for cell in r] for r in self.rows)]
         widths = [max(_columns_of(line[i]) for line in lines) for i in self._columns()]
+        if width is not None:
+            widths[0] = max(12, min(widths[0], width - sum(widths[1:]) - 2 * len(widths[1:])))
+            for line in lines:
+                if len(line[0]) > widths[0]:
+                    line[0] = line[0][: widths[0] - 1] + "…"
         return "\n".join(
             "  ".join(self._padded(i, line[i], widths[i]) for i in self._columns()).rstrip()
             for line in lines
