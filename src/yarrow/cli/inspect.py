@@ -142,8 +142,10 @@ class _ModelFile:
     def top_features(self, n: int, label: Any) -> list[tuple[Any, float]]:
         """The features with the largest weights by size, without those that have none."""
         found = self.model.top_features(n, **self._of_class(label))
-        shown = (lambda name: name) if self.hashed else self._as_in_files
-        return [(shown(name), weight) for name, weight in found if weight]
+        pairs = [(name, weight) for name, weight in found if weight]
+        if self.hashed:
+            return pairs
+        return [(self._as_in_files(name), weight) for name, weight in pairs]
 
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
