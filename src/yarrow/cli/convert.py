@@ -53,7 +53,8 @@ def command(
       yarrow convert mail.tsv mail.svm.gz --label label --text text
       yarrow convert a9a.svm.gz a9a.vw
     """
-    from yarrow.cli.writers import Layout, compressing
+    from yarrow.cli.writers import Layout
+    from yarrow.io.compressed import compressing
     from yarrow.io.formats import errors_named, format_of_name
     from yarrow.online.ledger import Progress
 

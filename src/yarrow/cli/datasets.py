@@ -95,7 +95,8 @@ def _whether_here(source: Any) -> str:
 
 def _write(source: Any, path: str, to: str | None) -> str:
     """Write all rows, and return what there is to say about it."""
-    from yarrow.cli.writers import SvmlightWriter, VwWriter, compressing
+    from yarrow.cli.writers import SvmlightWriter, VwWriter
+    from yarrow.io.compressed import compressing
     from yarrow.io.formats import format_of_name
 
     to = to or (None if path == "-" else format_of_name(path)) or "svmlight"

@@ -88,6 +88,11 @@ def option(section: str, *names: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, cls=Option, section=section, **settings)
 
 
+def repeatable(section: str, name: str, metavar: str, help: str) -> Callable[[F], F]:
+    """An option that may be given several times."""
+    return option(section, name, multiple=True, metavar=metavar, help=f"{help} Repeatable.")
+
+
 _READING = [
     option(
         INPUT,
@@ -140,29 +145,13 @@ _READING = [
     ),
     option(TABLES, "--label", metavar="COLUMN", help="The column to predict."),
     option(TABLES, "--weight", metavar="COLUMN", help="How much each row counts."),
-    option(TABLES, "--text", multiple=True, metavar="COLUMN", help="Read as words. Repeatable."),
-    option(
-        TABLES,
-        "--category",
-        multiple=True,
-        metavar="COLUMN",
-        help="Values are names even if they look like numbers. Repeatable.",
+    repeatable(TABLES, "--text", "COLUMN", "Read as words."),
+    repeatable(TABLES, "--category", "COLUMN", "Values are names even if they look like numbers."),
+    repeatable(
+        TABLES, "--numeric", "COLUMN", "CSV: holds numbers, whatever the first rows look like."
     ),
-    option(
-        TABLES,
-        "--numeric",
-        multiple=True,
-        metavar="COLUMN",
-        help="CSV: holds numbers, whatever the first rows look like. Repeatable.",
-    ),
-    option(TABLES, "--drop", multiple=True, metavar="COLUMN", help="Leave out. Repeatable."),
-    option(
-        TABLES,
-        "--only",
-        multiple=True,
-        metavar="COLUMN",
-        help="Make features of these columns alone. Repeatable.",
-    ),
+    repeatable(TABLES, "--drop", "COLUMN", "Leave out."),
+    repeatable(TABLES, "--only", "COLUMN", "Make features of these columns alone."),
     option(
         TABLES,
         "--delimiter",
@@ -170,13 +159,7 @@ _READING = [
         show_default="a comma; a tab in tsv",
         help="CSV: what separates cells, or 'tab'.",
     ),
-    option(
-        TABLES,
-        "--missing",
-        multiple=True,
-        metavar="MARK",
-        help="CSV: a cell that means no value, such as NA. Repeatable.",
-    ),
+    repeatable(TABLES, "--missing", "MARK", "CSV: a cell that means no value, such as NA."),
     option(
         TABLES,
         "--no-quotes",
