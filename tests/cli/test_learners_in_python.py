@@ -129,7 +129,7 @@ def test_scores_and_probabilities_where_there_are_any(run: Run, svm: Path, tmp_p
         (("--learner", "hedge", "--experts", "arow,pa-regressor"), "is not for classes"),
         (("--learner", "hedge", "--r", "1"), "HedgeClassifier has no option --r; it has --experts"),
         (("--learner", "kernelpa", "--kernel", "rbg"), "The 'kernel' parameter must be one of"),
-        (("--learner", "hedge", "--export", "e.json"), "cannot be exported: use --model"),
+        (("--learner", "hedge", "--export", "e.json"), "has no weights to export: use --model"),
     ],
 )
 def test_what_cannot_be_gets_a_sentence(run: Run, svm: Path, args: Any, sentence: str) -> None:

@@ -23,45 +23,45 @@ from yarrow.cli.options import (
 from yarrow.cli.progress import RaceDisplay, counted
 from yarrow.errors import ParameterError
 
-RACE = "Race"
+RACE = "Comparison"
 
 GRID = option(
     RACE, "--grid", default="default", metavar="default|FILE", show_default=True,
-    help="Settings to try: a few of each learner, or a JSON or TOML file such as "
+    help="Hyper-parameters to try: a small grid for each learner, or a JSON or TOML file such as "
     '{"arow": {"r": [0.1, 1, 10]}}.',
 )  # fmt: skip
 PASSES = option(
     RACE, "--passes", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-    help="Passes over the data; errors of later passes are shown apart.",
+    help="Number of epochs (passes over the data); the errors of later ones are shown separately.",
 )  # fmt: skip
 REGRESSION = option(
     RACE, "--regression/--classes", "regression", default=None,
-    help="Labels are values, or classes; by default values if those of the first rows have "
-    "fractions.",
+    help="Treat labels as numbers or as classes; by default as numbers if those of the first rows "
+    "have fractions.",
 )  # fmt: skip
 SEED = option(RACE, "--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              metavar="S", help="Of the noise, the folds and the bootstrap.")  # fmt: skip
+              metavar="S", help="Random seed of noise, folds and bootstrap.")  # fmt: skip
 JSON = option(OUTPUT, "--json", "json_file", type=FILE, metavar="FILE",
-              help="Also write all of it as JSON; '-': to standard output alone.")  # fmt: skip
-QUIET = option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
+              help="Also write the results as JSON; '-' prints nothing but them.")  # fmt: skip
+QUIET = option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
 
 
 @click.command(
-    cls=Command, name="compare", short_help="Try many learners and settings; recommend one."
+    cls=Command, name="compare", short_help="Compare learners and hyper-parameters; recommend one."
 )
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @option(RACE, "--learners", default="all", metavar="all|FAMILY|NAMES", show_default=True,
-        help="Names or families with commas between. 'all' leaves out those whose rows cost "
-        "more and more.")  # fmt: skip
+        help="Comma-separated names or families; 'all' leaves out learners whose cost per row "
+        "grows with the stream.")  # fmt: skip
 @GRID
 @PASSES
 @option(RACE, "--noise", type=click.FloatRange(0, 1), default=0.0, metavar="P",
-        help="Replace this share of the labels; mistakes count against the old ones.")  # fmt: skip
+        help="Replace this share of the labels; errors count against the true ones.")  # fmt: skip
 @option(RACE, "--folds", type=click.IntRange(min=2), metavar="K",
         help="Also cross-validate the chosen settings; ranks are over the folds.")  # fmt: skip
 @REGRESSION
 @SEED
-@option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a page of HTML.")
+@option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a report as an HTML page.")
 @JSON
 @QUIET
 @reading_options
@@ -79,11 +79,11 @@ def command(
     json_file: str | None,
     quiet: bool,
 ) -> None:
-    """Let learners with many settings race over DATA, and recommend one with its evidence.
+    """Compare learners and hyper-parameters on DATA by progressive validation; recommend one.
 
-    DATA are files, or the name of a set (see yarrow datasets). They are read once, and every
-    setting predicts each row before it learns it, on all cores. A setting of each learner is
-    chosen on the first half of the rows; the second half says how good it is and how sure that is.
+    DATA are files, or the name of a data set (see yarrow datasets). They are read once, and every
+    setting predicts each row before it learns it, on all cores. The setting of each learner is
+    chosen on the first half of the rows; the second half estimates its error, with an interval.
 
       yarrow compare mail.svm.gz
       yarrow compare a9a --learners arow,pa,confidence --report a9a.html
@@ -131,7 +131,7 @@ def source_of(
     for path in data:
         if path != "-" and not os.path.exists(path):
             raise ParameterError(
-                f"{path}: there is no such file, and no set of that name; see yarrow datasets."
+                f"{path}: there is no such file, and no data set of that name; see yarrow datasets."
             )
     check_inputs(data)
     return Files(data, stream_format, regression=regression, noise=noise, seed=seed)
@@ -154,8 +154,8 @@ def report_slow(names: list[str]) -> None:
     """Say which learners are left out."""
     verb = "are" if len(names) > 1 else "is"
     click.echo(
-        f"{', '.join(names)} {verb} left out: their rows cost more and more; name them with "
-        "--learners to include them.",
+        f"{', '.join(names)} {verb} left out: their cost per row grows with the stream; name them "
+        "with --learners to include them.",
         err=True,
     )
 

@@ -31,11 +31,11 @@ from yarrow.errors import ParameterError
 )
 @click.argument("source", metavar="IN", type=DATA)
 @click.argument("target", metavar="OUT", type=DATA)
-@option(OUTPUT, "--to", type=FORMAT, help="By default OUT's name tells.")
+@option(OUTPUT, "--to", type=FORMAT, help="Default: by the suffix of OUT.")
 @option(OUTPUT, "--names", type=FILE, metavar="FILE", show_default="OUT.names",
-        help="svmlight from named features: the name of index k stands in line k. A FILE that "
-        "is there is gone on with, so that several files share their numbers.")  # fmt: skip
-@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+        help="svmlight from named features: line k has the name of index k. An existing FILE is "
+        "extended, so that several files share their indices.")  # fmt: skip
+@option(OUTPUT, "--quiet", is_flag=True, help="Print only errors and warnings.")
 @reading_options
 def command(
     source: str, target: str, stream_format: Any, to: str | None, names: str | None, quiet: bool
@@ -43,12 +43,12 @@ def command(
     """Convert IN to OUT ('-' is standard input or output).
 
     OUT is compressed if it ends in .gz, .zst, .xz or .bz2. --format is that of IN, where its
-    name does not tell it.
+    suffix does not tell it.
 
-    Features keep their names. svmlight has numbers instead, which are given out from 1 and
-    listed in a file of names; conversely a number becomes a name of digits. CSV and Parquet get a
-    column a feature, which takes two passes over IN; for many features use jsonl. Other programs
-    read VW text and svmlight only if labels are numbers.
+    Features keep their names. svmlight has indices instead, which are assigned from 1 and
+    listed in a file of names; conversely an index becomes a name of digits. CSV and Parquet have a
+    column for each feature, which takes two passes over IN; for many features use jsonl. Other
+    programs read VW text and svmlight only if labels are numbers.
 
       yarrow convert mail.tsv mail.svm.gz --label label --text text
       yarrow convert a9a.svm.gz a9a.vw
@@ -60,10 +60,12 @@ def command(
 
     to = to or (None if target == "-" else format_of_name(target))
     if to is None:
-        raise click.UsageError("Say by --to in which format OUT is written")
+        raise click.UsageError("Missing option: --to says in which format OUT is written")
     if to == "svmlight" and stream_format.of(source) != "svmlight":
         if names is None and target == "-":
-            raise click.UsageError("Say by --names where the names of the features go")
+            raise click.UsageError(
+                "Missing option: --names says where to write the names of the features"
+            )
     else:
         names = None
     check_inputs([source])
@@ -90,7 +92,8 @@ def command(
         click.echo(f"{counted(progress.rows, 'row')} written to {target}{list_of_names}", err=True)
         if writer.replaced:
             click.echo(
-                f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', now '_'", err=True
+                f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', replaced by '_'",
+                err=True,
             )
         if tagged:
             what = "qid" if stream_format.of(source) == "svmlight" else "tag"

@@ -22,23 +22,23 @@ WHAT = "What to show"
 
 
 @click.command(
-    cls=Command, name="inspect", short_help="Settings, sizes, top features; explain a row."
+    cls=Command, name="inspect", short_help="Hyper-parameters, sizes, top features; explain a row."
 )
 @click.argument("model", type=FILE)
 @option(WHAT, "--top", type=click.IntRange(min=0), metavar="N", show_default="20, or 5 a class",
-        help="How many features with the largest weights.")  # fmt: skip
+        help="Number of features with the largest weights.")  # fmt: skip
 @option(WHAT, "--label", metavar="CLASS", help="The weights, or the score, of this class.")
 @option(WHAT, "--explain", metavar="ROW",
-        help="What each feature of a row adds to its score. The row is written as in training, "
+        help="Contribution of each feature of a row to its score. Written as in training, "
         "like '12:1 47:0.5' or '|text cheap pills', or as a JSON object.")  # fmt: skip
-@option(WHAT, "--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@option(WHAT, "--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     model: str, top: int | None, label: str | None, explain: str | None, as_json: bool
 ) -> None:
-    """Look inside a saved or an exported MODEL.
+    """Show the hyper-parameters, sizes and largest weights of a saved or an exported MODEL.
 
-    A weight above zero speaks for the class, one below against it. Features of svmlight files
-    are numbered as in the files.
+    A positive weight speaks for the class, a negative one against it. Features of svmlight
+    files are numbered as in the files.
 
       yarrow inspect sms.yarrow --top 10
       yarrow inspect sms.yarrow --explain '{"text": "free entry, call now"}'
@@ -89,7 +89,7 @@ class _ModelFile:
         if not isinstance(self.model, LinearModel | ExportedModel):
             raise ParameterError(
                 f"{path}: holds a {type(self.model).__name__}, which has no weights of its own to "
-                "show: look at it in Python, by yarrow.load."
+                "show: use yarrow.load in Python."
             )
         self.exported = isinstance(self.model, ExportedModel)
         self.stream = stream_of(self.model)
@@ -179,11 +179,11 @@ class _ModelFile:
         reader = text_reader(_Text(text), format, self.stream_format, labels_optional=True)
         block = reader.next_arrays()
         if block is None:
-            raise DataError("there is nothing in it")
+            raise DataError("it is empty")
         names = block["names"] if "names" in block else block["indices"].tolist()
         by_name = self.format in TABLE_FORMATS and not self.hashed
         if by_name and not set(names) & set(self.model.feature_names_):
-            raise DataError("no feature of it is known; write columns as a JSON object")
+            raise DataError("none of its features is known; write columns as a JSON object")
         return dict(zip(names, block["values"].tolist(), strict=True))
 
     def _has_numbers(self) -> bool:

@@ -103,9 +103,7 @@ def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[st
         r2 = "" if summary["r2"] is None else f", R² {summary['r2']:.4f}"
         lines = [f"RMSE {summary['rmse']:.6g}, MAE {summary['mae']:.6g}{r2}"]
         if baselines:
-            lines.append(
-                f"RMSE without a model: the mean in hindsight {summary['rmse_of_mean']:.6g}"
-            )
+            lines.append(f"baseline: RMSE of the mean in hindsight {summary['rmse_of_mean']:.6g}")
         return lines
     lines = [
         f"error {percent(summary['error'])}, accuracy {percent(summary['accuracy'])}, "
@@ -117,8 +115,8 @@ def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[st
             for name in ("most_frequent_class", "last_label_repeated")
         )
         lines.append(
-            f"without a model: most frequent class in hindsight {frequent} error, "
-            f"last label again {repeated}"
+            f"baselines: error of the most frequent class in hindsight {frequent}, "
+            f"of repeating the last label {repeated}"
         )
     if len(summary["classes"]) <= _MOST_CLASSES:
         lines += ["", _class_table(summary["classes"])]

@@ -26,7 +26,7 @@ from yarrow.cli.options import DATA, FILE, OUTPUT, Command, option, reading_opti
 from yarrow.cli.progress import RaceDisplay
 
 
-@click.command(cls=Command, name="tune", short_help="Try one learner's settings; keep the best.")
+@click.command(cls=Command, name="tune", short_help="Tune the hyper-parameters of one learner.")
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @option(RACE, "--learner", default="arow", metavar="NAME", show_default=True,
         help="The learner to tune.")  # fmt: skip
@@ -35,7 +35,7 @@ from yarrow.cli.progress import RaceDisplay
 @REGRESSION
 @SEED
 @option(OUTPUT, "--model", type=FILE, metavar="FILE",
-        help="Learn all rows with the best setting, and save that.")  # fmt: skip
+        help="Train the best setting on all rows, and save the model.")  # fmt: skip
 @JSON
 @QUIET
 @reading_options
@@ -51,10 +51,10 @@ def command(
     json_file: str | None,
     quiet: bool,
 ) -> None:
-    """Let the settings of one learner race over DATA, and keep a model with the best.
+    """Tune the hyper-parameters of one learner on DATA, and save a model with the best ones.
 
-    The best setting has the lowest error over all rows, each predicted before it was learned. It
-    then learns DATA anew, as yarrow train does.
+    The best setting has the lowest error over all rows by progressive validation. It is then
+    trained on DATA anew, as yarrow train does.
 
       yarrow tune mail.svm.gz --learner scw --model mail.yarrow
       yarrow tune a9a --learner pa --grid grid.json

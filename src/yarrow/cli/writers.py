@@ -40,7 +40,7 @@ class Layout:
             self.columns.setdefault(self.column(name), len(self.columns))
         if len(self.columns) > MOST_COLUMNS:
             raise ParameterError(
-                f"A table with more than {MOST_COLUMNS:,} columns is of no use: convert to jsonl."
+                f"A table can have at most {MOST_COLUMNS:,} columns: convert to jsonl."
             )
         self.has_labels |= row.label is not None
         self.has_weights |= row.weight != 1
