@@ -225,8 +225,8 @@ def test_the_page_and_the_terminal_agree(run: Run, svm: Path, tmp_path: Path) ->
     assert len(table) == len(shown) == 6
     for line, (_, learner, setting, _, error, half, *_) in zip(table, shown, strict=True):
         assert line.startswith(f"{learner.text} {setting.text}".rstrip() + "  ")
-        assert f"  {error.text.removesuffix(' %')}  " in line
-        assert half.text.replace(" %", "").replace(" to ", "-") in line
+        assert f"  {error.text}  " in line
+        assert half.text in line
 
 
 def test_broken_rows_stop_or_are_counted(run: Run, svm: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 import textwrap
 from typing import Any
@@ -88,8 +89,8 @@ def command(
       yarrow compare mail.svm.gz
       yarrow compare a9a --learners arow,pa,confidence --report a9a.html
     """
-    from yarrow.cli.race_table import learner_table
     from yarrow.compare.compare import compare
+    from yarrow.report import tables
 
     source = source_of(data, stream_format, regression, noise, seed)
     check_race(source, grid, report, json_file)
@@ -108,7 +109,7 @@ def command(
     write_json(json_file, comparison)
     if json_file == "-":
         return
-    show_results(comparison, learner_table(comparison))
+    show_results(comparison, tables.learners(comparison).short())
     show_recommendation(comparison)
     report_left_out(source)
 
@@ -166,21 +167,31 @@ def report_left_out(source: Any) -> None:
         click.echo(f"{counted(source.skipped, 'row')} skipped: {source.complaints[0]}", err=True)
 
 
-def show_results(comparison: Any, table: str) -> None:
-    """What was compared, how each did, and what failed."""
-    from yarrow.cli.race_table import about, failures
+def width() -> int:
+    """Of the terminal; 100 in a pipe."""
+    return (shutil.get_terminal_size().columns if sys.stdout.isatty() else 100) - 1
 
-    click.echo(f"{about(comparison)}\n\n{table}\n")
-    for sentence in failures(comparison):
-        click.echo(sentence, err=True)
+
+def show_results(comparison: Any, table: Any) -> None:
+    """What was compared, how each did, and what failed."""
+    data = comparison.data
+    n = sum(o.family != "baseline" for o in comparison.outcomes)
+    k = data["classes"] and len(data["classes"])
+    classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
+    click.echo(
+        f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
+        f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s\n\n"
+        f"{table.text(width())}\n"
+    )
+    for outcome in comparison.outcomes:
+        if outcome.failure:
+            click.echo(f"{outcome.name} is out: {outcome.failure}", err=True)
 
 
 def show_recommendation(comparison: Any) -> None:
     """The sentence, and what it rests on."""
-    from yarrow.cli.race_table import width
-
     found = comparison.recommendation
-    wrap = textwrap.TextWrapper(min(width(), 100) - 1, subsequent_indent="  ")
+    wrap = textwrap.TextWrapper(min(width(), 99), subsequent_indent="  ")
     click.echo(wrap.fill(found["sentence"]))
     for sentence in found["evidence"]:
         click.echo(wrap.fill(f"- {sentence}"))

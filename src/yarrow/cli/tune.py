@@ -20,6 +20,7 @@ from yarrow.cli.compare import (
     report_left_out,
     show_results,
     source_of,
+    width,
     write_json,
 )
 from yarrow.cli.options import DATA, FILE, OUTPUT, Command, option, reading_options
@@ -59,8 +60,8 @@ def command(
       yarrow tune mail.svm.gz --learner scw --model mail.yarrow
       yarrow tune a9a --learner pa --grid grid.json
     """
-    from yarrow.cli.race_table import setting_table, width
     from yarrow.compare.tune import tune
+    from yarrow.report import tables
 
     if regression is None and "regressor" in learner.lower():
         regression = True
@@ -76,10 +77,10 @@ def command(
     write_json(json_file, found.comparison, best=found.best.name)
     if json_file == "-":
         return
-    show_results(found.comparison, setting_table(found.comparison))
+    show_results(found.comparison, tables.all_settings(found.comparison).short())
     kept = f", learned anew and saved to {model}" if model is not None else ""
     others = f"{found.equals} other{'s' if found.equals > 1 else ''}"
     equals = f" (no better than {others})" if found.equals else ""
     click.echo(f"Best: {found.best.name}{equals}{kept}.")
-    click.echo(textwrap.fill(" ".join(found.evidence), min(width(), 100) - 1))
+    click.echo(textwrap.fill(" ".join(found.evidence), min(width(), 99)))
     report_left_out(source)
