@@ -11,7 +11,7 @@ from cli.support import CSV, Run, rows_of_text
 from online.test_late_labels import by_blocks, row_by_row, svm_rows
 
 import yarrow
-from yarrow.linear_model.base import LinearModel
+from yarrow.base.linear import LinearModel
 from yarrow.online import files
 from yarrow.saving.registry import learners, short_name
 

@@ -16,7 +16,7 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.inspection import Explanation
+    from yarrow.base.explanation import Explanation
 
 WHAT = "What to show"
 
@@ -79,9 +79,9 @@ class _ModelFile:
     """
 
     def __init__(self, path: str) -> None:
+        from yarrow.base.linear import LinearModel
         from yarrow.io.formats import StreamFormat
         from yarrow.linear_model import ExportedModel
-        from yarrow.linear_model.base import LinearModel
         from yarrow.online.prediction import stream_of
         from yarrow.saving.load import load
 
@@ -258,7 +258,7 @@ def _weights_text(pairs: list[tuple[Any, float]]) -> str:
 
 
 def _explanation_text(explanation: Explanation) -> str:
-    from yarrow.linear_model.inspection import NO_SUM
+    from yarrow.base.explanation import NO_SUM
 
     whose = "" if explanation.label is None else f" for {explanation.label}"
     lines = [f"score {explanation.score:+.4f}{whose}"]

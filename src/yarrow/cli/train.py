@@ -110,7 +110,7 @@ def report_unseen(named: Mapping[str, Iterable[Any]], seen: Iterable[Any]) -> No
     for flag, names in named.items():
         unseen = [name for name in names if name not in known]
         if unseen:
-            from yarrow.linear_model.classifier import shown_names
+            from yarrow.base.classifier import shown_names
 
             problem = f"{shown_names(unseen)} did not occur; the classes are {shown_names(known)}."
             click.echo(f"{flag}: {problem}", err=True)

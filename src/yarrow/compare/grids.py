@@ -17,7 +17,7 @@ from yarrow.parameters import parameters
 from yarrow.saving.registry import kind_of, means, offered, short_name
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.base.linear import LinearModel
 
 #: a few values of what matters most, tenfold steps where a scale is unknown; at most eight settings
 GRIDS: dict[str, dict[str, list[Any]]] = {

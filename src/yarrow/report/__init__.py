@@ -6,15 +6,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from yarrow.moved import keep_old_names
-
 if TYPE_CHECKING:
     from yarrow.report import figures, tables
     from yarrow.report.comparison_page import page
 
 __all__ = ["figures", "page", "tables"]
-
-keep_old_names()
 
 
 def __getattr__(name: str) -> Any:
