@@ -68,6 +68,7 @@ MOVED = {
     "yarrow.linear_model.persistence": "yarrow.saving.core_state",
     "yarrow.linear_model.progressive": "yarrow.online.core_progressive",
     "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
+    "yarrow.datasets.gaussian": "yarrow.datasets.synthetic",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",
