@@ -218,12 +218,12 @@ class Model {
 
   /// Makes room for the vocabulary, and for features numbered 0..n-1 if that is their name.
   void grow(std::size_t n) {
-    if (hash_mask) return learner->grow_features(static_cast<std::size_t>(hash_mask) + 1);
+    if (hash_mask) return state().grow_features(static_cast<std::size_t>(hash_mask) + 1);
     const Index before = vocabulary.size();
     if (vocabulary.identity() && n > static_cast<std::size_t>(before))
       vocabulary.extend(static_cast<Index>(n));
     try {
-      learner->grow_features(vocabulary.size());
+      state().grow_features(vocabulary.size());
     } catch (...) {  // there may not be room for that many
       vocabulary.truncate(before);
       throw;

@@ -98,6 +98,11 @@ struct Outputs {
     return strategy == Strategy::one_versus_rest && column == 0 && classes > 1;
   }
 
+  /// The best of the first so many classes, but not `except`; -1: there is none.
+  int best_class(const std::vector<double>& scores, int except, int among) const {
+    return best_of(except, among, [&](int k) { return scores[of_class(k)]; });
+  }
+
   /// The class that the columns' scores speak for, of the first so many; -1: there is none.
   int predicted(const std::vector<double>& scores, int among) const {
     if (among <= 1) return among - 1;
@@ -127,11 +132,6 @@ struct Outputs {
       for (int c = 0; c < classes; ++c) ordered[c] = values[of_class(c)];
       values = std::move(ordered);
     }
-  }
-
- private:
-  int best_class(const std::vector<double>& scores, int except, int among) const {
-    return best_of(except, among, [&](int k) { return scores[of_class(k)]; });
   }
 };
 

@@ -29,26 +29,25 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
              recipe) {
     if (recipe.strategy == Strategy::many && !recipe.slack)
       throw Error("this rule meets one rival at a time");
-    loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
-    if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
-      Loop::start(state, recipe.loop_parameters);
+    loop_.start(recipe.intercept, recipe.average);
+    if constexpr (requires { loop_.set(recipe.loop_parameters); })
+      loop_.set(recipe.loop_parameters);
+    if constexpr (requires { Loop::extend(state, recipe.loop_parameters); })
+      Loop::extend(state, recipe.loop_parameters);
   }
 
   void after_forgetting() override {
     if constexpr (requires { loop_.after_forgetting(state); }) loop_.after_forgetting(state);
   }
 
-  void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
   void rebuild() override {
     if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
   }
-  bool is_bounded() const override {
-    if constexpr (requires { loop_.is_bounded(state); })
-      return loop_.is_bounded(state);
-    else
-      return state.weight_bound.covers(state.largest(0));
+  void check() const override {
+    if constexpr (requires { loop_.check(state); }) loop_.check(state);
   }
+  bool is_bounded() const override { return loop_.is_bounded(state); }
   Parts explain(const Row<W>& row, int column) const override {
     if (is_no_sum()) return lost_without_each(row, column);
     if constexpr (requires { loop_.explain(state, row, column); })
@@ -63,23 +62,19 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     if constexpr (Loop::calibrated)
       return loop_.variance(state, slot, column);
     else
-      throw Error("this learner keeps no variances");
+      return Base::variance(slot, column);
   }
   void covariance(int column, double* out) const override {
     if constexpr (requires { loop_.covariance(state, column, out); })
       loop_.covariance(state, column, out);
     else
-      throw Error("this learner keeps no covariance between weights");
+      Base::covariance(column, out);
   }
   std::vector<W> weights() const override {
-    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
-    std::vector<W> all(slots * columns);
-    if constexpr (requires { loop_.all_weights(state, all.data()); })
-      loop_.all_weights(state, all.data());
+    if constexpr (requires { loop_.all_weights(state); })
+      return loop_.all_weights(state);
     else
-      for (std::size_t i = 0; i < all.size(); ++i)
-        all[i] = static_cast<W>(loop_.weight(state, i / columns, static_cast<int>(i % columns)));
-    return all;
+      return Base::weights();
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -100,12 +95,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   }
 
   void predict(const Row<W>& row, Scores& out) const override {
-    loop_.predict(state, row, out);
+    predict_columns(row, out);
     if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
-    if (this->outputs().is_real()) return;
-    if (state.classes == 0) return out.resize(0);
-    this->outputs().to_classes(out.score, -1);
-    this->outputs().to_classes(out.variance, 1);
+    if (!this->outputs().is_real()) this->to_classes(out);
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
@@ -137,7 +129,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   Parts lost_without_each(const Row<W>& row, int column) const {
     Scores found;
     const auto score = [&](const Row<W>& some) {
-      loop_.predict(state, some, found);
+      predict_columns(some, found);
       if (recipe_.strategy != Strategy::examples) return found.score[column];
       note_distance(some, found);
       return std::sqrt(found.variance[0]);
@@ -152,6 +144,14 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       parts.values.push_back(score(row) - score({index.data(), value.data(), index.size()}));
     }
     return parts;
+  }
+
+  /// By the weights that learning goes on from, unless the loop predicts with others.
+  void predict_columns(const Row<W>& row, Scores& out) const {
+    if constexpr (requires { loop_.predict(state, row, out); })
+      loop_.predict(state, row, out);
+    else
+      loop_.score(state, row, out);
   }
 
   /// Scores and measures a row of one column: in a single walk where the loop has one for that.
@@ -224,14 +224,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   [[gnu::noinline]] void learn_class(const Row<W>& row, int c, double weight) {
     moves_.clear();
     top_margin_ = -1;
-    const bool is_new = c == state.classes;
-    try {
-      if (is_new) add_class(state, recipe_.strategy);
-      learn_known_class(row, c, weight, is_new);
-    } catch (...) {
-      if (is_new) remove_class(state, recipe_.strategy);
-      throw;
-    }
+    this->learn_as(c, [&](bool is_new) { learn_known_class(row, c, weight, is_new); });
   }
 
   void learn_known_class(const Row<W>& row, int c, double weight, bool is_new) {

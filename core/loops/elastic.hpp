@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "loops/plain_weights.hpp"
+#include "loops/loop.hpp"
 #include "loops/proximal.hpp"
 #include "loops/root.hpp"
 
@@ -70,19 +70,17 @@ class ElasticStep {
 /// that sum which the feature has paid. Before D grows too large, the column is divided by a power
 /// of two, which rounds nothing. The intercept is one more feature.
 template <class W>
-class ElasticLoop {
- public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = false;
+class ElasticLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
+ public:
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {{0, true}, {0, false}};
   }
 
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+  void set(const std::vector<double>& loop_parameters) {
     alpha_ = loop_parameters.at(0);
     l1_ = loop_parameters.at(1);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -106,16 +104,7 @@ class ElasticLoop {
     });
   }
 
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
   /// A step is the margin asked for, and 1/(2C).
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], step[1], v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
-
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     Bound weights = state.weight_bound;  // kept only if every move is admitted
     for (Move& m : moves) {              // all steps are found before the first is made
@@ -130,19 +119,10 @@ class ElasticLoop {
     }
   }
 
-  void finish_row(State<W>&) const {}
-
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
-    return settled(cell, state.blocks.capacity(), owed(state, column)) /
+    return settled(state.blocks.cell(slot, column), state.blocks.capacity(), owed(state, column)) /
            state.columns[column].scale;
   }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-  }
-
-  double intercept() const { return intercept_; }
 
  private:
   /// All that has been asked of this column's weights. A fresh column has weights of 0 only.
@@ -199,7 +179,7 @@ class ElasticLoop {
     state.columns[column].scale_sum *= factor;
   }
 
-  double alpha_ = 0, l1_ = 0, intercept_ = 1;
+  double alpha_ = 0, l1_ = 0;
   ElasticStep step_;
 };
 

@@ -20,7 +20,7 @@ namespace yarrow {
 template <class W>
 class FactoredLoop : public DenseStepLoop<W> {
   using Base = DenseStepLoop<W>;
-  using Base::intercept_, Base::average_, Base::for_values, Base::mean_margin;
+  using Base::intercept_, Base::average_, Base::for_values;
 
  public:
   static std::vector<Plane> planes(bool average, double initial_variance,
@@ -32,14 +32,8 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
 
   /// `loop_parameters`: the rank.
-  void set(const std::vector<double>& loop_parameters, double intercept, bool average) {
-    Base::set(loop_parameters, intercept, average);
+  void set(const std::vector<double>& loop_parameters) {
     rank_ = static_cast<std::size_t>(loop_parameters.at(0));
-  }
-
-  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k) out.score[k] = mean_margin(state, row, k);
   }
 
   void measure(const State<W>& state, const Row<W>& row, std::span<const int> listed, Scores& out) {
@@ -49,23 +43,14 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     products_.resize(state.blocks.columns());
-    for (const Move& m : moves) {
-      multiply(state, row, m.column);
-      Base::admit(state, m, products_[m.column], weights, sums);
-    }
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
-    state.sum_bound = sums;
-    for (const Move& m : moves) {
-      Base::move_means(state, m, products_[m.column]);
-      if (m.other > 0) append(state, row, m, scores.variance[m.column]);
-    }
+    for (const Move& m : moves) multiply(state, row, m.column);
+    Base::move_along(state, moves, products_,
+                     [&](const Move& m) { append(state, row, m, scores.variance[m.column]); });
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
+    Base::score(state, row, out);
     std::vector<double> whitened;
     for (int k = 0; k < state.blocks.columns(); ++k)
       out.variance[k] = variance_of(state, row, k, whitened);
@@ -104,7 +89,7 @@ class FactoredLoop : public DenseStepLoop<W> {
 
  private:
   const W* cells(const State<W>& state, std::size_t slot, int k) const {
-    return state.blocks.data() + slot * state.blocks.stride() + k;
+    return state.blocks.cell(slot, k);
   }
   double diagonal(const State<W>& state, std::size_t slot, int k) const {
     return cells(state, slot, k)[state.blocks.capacity()];
@@ -179,7 +164,7 @@ class FactoredLoop : public DenseStepLoop<W> {
     std::vector<double> cross(f, 0);
     double own = 1;
     for_values(row, [&](std::size_t slot, double x) {
-      W* factor = state.blocks.data() + slot * state.blocks.stride() + k + offset;
+      W* factor = state.blocks.cell(slot, k) + offset;
       factor[f * capacity] = static_cast<W>(root * x);
       const double u = factor[f * capacity], du = diagonal(state, slot, k) * u;
       own += u * du;
@@ -200,7 +185,7 @@ class FactoredLoop : public DenseStepLoop<W> {
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
       read_factors(state, slot, k, before);
       if (std::all_of(before.begin(), before.end(), [](double u) { return u == 0; })) continue;
-      W* cell = state.blocks.data() + slot * state.blocks.stride() + k;
+      W* cell = state.blocks.cell(slot, k);
       double rest = 0;  // of the precision
       for (std::size_t a = 0; a < f; ++a) {
         const double u =

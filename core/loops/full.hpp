@@ -39,28 +39,20 @@ struct RowInside {
 template <class W, class Prediction>
 class FullLoop : public DenseStepLoop<W> {
   using Base = DenseStepLoop<W>;
-  using Base::intercept_, Base::for_values, Base::mean_margin;
+  using Base::intercept_, Base::for_values;
 
  public:
   /// `loop_parameters`: the bytes that all matrices together may take.
-  static void start(State<W>& state, const std::vector<double>& loop_parameters) {
+  static void extend(State<W>& state, const std::vector<double>& loop_parameters) {
     state.covariances.start(state.blocks.columns(), state.blocks.planes()[1].initial,
                             loop_parameters.at(0));
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double v = Prediction::needs_variance ? variance_of(state, row, k) : 0;
-      out.score[k] = Prediction::margin(mean_margin(state, row, k), v);
-    }
-  }
-
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) {
-    const int only = 0;
-    out.resize(1);
-    score(state, row, out);
-    measure(state, row, {&only, 1}, out);
+    Base::score(state, row, out);
+    if constexpr (Prediction::needs_variance)
+      for (int k = 0; k < state.blocks.columns(); ++k)
+        out.score[k] = Prediction::margin(out.score[k], variance_of(state, row, k));
   }
 
   /// What an update needs beyond the scores, for the columns listed. Long rows multiply with the
@@ -82,19 +74,11 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     for (Move& m : moves) {
       Prediction::prepare(m, scores.score[m.column], scores.variance[m.column]);
       if (products_[m.column].empty()) multiply(state, row, m.column, products_[m.column]);
-      Base::admit(state, m, products_[m.column], weights, sums);
     }
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
-    state.sum_bound = sums;
-    for (const Move& m : moves) {
-      Base::move_means(state, m, products_[m.column]);
-      if (m.other > 0) shrink(state, m);
-    }
+    Base::move_along(state, moves, products_, [&](const Move& m) { shrink(state, m); });
   }
 
   double variance(const State<W>& state, std::size_t slot, int column) const {
@@ -116,10 +100,10 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
+    Base::score(state, row, out);
     for (int k = 0; k < state.blocks.columns(); ++k) {
       out.variance[k] = variance_of(state, row, k);
-      out.score[k] = Prediction::margin(mean_margin(state, row, k), out.variance[k]);
+      out.score[k] = Prediction::margin(out.score[k], out.variance[k]);
     }
     Base::use_average(state, row, out);
   }

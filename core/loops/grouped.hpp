@@ -129,19 +129,11 @@ class TaskGroups {
 
 /// The loop: gradients are summed up, and weights made of the sums where they are needed.
 template <class W, template <class> class Grouping>
-class GroupedLoop {
+class GroupedLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
+
  public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = false;
-
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}};
-  }
-
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
-    parameters_ = loop_parameters;
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-  }
+  void set(const std::vector<double>& loop_parameters) { parameters_ = loop_parameters; }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
@@ -157,19 +149,6 @@ class GroupedLoop {
     for (int k = 0; k < blocks.columns(); ++k)
       out.score[k] += intercept_ * lasso.factor * blocks.intercept()[k];
   }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-  }
-
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], 0, v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
@@ -193,8 +172,6 @@ class GroupedLoop {
     }
   }
 
-  void finish_row(State<W>&) const {}
-
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const GroupLasso lasso(state.t, parameters_);
     Grouping<W> groups(state, lasso, parameters_);
@@ -202,29 +179,27 @@ class GroupedLoop {
   }
 
   /// All weights, slot by slot: group norms are taken once.
-  template <class Out>
-  void all_weights(const State<W>& state, Out* out) const {
+  std::vector<W> all_weights(const State<W>& state) const {
     const GroupLasso lasso(state.t, parameters_);
     Grouping<W> groups(state, lasso, parameters_);
+    std::vector<W> all;
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot)
       for (int k = 0; k < state.blocks.columns(); ++k)
-        *out++ = static_cast<Out>(weight_in(state, lasso, groups, slot, k));
+        all.push_back(static_cast<W>(weight_in(state, lasso, groups, slot, k)));
+    return all;
   }
-
-  double intercept() const { return intercept_; }
 
   void rebuild(State<W>& state) const { Grouping<W>::rebuild(state); }
 
  private:
   static double weight_in(const State<W>& state, const GroupLasso& lasso, Grouping<W>& groups,
                           std::size_t slot, int column) {
-    const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
+    const double stored = *state.blocks.cell(slot, column);
     if (slot == 0) return lasso.factor * stored;
     return groups.share(static_cast<Index>(slot - 1), column) * lasso.cut(stored);
   }
 
   std::vector<double> parameters_;  // l1, l21, gamma, and for tasks whether all columns are tasks
-  double intercept_ = 1;
 };
 
 }  // namespace yarrow

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "loops/plain_weights.hpp"
+#include "loops/loop.hpp"
 #include "loops/proximal.hpp"
 #include "loops/root.hpp"
 
@@ -160,41 +160,24 @@ struct Support final : ExtensionOf<Support> {
 /// The loop of the L1-norm-constrained Passive-Aggressive: a plain weight a feature. An update
 /// costs the row's features and those whose weight is not 0, which `Support` lists.
 template <class W>
-class L1ConstrainedLoop : public PlainWeights<W> {
-  using PlainWeights<W>::intercept_;
+class L1ConstrainedLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
  public:
-  using PlainWeights<W>::score;
+  void set(const std::vector<double>& loop_parameters) { beta_ = loop_parameters.at(0); }
 
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}};
-  }
-
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
-    beta_ = loop_parameters.at(0);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-  }
-
-  /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
   /// By the constraint itself.
   bool is_bounded(const State<W>& state) const { return state.largest(0) <= 2 * beta_; }
 
+  /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
-    double most = std::abs(intercept_);
-    for (std::size_t i = 0; i < row.size; ++i)
-      most = std::max(most, std::abs(static_cast<double>(row.value[i])));
-    for (const int k : listed) out.variance[k] = most * most;
+    for (const int k : listed) out.variance[k] = square(this->largest_value(row));
   }
 
-  /// The step is the margin asked for.
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], 0, v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
+  static void extend(State<W>& state, const std::vector<double>&) { Support::start(state); }
 
-  static void start(State<W>& state, const std::vector<double>&) { Support::start(state); }
-
+  /// A step is the margin asked for.
   void apply(State<W>& state, const Row<W>& row, const Scores&, std::span<Move> moves) {
     if (!Support::of(state).known) Support::of(state).find(state.blocks);
     bool all_shrink = false;
@@ -209,10 +192,6 @@ class L1ConstrainedLoop : public PlainWeights<W> {
     Support& support = Support::of(state);
     for (std::size_t i = 0; i < row.size; ++i) support.add(row.index[i]);
     if (all_shrink) support.drop_zeros(state.blocks);
-  }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
   }
 
  private:

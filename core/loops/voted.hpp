@@ -1,5 +1,5 @@
 #pragma once
-#include "loops/plain_weights.hpp"
+#include "loops/loop.hpp"
 #include "loops/votes.hpp"
 
 namespace yarrow {
@@ -15,31 +15,24 @@ namespace yarrow {
 /// most `max_vectors` vote (0: all); of more the oldest are forgotten. Plane 0 is the current
 /// vector, plane 1 the oldest one that votes.
 template <class W>
-class VotedLoop : public PlainWeights<W> {
-  using PlainWeights<W>::intercept_;
+class VotedLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
  public:
-  using PlainWeights<W>::score;
-
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {{0, true}, {0, true}};
   }
 
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+  void set(const std::vector<double>& loop_parameters) {
     max_vectors_ = static_cast<std::size_t>(loop_parameters.at(0));
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
-  static void start(State<W>& state, const std::vector<double>&) {
+  static void extend(State<W>& state, const std::vector<double>&) {
     VotesOfColumns<W>::start(state);
   }
 
   static constexpr bool votes = true;                // scores are no sums over features
   static bool predicts_otherwise() { return true; }  // by votes, and not by the current vector
-
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
     return {column, part * sign * step[1], 0, v};
