@@ -205,7 +205,6 @@ class Model {
   /// Gives back the room of features that no row has had, where these are most. Each class takes
   /// room for all features, so that a far index and many classes would take gigabytes.
   void drop_fresh_features() {
-    if (state().covariances.in_use() || state().groups.any()) return;
     std::vector<Index> keep;
     for (Index f = 0; f < vocabulary.size(); ++f)
       if (!state().is_fresh(f)) keep.push_back(f);
@@ -228,7 +227,11 @@ class Model {
       vocabulary.truncate(before);
       throw;
     }
-    state().groups.grow(vocabulary);
+    name_features();
+  }
+
+  void name_features() {
+    if (state().extension) state().extension->name_features(vocabulary);
   }
 
   /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
@@ -412,7 +415,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
-    state().groups.grow(vocabulary);
+    name_features();
     learner->rebuild();
     learner->after_forgetting();
   }

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 

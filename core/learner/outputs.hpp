@@ -148,11 +148,11 @@ void add_class(State<W>& state, Strategy strategy) {
   state.add_column(0, false);
 }
 
-/// Takes back the newest class, whose column nothing has moved yet.
+/// Takes back the newest class, whose column nothing has moved yet; perhaps it never came to be.
 template <class W>
 void remove_class(State<W>& state, Strategy strategy) {
   const Outputs left{strategy, --state.classes};
-  if (left.count() < state.blocks.columns()) state.truncate_columns(left.count());
+  if (left.count() <= state.blocks.columns()) state.truncate_columns(left.count());
 }
 
 /// Makes room for the columns of so many classes.

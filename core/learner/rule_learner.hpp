@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,23 +29,14 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     if (recipe.strategy == Strategy::many && !recipe.slack)
       throw Error("this rule meets one rival at a time");
     loop_.start(recipe.intercept, recipe.average);
-    if constexpr (requires { loop_.set(recipe.loop_parameters); })
-      loop_.set(recipe.loop_parameters);
-    if constexpr (requires { Loop::extend(state, recipe.loop_parameters); })
-      Loop::extend(state, recipe.loop_parameters);
-  }
-
-  void after_forgetting() override {
-    if constexpr (requires { loop_.after_forgetting(state); }) loop_.after_forgetting(state);
+    loop_.set(recipe.loop_parameters);
+    Loop::extend(state, recipe.loop_parameters);
   }
 
   double intercept() const override { return loop_.intercept(); }
-  void rebuild() override {
-    if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
-  }
-  void check() const override {
-    if constexpr (requires { loop_.check(state); }) loop_.check(state);
-  }
+  void after_forgetting() override { loop_.after_forgetting(state); }
+  void rebuild() override { loop_.rebuild(state); }
+  void check() const override { loop_.check(state); }
   bool is_bounded() const override { return loop_.is_bounded(state); }
   Parts explain(const Row<W>& row, int column) const override {
     if (is_no_sum()) return lost_without_each(row, column);
@@ -103,9 +93,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
 
   bool predicts_as_it_learns() const override {
-    if constexpr (requires { loop_.predicts_otherwise(); })
-      if (loop_.predicts_otherwise()) return false;
-    return !recipe_.average;
+    return !loop_.predicts_otherwise() && !recipe_.average;
   }
 
   void last_scores(std::vector<double>& out) const override {
@@ -288,9 +276,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
                           scores_.variance[k],     weight, state.t + 1, state.columns[k].updates,
                           state.columns[k].memory};
     double step[3];
-    consult(input, step);
-    if (step[2] != input.memory) kept_.push_back({k, step[2]});
-    if (Loop::is_still(step)) return false;
+    if (!consult(k, input, step)) return false;
     move = Loop::move(k, sign, 1, step, scores_.variance[k]);
     return true;
   }
@@ -335,9 +321,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     const RuleInput input{margin,      target,        2 * scores_.xx,         ww, v, weight,
                           state.t + 1, state.updates, state.columns[0].memory};
     double step[3];
-    consult(input, step);
-    if (step[2] != input.memory) kept_.push_back({0, step[2]});
-    if (Loop::is_still(step)) return false;
+    if (!consult(0, input, step)) return false;
     moves_.push_back(Loop::move(c, 1, 1, step, v));
     moves_.push_back(Loop::move(rival, -1, 1, step, v));
     if (Loop::shrinks && step[0] != 1)
@@ -383,7 +367,8 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     return Loop::calibrated ? scores_.variance[column] : scores_.xx;
   }
 
-  void consult(const RuleInput& input, double* step) const {
+  /// What the rule answers of a column; false: all is to stay as it is.
+  bool consult(int column, const RuleInput& input, double* step) {
     if (!std::isfinite(input.margin + input.zz + input.v)) throw Error(too_large);
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
@@ -392,6 +377,8 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     recipe_.rule(&input, parameters, step);
     if (!std::isfinite(step[0]) || !std::isfinite(step[1]) || !std::isfinite(step[2]))
       throw Error(not_finite);
+    if (step[2] != input.memory) kept_.push_back({column, step[2]});
+    return !Loop::is_still(step);
   }
 
   /// Stores what the rule wants to find at the next row, once this one is sure to be learned.

@@ -24,6 +24,8 @@ struct Lasting {
   static void finish_move(State<W>& /*state*/, const Row<W>& /*row*/, int /*column*/) {}
   template <class W>
   static void finish_row(State<W>& /*state*/) {}
+  template <class W>
+  static void check(const State<W>& /*state*/) {}
 };
 
 /// Diagonal of the precision: 1/s grows by kappa*x^2, written so that s can never become 0.
@@ -149,6 +151,7 @@ class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
   }
 
   void finish_row(State<W>& state) const { covariance_.finish_row(state); }
+  void check(const State<W>& state) const { covariance_.check(state); }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
     if (Covariance::has_mean) return Base::weight(state, slot, column);

@@ -1,8 +1,8 @@
 #pragma once
-#include <numeric>
 #include <span>
 
 #include "loops/dense_step.hpp"
+#include "state/covariance.hpp"
 
 namespace yarrow {
 
@@ -44,8 +44,8 @@ class FullLoop : public DenseStepLoop<W> {
  public:
   /// `loop_parameters`: the bytes that all matrices together may take.
   static void extend(State<W>& state, const std::vector<double>& loop_parameters) {
-    state.covariances.start(state.blocks.columns(), state.blocks.planes()[1].initial,
-                            loop_parameters.at(0));
+    Covariances::start(state, state.blocks.columns(), state.blocks.planes()[1].initial,
+                       loop_parameters.at(0));
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -82,11 +82,11 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   double variance(const State<W>& state, std::size_t slot, int column) const {
-    return state.covariances[column].variance()[slot];
+    return Covariances::of(state)[column].variance()[slot];
   }
 
   void covariance(const State<W>& state, int column, double* out) const {
-    state.covariances[column].copy_to(out);
+    Covariances::of(state)[column].copy_to(out);
   }
 
   /// The row counts in what it is explained by.
@@ -123,7 +123,7 @@ class FullLoop : public DenseStepLoop<W> {
   /// zeros, and never negative.
   template <class Product>
   double weighed(const State<W>& state, const Row<W>& row, int k, Product product) const {
-    const double* variance = state.covariances[k].variance();
+    const double* variance = Covariances::of(state)[k].variance();
     double v = 0, separate = 0;
     for_values(row, [&](std::size_t slot, double x) {
       v += x * product(slot, x);
@@ -133,7 +133,7 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   double variance_of(const State<W>& state, const Row<W>& row, int k) const {
-    const CovarianceMatrix& sigma = state.covariances[k];
+    const CovarianceMatrix& sigma = Covariances::of(state)[k];
     double parts[CovarianceMatrix::queue_length];
     queued_parts(sigma, row, parts);
     return weighed(state, row, k, [&](std::size_t slot, double x) {
@@ -156,7 +156,7 @@ class FullLoop : public DenseStepLoop<W> {
 
   /// Sigma*x, the row's own cells by the same additions as in `variance_of`.
   void multiply(const State<W>& state, const Row<W>& row, int k, std::vector<double>& out) {
-    const CovarianceMatrix& sigma = state.covariances[k];
+    const CovarianceMatrix& sigma = Covariances::of(state)[k];
     out.assign(sigma.slots(), 0);
     FourVectors four(out.data(), out.size());
     for_values(row, [&](std::size_t slot, double x) { four.add(sigma.row(slot), x); });
@@ -176,7 +176,7 @@ class FullLoop : public DenseStepLoop<W> {
   /// Sigma -= h h', h = sqrt(beta)*Sigma*z. Rounding may have made h so long that a variance would
   /// turn negative; then it is cut to what the variances can bear.
   void shrink(State<W>& state, const Move& m) {
-    CovarianceMatrix& sigma = state.covariances[m.column];
+    CovarianceMatrix& sigma = Covariances::of(state)[m.column];
     const double* variance = sigma.variance();
     std::vector<double>& h = products_[m.column];
     double beta = 1 / (1 / m.other + m.v);

@@ -25,6 +25,10 @@ class LoopBase {
   }
   double intercept() const { return intercept_; }
 
+  void set(const std::vector<double>& /*loop_parameters*/) {}
+  static void extend(State<W>&, const std::vector<double>& /*loop_parameters*/) {}
+  static bool predicts_otherwise() { return false; }  ///< than by the scores that it learns from
+
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     sum_columns(state, row, out, [](std::size_t) { return 1.0; });
   }
@@ -40,6 +44,9 @@ class LoopBase {
   static bool is_still(const double* step) { return step[0] == 0; }
 
   void finish_row(State<W>&) const {}
+  void after_forgetting(State<W>&) const {}
+  void rebuild(State<W>&) const {}
+  void check(const State<W>&) const {}
 
   /// The weight of a slot (0: intercept) as predictions use it.
   double weight(const State<W>& state, std::size_t slot, int column) const {

@@ -69,6 +69,33 @@ class VotedLoop : public LoopBase<W> {
     for (std::size_t i = 0; i < row.size; ++i) x[row.index[i]] = 0;
   }
 
+  /// No vector is from the future, and each of them, the oldest in plane 1, has finite weights.
+  void check(const State<W>& state) const {
+    const Blocks<W>& blocks = state.blocks;
+    const std::vector<Votes<W>>& columns = VotesOfColumns<W>::of(state).columns;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const Votes<W>& votes = columns[k];
+      const double now = this->now(state, static_cast<int>(k));
+      if (!(now > votes.first_born && (votes.born.empty() || now >= votes.born.back()) &&
+            now < 1e300))
+        SavedState::refuse("votes_born", "does not fit the number of rows");
+      std::vector<double> weights;
+      for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+        weights.push_back(blocks.cell(slot, static_cast<int>(k))[blocks.capacity()]);
+      const auto add = [&](std::size_t slot, double amount) {
+        weights[slot] += amount;
+        if (!(std::abs(weights[slot]) < std::numeric_limits<W>::max() / 8))
+          SavedState::refuse("votes_step", "makes weights that are not finite");
+      };
+      for (std::size_t i = 0; i < votes.size(); ++i) {
+        const Row<W> row = votes.row(i);
+        for (std::size_t j = 0; j < row.size; ++j)
+          add(row.index[j] + std::size_t{1}, votes.step[i] * row.value[j]);
+        add(0, votes.step[i] * intercept_);
+      }
+    }
+  }
+
  private:
   void add(State<W>& state, const Row<W>& row, int column, int plane, double amount) const {
     const int at = plane * state.blocks.capacity() + column;
