@@ -9,8 +9,8 @@ from yarrow.errors import DataError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
-    from yarrow.linear_model.owner import CoreModel
+    from yarrow.base.linear import LinearModel
+    from yarrow.saving.core_state import CoreModel
 
 Labels = tuple[Array, list[Any]]
 

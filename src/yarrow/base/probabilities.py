@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from yarrow.base.classifier import CalibratedProbabilities, normalised
 from yarrow.data.arrays import Array
-from yarrow.estimator import ClassifierManners
+from yarrow.estimator import ClassifierMixin
 from yarrow.lazy import np
-from yarrow.linear_model.classifier import CalibratedProbabilities, normalised
 
 
 class LogisticProbabilities(CalibratedProbabilities):
@@ -18,7 +18,7 @@ class LogisticProbabilities(CalibratedProbabilities):
         if name.startswith("predict_proba") and self.loss != "logistic":
             if name == "predict_proba":
                 raise AttributeError("predict_proba is there for loss='logistic' only")
-            return getattr(ClassifierManners, name).__get__(self)
+            return getattr(ClassifierMixin, name).__get__(self)
         return super().__getattribute__(name)
 
     def _probabilities(

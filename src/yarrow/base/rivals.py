@@ -8,9 +8,9 @@ import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from yarrow.base.classifier import LinearClassifier, Multiclass, strategies
+from yarrow.base.combinations import Needs
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import LinearClassifier, Multiclass, strategies
-from yarrow.linear_model.combinations import Needs
 from yarrow.parameters import anything, integer
 
 

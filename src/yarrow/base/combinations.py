@@ -3,9 +3,6 @@
 A learner's choices (`multiclass`, `loss`, `covariance`, ...) and whether it has an `average` stand
 in its parameters; what does not go together stands in its `restrictions`. Errors, the table for
 the docs and the tests are all made from these.
-
->>> print(table().splitlines()[0])
-| learner | loss | variant | covariance | multiclass | average | except |
 """
 
 from __future__ import annotations
@@ -81,23 +78,3 @@ def combinations(cls: type) -> Iterator[dict[str, Any]]:
     axes = choices(cls)
     for values in itertools.product(*axes.values()):
         yield dict(zip(axes, values, strict=True))
-
-
-def table() -> str:
-    """What every learner offers, in Markdown."""
-    from yarrow import linear_model
-
-    lines = [
-        "| learner | " + " | ".join(AXES) + " | except |",
-        "| --- " * (len(AXES) + 2) + "|",
-    ]
-    for name in linear_model.__all__:
-        cls = getattr(linear_model, name)
-        if not hasattr(cls, "restrictions"):
-            continue
-        offered = choices(cls)
-        cells = [", ".join(str(value) for value in offered.get(axis, ())) for axis in AXES[:-1]]
-        cells += ["yes" if "average" in offered else ""]
-        cells += ["; ".join(str(rule) for rule in cls.restrictions)]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)

@@ -8,7 +8,7 @@ from yarrow.data.arrays import Array
 from yarrow.lazy import np
 
 
-class Inside:
+class FittedAttributes:
     """Part of every kernel classifier."""
 
     _fitted: Any

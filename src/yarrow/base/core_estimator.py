@@ -10,15 +10,14 @@ from typing import Any, ClassVar
 from yarrow import _core
 from yarrow.errors import not_fitted
 from yarrow.estimator import Estimator, LearnsArrays
-from yarrow.linear_model import persistence
-from yarrow.saving import export_file, schema
+from yarrow.saving import core_state, export_file, schema
 from yarrow.saving.codec import Objects, Saved
+from yarrow.saving.core_state import CoreModel
 
 _STARTING = _core.Lock()
-CoreModel = _core.ModelF32 | _core.ModelF64
 
 
-class ModelOwner(LearnsArrays, Saved, Estimator):
+class CoreEstimator(LearnsArrays, Saved, Estimator):
     """Base of all that learns by a model of the core."""
 
     _model: CoreModel
@@ -74,8 +73,8 @@ class ModelOwner(LearnsArrays, Saved, Estimator):
 
     # -- files -----------------------------------------------------------------------------------
 
-    _fields: ClassVar[Mapping[str, schema.Schema]] = persistence.FIELDS
-    _later_fields: ClassVar[Mapping[str, schema.Schema]] = persistence.LATER_FIELDS
+    _fields: ClassVar[Mapping[str, schema.Schema]] = core_state.FIELDS
+    _later_fields: ClassVar[Mapping[str, schema.Schema]] = core_state.LATER_FIELDS
 
     @classmethod
     def _read_file(cls, path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -85,24 +84,24 @@ class ModelOwner(LearnsArrays, Saved, Estimator):
         return {"rule": self._rule().name}
 
     def _pack(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        return persistence.pack(self)
+        return core_state.pack(self)
 
     def _unpack(
         self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
     ) -> None:
-        persistence.unpack(self, tensors, metadata, objects)
+        core_state.unpack(self, tensors, metadata, objects)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k != "_model"}
         if "_model" in self.__dict__:
-            state["_core_state"] = persistence.core_state(self)
+            state["_core_state"] = core_state.taken(self)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        core_state = state.pop("_core_state", None)
+        learned = state.pop("_core_state", None)
         self.__dict__.update(state)
-        if core_state is not None:
-            persistence.restore_core(self, core_state)
+        if learned is not None:
+            core_state.restore(self, learned)
 
     @property
     def _raw_memory_usage(self) -> int:

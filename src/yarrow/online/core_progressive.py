@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from yarrow.data.arrays import Array, Rows, read_weights
 from yarrow.data.labels import Labels
@@ -11,9 +11,7 @@ from yarrow.errors import ParameterError
 from yarrow.online.batch import Batch
 from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
-
-if TYPE_CHECKING:
-    from yarrow.linear_model.owner import CoreModel
+from yarrow.saving.core_state import CoreModel
 
 
 class CoreResult(NamedTuple):

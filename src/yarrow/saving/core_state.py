@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from yarrow import _core
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.lazy import np
 from yarrow.saving import export_file, schema
@@ -19,18 +20,16 @@ from yarrow.saving.codec import (
     restored,
 )
 
-if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
-    from yarrow.linear_model.owner import ModelOwner
+CoreModel = _core.ModelF32 | _core.ModelF64
 
 
-def core_state(model: ModelOwner) -> dict[str, Any]:
+def taken(model: Any) -> dict[str, Any]:
     """All that the core has learned, as plain objects and arrays."""
     state = _core_views(model)
     return {**state, "tensors": {k: np.asarray(v) for k, v in state["tensors"].items()}}
 
 
-def _core_views(model: ModelOwner) -> dict[str, Any]:
+def _core_views(model: Any) -> dict[str, Any]:
     """The same with views of memory in place of arrays: a command need not load numpy to save."""
     core = model._fitted
     tensors, classes = core.get_named_state()
@@ -44,8 +43,8 @@ def _core_views(model: ModelOwner) -> dict[str, Any]:
     }
 
 
-def restore_core(model: ModelOwner, state: Mapping[str, Any]) -> None:
-    """Give a model the core state that `core_state` took from another."""
+def restore(model: Any, state: Mapping[str, Any]) -> None:
+    """Give a model the core state that `taken` took from another."""
     weights = [(label, weight) for label, weight in state["class_weights"]]
     made_with = state.get("made_with") or model.get_params(deep=False)
     maker = type(model)(**made_with)
@@ -71,7 +70,7 @@ FIELDS = {
 LATER_FIELDS = {"made_with": SETTINGS}
 
 
-def pack(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
+def pack(model: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """The exact training state as tensors and fields of a file."""
     state = _core_views(model)
     return state["tensors"], {
@@ -85,14 +84,14 @@ def pack(model: ModelOwner) -> tuple[Mapping[str, Any], dict[str, Any]]:
 
 
 def unpack(
-    model: ModelOwner, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
+    model: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
 ) -> None:
     """Give a fresh model the state that `pack` has made tensors and fields of."""
     learned_with = metadata.get("made_with") or metadata["parameters"]
     made_with = restore_settings(type(model), learned_with, objects).get_params(deep=False)
     if "blocks" in tensors and tensors["blocks"].dtype != model.dtype:
         raise ModelFileError(f"its numbers are not of the type {model.dtype}")
-    restore_core(model, {**metadata, "tensors": tensors, "made_with": made_with})
+    restore(model, {**metadata, "tensors": tensors, "made_with": made_with})
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Any:
@@ -107,7 +106,7 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     return restored(path, tensors, metadata, objects)
 
 
-def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def exported(model: Any, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """These weights, of which zeros are left out, as the tensors and the metadata of an export."""
     core = model._fitted
     if not model.is_exportable:
@@ -137,6 +136,6 @@ def exported(model: LinearModel, weights: Any) -> tuple[dict[str, Any], dict[str
     return tensors, metadata
 
 
-def export(model: LinearModel, path: str | os.PathLike[str], format: str | None) -> None:
+def export(model: Any, path: str | os.PathLike[str], format: str | None) -> None:
     """Write the nonzero weights, settled, for prediction."""
     export_file.write(path, *exported(model, model._weights()), format)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from yarrow import _core
+from yarrow.base import explanation
+from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, feature_names, read_rows
 from yarrow.data.labels import (
     array_of,
@@ -21,15 +23,13 @@ from yarrow.data.labels import (
     read_labels,
 )
 from yarrow.errors import DataError, ParameterError
-from yarrow.estimator import ClassifierManners, estimator
+from yarrow.estimator import ClassifierMixin, estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.linear_model import inspection
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.progressive import CoreProgressive, CoreResult
+from yarrow.online.core_progressive import CoreProgressive, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
+from yarrow.saving.core_state import CoreModel
 
 
 def _is_class_weight(value: Any) -> bool:
@@ -58,7 +58,7 @@ def strategies(*options: str) -> Any:
 
 
 @estimator
-class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
+class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
@@ -314,11 +314,11 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
 
     def top_features(self, n: int = 20, label: Any = None) -> list[tuple[Any, float]]:
         """The features with the largest weights by size, for one class where there are many."""
-        return inspection.top_features(self, n, label)
+        return explanation.top_features(self, n, label)
 
-    def explain_one(self, x: dict[Any, Any], label: Any = None) -> inspection.Explanation:
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> explanation.Explanation:
         """What each feature of a row adds to the score of a class (the predicted one)."""
-        return inspection.explain_one(self, x, label)
+        return explanation.explain_one(self, x, label)
 
     def _score_of(self, x: dict[Any, Any], label: Any) -> float:
         """What speaks for a class: its score; of two classes the decision for it."""

@@ -6,16 +6,16 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self
 
 from yarrow import _core
+from yarrow.base.explanation import OneScore
+from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, feature_names, read_rows, read_values
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.inspection import OneScore
-from yarrow.linear_model.owner import CoreModel
-from yarrow.linear_model.progressive import CoreProgressive, CoreResult
+from yarrow.online.core_progressive import CoreProgressive, CoreResult
 from yarrow.online.results import ProgressiveResult
+from yarrow.saving.core_state import CoreModel
 
 
 @estimator

@@ -12,15 +12,17 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from yarrow import _core
+from yarrow.base import epochs
+from yarrow.base.combinations import Needs, check_combination
+from yarrow.base.core_estimator import CoreEstimator
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
-from yarrow.linear_model import passes, persistence
-from yarrow.linear_model.combinations import Needs, check_combination
-from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import choice, flag, integer, number
+from yarrow.saving import core_state
+from yarrow.saving.core_state import CoreModel
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
@@ -29,7 +31,7 @@ NO_LIMIT = 2**31 - 1
 
 
 @estimator
-class LinearModel(ModelOwner):
+class LinearModel(CoreEstimator):
     """Base of the linear learners."""
 
     _: dataclasses.KW_ONLY
@@ -237,9 +239,9 @@ class LinearModel(ModelOwner):
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
         if self.early_stopping:
-            model, scores = passes.run_until_plateau(self, model, rows, labels, sample_weight)
+            model, scores = epochs.run_until_plateau(self, model, rows, labels, sample_weight)
         else:
-            passes.run_epochs(self, model, rows, labels, sample_weight)
+            epochs.run_epochs(self, model, rows, labels, sample_weight)
             scores = None
         n_iter = self.max_iter if scores is None else len(scores)
         self._keep_fitted(model, rows, n_iter, scores)
@@ -324,4 +326,4 @@ class LinearModel(ModelOwner):
 
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
-        persistence.export(self, path, format)
+        core_state.export(self, path, format)
