@@ -21,10 +21,11 @@ class L1Step {
  public:
   void start(double beta, double target) {
     beta_ = beta;
-    target_ = target;
+    margin_.target = target;
     unit_ = std::ldexp(beta, -60);
     sizes_.clear();
-    row_.clear();
+    margin_.row.clear();
+    row_sizes_.clear();
   }
 
   /// One of the weights that may not be 0, be it of the row or not.
@@ -33,7 +34,8 @@ class L1Step {
   }
   /// One value of the signed row, and its weight.
   void add_value(double z, double w) {
-    if (z != 0) row_.push_back({z, w, w == 0 ? 0 : in_units(std::abs(w))});
+    margin_.add(z, w);
+    if (z != 0) row_sizes_.push_back(w == 0 ? 0 : in_units(std::abs(w)));
   }
 
   void solve() {
@@ -50,37 +52,13 @@ class L1Step {
   double tau = 0, lambda = 0;
 
  private:
-  struct Value {
-    double z, w;
-    std::int64_t size;
-  };
-
   std::int64_t in_units(double size) const {
     return std::llround(std::min(std::ldexp(1.0, 61), size / unit_));
   }
 
-  /// z.u - target for some tau, and its slope in tau.
-  Piece margin(double t, double l) const {
-    Piece m{-target_, 0};
-    for (const Value& v : row_) {
-      const double u = soft_threshold(v.w + t * v.z, l);
-      m.value += v.z * u;
-      m.slope += u != 0 ? v.z * v.z : 0;
-    }
-    return m;
-  }
-
   /// The smallest tau that gives the row its margin.
   double tau_at(double l) const {
-    if (margin(0, l).value >= 0) return 0;
-    // Enough for the largest value alone, against all that the others can say.
-    double against = target_, most = 0, its_weight = 0;
-    for (const Value& v : row_) {
-      against += std::abs(v.z * v.w);
-      if (std::abs(v.z) > most) most = std::abs(v.z), its_weight = v.w * (v.z > 0 ? 1 : -1);
-    }
-    const double enough = (against / most + l - its_weight) / most;
-    return rising_root([&](double t) { return margin(t, l); }, 0, 2 * enough, 1e-15 * against);
+    return margin_.surplus(0, l).value >= 0 ? 0 : margin_.tau(0, l, 1e-15);
   }
 
   /// beta - |u|_1 for some lambda, and its slope in lambda.
@@ -94,13 +72,13 @@ class L1Step {
     };
     for (const std::int64_t size : sizes_) count(size, 1);
     double norm = 0, zs = 0, zz = 0;
-    for (const Value& v : row_) {
-      count(v.size, -1);  // the row's own weights are not where they were
-      const double u = soft_threshold(v.w + t * v.z, l);
+    for (const std::int64_t size : row_sizes_) count(size, -1);  // they are not where they were
+    for (const auto& [z, w] : margin_.row) {
+      const double u = soft_threshold(w + t * z, l);
       if (u == 0) continue;
       norm += std::abs(u);
-      zs += u > 0 ? v.z : -v.z;
-      zz += v.z * v.z;
+      zs += u > 0 ? z : -z;
+      zz += z * z;
       ++nonzero;
     }
     const double by_tau = t > 0 && zz > 0 ? zs * zs / zz : 0;
@@ -108,9 +86,9 @@ class L1Step {
             static_cast<double>(nonzero) - by_tau};
   }
 
-  double beta_ = 1, target_ = 1, unit_ = 1;
-  std::vector<std::int64_t> sizes_;
-  std::vector<Value> row_;
+  double beta_ = 1, unit_ = 1;
+  SoftMargin margin_;
+  std::vector<std::int64_t> sizes_, row_sizes_;  ///< of all weights; of the row's own
 };
 
 /// The features that may have a weight which is not 0, each once, for loops that must visit them
