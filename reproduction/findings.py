@@ -110,6 +110,11 @@ class Differences:
     note: str = ""
 
 
+FINDING = "a finding"  # the same question, asked of the same kind of data, has another answer
+DATA = "a difference of data"  # ours are not the paper's, and that may decide it
+POWER = "a lack of power"  # the trials do not tell: the interval holds both answers
+
+
 @dataclasses.dataclass(frozen=True)
 class Claim:
     """A sentence of the paper (or a question it leaves) and whether it holds here."""
@@ -118,6 +123,10 @@ class Claim:
     holds: bool
     measured: str
     """The numbers that decide it."""
+    trials: str = ""
+    """What decides it: how many runs, folds or tasks."""
+    why: str = ""
+    """Of one that does not hold: `FINDING`, `DATA` or `POWER`."""
     stable: bool = False
     """It held with room to spare, so that tests may assert it at the reduced size."""
 

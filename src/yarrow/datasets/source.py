@@ -201,7 +201,11 @@ class TextSource(Source):
         default="binary",
         options=FEATURES,
         doc="binary: 1 for each word that occurs; counts: how often it occurs; bigrams: counts of "
-        "words and of pairs of neighbouring words. No stop list, no stemming.",
+        "words and of pairs of neighbouring words.",
+    )
+    stem: bool = flag(
+        default=False,
+        doc="Leave out stop words and single letters, and cut the others to Porter's stems.",
     )
     unit: bool = flag(default=False, doc="Scale each row to length one.")
     min_documents: int = integer(
@@ -219,7 +223,12 @@ class TextSource(Source):
         """The words of all documents, counted; read only if they are not in the cache."""
         bigrams, documents = self.features == "bigrams", self._documents()
         return read_texts(
-            self.files[0], documents, fields=self.fields, bigrams=bigrams, variant=variant
+            self.files[0],
+            documents,
+            fields=self.fields,
+            bigrams=bigrams,
+            stem=self.stem,
+            variant=variant,
         )
 
     def _read(self) -> Dataset:
