@@ -74,6 +74,8 @@ class Points:
     x: str
     y: str
     points: tuple[tuple[str, float, float, str], ...]
+    fits: bool = False
+    """Draw a straight line through each group."""
     note: str = ""
 
 

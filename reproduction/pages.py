@@ -83,10 +83,13 @@ def _parts(
 
 
 def _claims_table(claims: tuple[Claim, ...]) -> str:
-    rows = tuple(
-        ("yes" if claim.holds else "**no**", claim.sentence, claim.measured) for claim in claims
-    )
-    return table(Table("", ("holds", "claim", "measured"), rows))
+    rows = tuple((verdict(one), one.sentence, one.measured, one.trials) for one in claims)
+    return table(Table("", ("holds", "claim", "measured", "decided by"), rows))
+
+
+def verdict(claim: Claim) -> str:
+    """Whether a claim holds; if not, what that is."""
+    return "yes" if claim.holds else f"**no**: {claim.why}" if claim.why else "**no**"
 
 
 def table(shown: Table) -> str:
@@ -155,7 +158,7 @@ def _drawn(one: Drawn) -> figures.Figure:
         case Points():
             spots = [figures.Spot(label, x, y, group) for label, x, y, group in one.points]
             x, y = figures.Axis(one.x), figures.Axis(one.y)
-            return figures.scatter(spots, title=one.title, x=x, y=y, front=False)
+            return figures.scatter(spots, title=one.title, x=x, y=y, front=False, fits=one.fits)
         case RankDiagram():
             return figures.rank_diagram(
                 one.learners, one.mean_ranks, one.critical_difference, title=one.title

@@ -20,9 +20,9 @@ def _powers(low: int, high: int) -> tuple[float, ...]:
     return tuple(float(f"1e{exponent}") for exponent in range(low, high + 1))
 
 
-R = _powers(-2, 4)
+R = _powers(-2, 6)
 C = _powers(-5, 1)
-A = _powers(-2, 4)
+A = _powers(-2, 6)
 ETA = (0.505, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9)
 
 
