@@ -2,7 +2,7 @@
 
 A claim says that some differences are above zero: of a rival's error and ours in the same trials,
 say. It holds if each of them is, with 95 % confidence (Student's t over the trials). It is
-contradicted if one of them is below zero, with 95 % confidence for all of them together
+contradicted if one of them is not, with 95 % confidence for all of them together
 (Bonferroni). Otherwise the trials do not tell.
 """
 
@@ -55,7 +55,7 @@ def above_zero(
 ) -> Claim:
     """Return the claim that each of these differences is above zero, each a number a trial."""
     holds = all(interval(each)[0] > 0 for each in differences)
-    against = any(interval(each, len(differences))[1] < 0 for each in differences)
+    against = any(interval(each, len(differences))[1] <= 0 for each in differences)
     why = "" if holds else otherwise if against else POWER
     return Claim(sentence, holds, measured, trials, why, stable)
 

@@ -278,7 +278,8 @@ def test_on_a_drifting_stream_a_budget_is_measured_as_drift_is():
     cell = kernel_cell(phases, C=(0.1, 1.0))
     parameters = {**cell.learner.parameters, "budget": 15}
     learner = dataclasses.replace(cell.learner, parameters=parameters)
-    assert budget.run(cell) == drift.run(dataclasses.replace(cell, learner=learner))
+    found, expected = budget.run(cell), drift.run(dataclasses.replace(cell, learner=learner))
+    assert {**found, "seconds": 0} == {**expected, "seconds": 0}
 
 
 def test_mean_ranks_share_ties():
