@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import CustomClassifier, RuleInput, YarrowClassifier
+from yarrow.feature_selection import GameSelection
+from yarrow.lazy import np
 from yarrow.linear_model.yarrow import (
     BENT,
     EXPERTS,
@@ -29,6 +31,20 @@ def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClass
         return (loss / (s.v + r), 1 / r) if loss > 0 else (0.0, 0.0)
 
     return CustomClassifier(rule, "confidence", **parameters)
+
+
+class GameWithoutDiagonal(GameSelection):
+    """The game of (4.26) where a feature tells nothing of itself: I(x; x) counts as 0.
+
+    The diagonal is the entropy of a feature, much larger than what it shares with any other. With
+    it the game prefers features for being varied.
+    """
+
+    def rewards(self) -> Any:
+        """I(xi; xj) of different features."""
+        shared = super().rewards()
+        np.fill_diagonal(shared, 0.0)
+        return shared
 
 
 def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:

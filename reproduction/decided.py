@@ -8,6 +8,7 @@ contradicted if one of them is not, with 95 % confidence for all of them togethe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from reproduction.findings import FINDING, POWER, Claim
@@ -17,7 +18,7 @@ _DOUBT = 0.025  # on either side
 
 
 def interval(differences: Sequence[float], looks: int = 1) -> tuple[float, float]:
-    """Return the interval of the mean of paired differences; of one trial alone, no more than that.
+    """Return the interval of the mean of paired differences; one trial alone says nothing.
 
     >>> low, high = interval([1.0, 2.0, 3.0])
     >>> round(low, 2), round(high, 2)
@@ -28,7 +29,7 @@ def interval(differences: Sequence[float], looks: int = 1) -> tuple[float, float
     values = np.asarray(differences, float)
     mean = float(values.mean())
     if len(values) < 2:
-        return mean, mean
+        return -math.inf, math.inf
     error = float(values.std(ddof=1)) / float(np.sqrt(len(values)))
     half = float(t.ppf(1 - _DOUBT / looks, len(values) - 1)) * error
     return mean - half, mean + half
