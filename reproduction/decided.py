@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from reproduction.findings import FINDING, POWER, Claim
 from yarrow.lazy import np
 
+Numbers = Any
+"""A number a trial: a sequence or an array."""
 _DOUBT = 0.025  # on either side
 
 
-def interval(differences: Sequence[float], looks: int = 1) -> tuple[float, float]:
+def interval(differences: Numbers, looks: int = 1) -> tuple[float, float]:
     """Return the interval of the mean of paired differences; one trial alone says nothing.
 
     >>> low, high = interval([1.0, 2.0, 3.0])
@@ -35,7 +38,7 @@ def interval(differences: Sequence[float], looks: int = 1) -> tuple[float, float
     return mean - half, mean + half
 
 
-def in_words(differences: Sequence[float], scale: float = 1.0, digits: int = 2) -> str:
+def in_words(differences: Numbers, scale: float = 1.0, digits: int = 2) -> str:
     """Return mean and interval as the pages write them.
 
     >>> in_words([1.0, 2.0, 3.0])
@@ -47,7 +50,7 @@ def in_words(differences: Sequence[float], scale: float = 1.0, digits: int = 2) 
 
 def above_zero(
     sentence: str,
-    differences: Sequence[Sequence[float]],
+    differences: Sequence[Numbers],
     measured: str,
     *,
     trials: str,
@@ -63,7 +66,7 @@ def above_zero(
 
 def within(
     sentence: str,
-    differences: Sequence[Sequence[float]],
+    differences: Sequence[Numbers],
     room: float,
     measured: str,
     *,

@@ -92,7 +92,8 @@ class BatchLargeMargin:
         for _ in range(_NEWTON_STEPS):
             rows = Z[short]
             w = np.linalg.solve(
-                np.eye(len(first)) + 4 * self.C * rows.T @ rows, first + 4 * self.C * rows.sum(axis=0)
+                np.eye(len(first)) + 4 * self.C * rows.T @ rows,
+                first + 4 * self.C * rows.sum(axis=0),
             )
             before, short = short, Z @ w < 1
             if (before == short).all():

@@ -89,7 +89,7 @@ def _with_selector(
     }
 
 
-_SELECTORS = {
+_SELECTORS: dict[str, Any] = {
     "information": InformationGain,
     "game": GameSelection,
     "game without diagonal": GameWithoutDiagonal,

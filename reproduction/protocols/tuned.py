@@ -33,9 +33,7 @@ def run(cell: Cell) -> dict[str, Any]:
     """Measure one learner on one task."""
     rows = rows_of(cell.data, noise=cell.noise, seed=cell.seed)
     options = {"folds": 0, "passes": 10, "tuning_rows": None, **cell.options}
-    tuning = tuning_errors(
-        rows, cell.learner, cell.seed, options["passes"], options["tuning_rows"]
-    )
+    tuning = tuning_errors(rows, cell.learner, cell.seed, options["passes"], options["tuning_rows"])
     chosen = lowest(tuning)
     order = random(cell.seed, ORDER).permutation(len(rows))
     if options["folds"]:
@@ -43,8 +41,8 @@ def run(cell: Cell) -> dict[str, Any]:
         wrong = []
         for part in parts:
             learned = rows.take(order[~np.isin(order, part)])
-            test = rows.X[part], true_labels(rows)[part]
-            wrong.append(_mean_error(cell.learner, chosen, learned, rows.classes, *test))
+            X, y = rows.X[part], true_labels(rows)[part]
+            wrong.append(_mean_error(cell.learner, chosen, learned, rows.classes, X, y))
     else:
         test = test_part(rows)
         learned = rows.take(order)
@@ -79,7 +77,7 @@ def tuning_errors(
 
 
 def lowest(errors: list[list[float]]) -> dict[int, list[int]]:
-    """Return the settings with the lowest error, and the numbers of passes after which they have it.
+    """Return the settings with the lowest error, and after which passes they have it.
 
     >>> lowest([[0.3, 0.1], [0.2, 0.2], [0.1, 0.1]])
     {0: [2], 2: [1, 2]}

@@ -33,7 +33,7 @@ def _batch(label: str, **parameters: Any) -> Learner:
 
 _GRID = {"threshold": _THRESHOLDS}
 _ONLINE = Learner(ONLINE, "Recogniser", grid={"threshold": _HIGHER})
-_LEARNERS = (
+_LEARNERS: tuple[Learner, ...] = (
     _ONLINE,
     Learner("online, silent", "Recogniser", {"silence": _SILENCE}, _ONLINE.grid),
     Learner("online, a weight a word", "Recogniser", {"words": "each"}, _GRID),
@@ -431,8 +431,8 @@ learner fitted once a day also have their four months.
 "The paper's recipe" has nothing of ours: its features only, as large as they are, no first weights,
 no lesson of the time before a switch, minutes that count at once, and a threshold on g itself. "No
 first weights": ours from zero. "Batch, first weights": drawn to the online learner's first weights
-instead of zero. Rules are regular expressions of the words in an activity's name. "Same as last" never
-alarms.
+instead of zero. Rules are regular expressions of the words in an activity's name. "Same as last"
+never alarms.
 """,
     full=_studies(_PART, _WHOLE, _LEARNERS, (250, 500, 1000, 2000, 4000), lives=_LIVES),
     reduced=_studies(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.decided import above_zero, in_words
+from reproduction.decided import Numbers, above_zero, in_words
 from reproduction.findings import Curve, Curves, Finding, Table
 from reproduction.results import Results
 from reproduction.spec import Data, Reproduction, Study
@@ -47,7 +47,7 @@ def findings(results: Results) -> list[Finding]:
     }
     trials = f"{len(orders[0.0, 'AROW'])} orders"
 
-    def gap(noise: float, *rivals: str) -> np.ndarray:
+    def gap(noise: float, *rivals: str) -> Numbers:
         nearest = min(rivals, key=lambda label: made[noise, label])
         return orders[noise, nearest] - orders[noise, "AROW"]
 

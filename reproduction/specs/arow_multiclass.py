@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from reproduction.decided import above_zero, in_words, within
+import itertools
+
+from reproduction.decided import Numbers, above_zero, in_words, within
 from reproduction.findings import DATA, FINDING, Curve, Curves, Finding, Points, Table
 from reproduction.results import Results
 from reproduction.spec import Data, Learner, Reproduction, Study
 from reproduction.specs.arow_learners import PAPER, PLAIN, arow, cw, pa, perceptron
 from yarrow.lazy import np
 
-Accuracy = dict[tuple[str, float, str], np.ndarray]  # of each fold, in percent
+Accuracy = dict[tuple[str, float, str], Numbers]  # of each fold, in percent
 
 NOISE = (0.0, 0.1, 0.15, 0.2, 0.25, 0.5)
 _TOP = {"multiclass": "top1"}
@@ -92,8 +94,6 @@ PAPERS = {
 }
 
 
-
-
 def _data(rows: int | None) -> tuple[Data, ...]:
     five, about = "amazon-sentiment/five", {"task": "domain"}
     three = ("books", "dvd", "electronics")
@@ -124,11 +124,11 @@ def findings(results: Results) -> list[Finding]:
     first, last = levels[0], levels[-1]
     kinds = ("AROW 1", "AROW 5", "AROW all")
 
-    def mean(noise: float, label: str, of: Accuracy = folds) -> np.ndarray:
+    def mean(noise: float, label: str, of: Accuracy = folds) -> Numbers:
         """Mean over the sets, a number a fold."""
         return np.mean([of[data, noise, label] for data in sets], axis=0)
 
-    def over(noise: float, one: str, other: str, of: Accuracy = folds) -> np.ndarray:
+    def over(noise: float, one: str, other: str, of: Accuracy = folds) -> Numbers:
         return mean(noise, one, of) - mean(noise, other, of)
 
     def leads(one: str, *others: str) -> str:
@@ -138,10 +138,12 @@ def findings(results: Results) -> list[Finding]:
             best = max(others, key=lambda other: float(mean(noise, other).mean()))
             papers_best = max(others, key=lambda other: float(mean(noise, other, papers)[0]))
             theirs = float(over(noise, one, papers_best, papers)[0])
-            parts.append(f"noise {noise:g}: {in_words(over(noise, one, best), 1, 1)} ({theirs:.1f})")
+            parts.append(
+                f"noise {noise:g}: {in_words(over(noise, one, best), 1, 1)} ({theirs:.1f})"
+            )
         return "; ".join(parts)
 
-    def fall(label: str, of: Accuracy = folds) -> np.ndarray:
+    def fall(label: str, of: Accuracy = folds) -> Numbers:
         return mean(first, label, of) - mean(last, label, of)
 
     def falls(of: Accuracy) -> str:
@@ -176,7 +178,11 @@ def findings(results: Results) -> list[Finding]:
         ),
         above_zero(
             "Perceptron and CW fall faster than AROW and MIRA.",
-            [fall(one) - fall(other) for one in ("Perceptron", "CW") for other in ("AROW 1", "MIRA")],
+            [
+                fall(one) - fall(other)
+                for one in ("Perceptron", "CW")
+                for other in ("AROW 1", "MIRA")
+            ],
             f"points lost from noise {first:g} to {last:g}: {falls(folds)}; the paper: "
             f"{falls(papers)}",
             trials=trials,
@@ -217,7 +223,7 @@ def findings(results: Results) -> list[Finding]:
         ),
         above_zero(
             "The slope of that line grows with noise.",
-            [more - less for less, more in zip(by_noise, by_noise[1:], strict=False)],
+            [more - less for less, more in itertools.pairwise(by_noise)],
             "as above",
             trials=f"lines through {len(sets)} sets in each of {n_folds} folds",
             otherwise=DATA,
@@ -329,17 +335,17 @@ def _increase(label: str, accuracy: Accuracy, sets: list[str], levels: list[floa
     return Curve(label, tuple(levels), tuple(growth))
 
 
-def _gain(accuracy: Accuracy, data: str, noise: float) -> tuple[np.ndarray, np.ndarray]:
+def _gain(accuracy: Accuracy, data: str, noise: float) -> tuple[Numbers, Numbers]:
     """The baselines' mean accuracy and the share of their error that AROW saves, by folds."""
     baseline = np.mean([accuracy[data, noise, label] for label in FIRST], axis=0)
     return baseline, 100 * (accuracy[data, noise, "AROW 1"] - baseline) / (100 - baseline)
 
 
-def _slopes(accuracy: Accuracy, sets: list[str], noise: float) -> np.ndarray:
+def _slopes(accuracy: Accuracy, sets: list[str], noise: float) -> Numbers:
     """The slope of the line through all sets, in each fold."""
     x, y = np.array([_gain(accuracy, data, noise) for data in sets]).transpose(1, 2, 0)
     x = x - x.mean(axis=1, keepdims=True)
-    slopes: np.ndarray = (x * y).sum(axis=1) / (x * x).sum(axis=1)
+    slopes: Numbers = (x * y).sum(axis=1) / (x * x).sum(axis=1)
     return slopes
 
 
@@ -417,8 +423,8 @@ choice of setting: they are a little too narrow.
     reduced=(
         Study("tuned", _data(400)[1:], LEARNERS, {"folds": 2, "passes": 2}, (0.0, 0.25, 0.5)),
     ),
-    budget="4 sets x 6 noise levels x 8 learners x 10 folds x up to 10 passes x up to 17,000 rows x "
-    "150 values x up to 20 classes, and 47 settings to tune on all rows: 40 minutes of processor "
+    budget="4 sets x 6 noise levels x 8 learners x 10 folds x up to 10 passes x up to 17,000 rows "
+    "x 150 values x up to 20 classes, and 47 settings to tune on all rows: 40 minutes of processor "
     "time.",
     findings=findings,
 )

@@ -24,7 +24,7 @@ PAPERS_RANKS = {
 }
 
 _PAIRS = tuple(itertools.combinations(range(10), 2))
-_USPS = tuple(Data(f"USPS {a}/{b}", "usps", classes=(a, b)) for a, b in _PAIRS)
+USPS = tuple(Data(f"USPS {a}/{b}", "usps", classes=(a, b)) for a, b in _PAIRS)
 _MNIST = tuple(Data(f"MNIST {a}/{b}", "mnist", classes=(a, b)) for a, b in _PAIRS)
 _MNIST_REST = tuple(Data(f"MNIST {d}/rest", "mnist", against_rest=d) for d in range(10))
 _DOMAINS = ("books", "dvd", "electronics", "kitchen", "video")
@@ -49,10 +49,7 @@ def _text(rows: int) -> tuple[Data, ...]:
             Data(f"Reuters {'/'.join(two)}", "reuters21578", classes=two, rows=rows)
             for two in topics
         ),
-        *(
-            Data(f"Sentiment {domain}", five, {"domain": domain}, rows=rows)
-            for domain in _DOMAINS
-        ),
+        *(Data(f"Sentiment {domain}", five, {"domain": domain}, rows=rows) for domain in _DOMAINS),
         *(Data(f"Spam {box}", "enron-spam", {"mailbox": box}, rows=rows) for box in MAILBOXES),
     )
 
@@ -74,9 +71,7 @@ def findings(results: Results) -> list[Finding]:
     text = Results(tuple(one for one in results if one.cell.options.get("folds")))
     images = Results(tuple(one for one in results if not one.cell.options.get("folds")))
     ranks = _ranks(results, levels, RANKED)
-    by_task = {
-        noise: np.array(ranks_by_row(_errors(results, noise, RANKED))).T for noise in levels
-    }
+    by_task = {noise: np.array(ranks_by_row(_errors(results, noise, RANKED))).T for noise in levels}
     trials = f"{len(results.each('data'))} tasks"
     highest = max(levels)
     noisy = [noise for noise in levels if noise]
@@ -115,8 +110,8 @@ def findings(results: Results) -> list[Finding]:
         above_zero(
             "CW's mean rank gets worse with noise, and PA overtakes it.",
             [fallen.tolist(), behind(highest, "CW", "PA")],
-            f"CW {ranks['CW'][0]:.2f} without noise; at {100 * highest:.0f} %: {at(highest)}; it is "
-            f"{in_words(behind(highest, 'CW', 'PA'))} behind PA there",
+            f"CW {ranks['CW'][0]:.2f} without noise; at {100 * highest:.0f} %: {at(highest)}; "
+            f"it is {in_words(behind(highest, 'CW', 'PA'))} behind PA there",
             trials=trials,
             stable=True,
         ),
@@ -234,13 +229,13 @@ counted against labels without noise: the paper does not say so, but its multicl
 50 % noise are above 50 %. Equal errors share a rank.
 """,
     full=(
-        Study("tuned", _USPS, LEARNERS, _USPS_OPTIONS, NOISE),
+        Study("tuned", USPS, LEARNERS, _USPS_OPTIONS, NOISE),
         Study("tuned", _MNIST + _MNIST_REST, LEARNERS, _MNIST_OPTIONS, NOISE),
         Study("tuned", _text(2_000), LEARNERS, {"folds": 10}, NOISE),
-        Study("tuned", _USPS[::6], AVERAGED, _USPS_OPTIONS, (0.1,)),
+        Study("tuned", USPS[::6], AVERAGED, _USPS_OPTIONS, (0.1,)),
     ),
     reduced=(
-        Study("tuned", _USPS[::6], LEARNERS, {"passes": 3}, (0.0, 0.3)),
+        Study("tuned", USPS[::6], LEARNERS, {"passes": 3}, (0.0, 0.3)),
         Study("tuned", _text(600)[1:3], LEARNERS, {"folds": 3, "passes": 3}, (0.0, 0.3)),
     ),
     budget="124 tasks x 6 noise levels x 33 settings x 10 passes x 2,000 rows x 150 values "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.decided import above_zero, in_words, interval
+from reproduction.decided import Numbers, above_zero, in_words, interval
 from reproduction.findings import DATA, FINDING, POWER, Boxes, Claim, Curve, Curves, Finding, Table
 from reproduction.results import Results
 from reproduction.spec import Data, Reproduction, Study
@@ -73,16 +73,14 @@ def findings(results: Results) -> list[Finding]:
     return claims + figures + _halves(results)
 
 
-def _made(part: Results) -> np.ndarray:
+def _made(part: Results) -> Numbers:
     """All mistakes of each run."""
     return np.array([curve[-1] for curve in part.values("mistakes")], float)
 
 
 def _claims(data: str, by_learner: dict[str, Results]) -> list[Finding]:
     made = {label: _made(part) for label, part in by_learner.items()}
-    test = {
-        label: 100 * np.array(part.values("test_error")) for label, part in by_learner.items()
-    }
+    test = {label: 100 * np.array(part.values("test_error")) for label, part in by_learner.items()}
     spread = {label: float(errors.std(ddof=1)) for label, errors in test.items()}
     others = [label for label in made if not label.startswith("AROW")]
     rest = [label for label in others if not label.startswith("CW")]
@@ -91,7 +89,7 @@ def _claims(data: str, by_learner: dict[str, Results]) -> list[Finding]:
     low, high = interval(saved)
     trials = f"{len(saved)} runs"
 
-    def words(numbers: dict[str, np.ndarray], *labels: str, unit: str = "") -> str:
+    def words(numbers: dict[str, Numbers], *labels: str, unit: str = "") -> str:
         return ", ".join(
             f"{label} {numbers[label].mean():.{2 if unit else 0}f}{unit}" for label in labels
         )
@@ -168,9 +166,7 @@ def _halves(results: Results) -> list[Finding]:
     right = results.where(data=RIGHT)
     if not len(right):
         return []
-    made = {
-        label: [_made(half.where(learner=label)) for half in (left, right)] for label in HALVES
-    }
+    made = {label: [_made(half.where(learner=label)) for half in (left, right)] for label in HALVES}
     runs = min(map(len, made["AROW full"]))
     rows = tuple(
         (label, *(float(half.mean()) for half in halves)) for label, halves in made.items()
@@ -178,8 +174,8 @@ def _halves(results: Results) -> list[Finding]:
     more = made["AROW full"][1][:runs] - made["AROW full"][0][:runs]
     return [
         above_zero(
-            "Figure 4 and Remark 4, ellipse 3 : 1: where most rows lie far from the plane, AROW with "
-            "a full covariance makes more mistakes than where they lie near it.",
+            "Figure 4 and Remark 4, ellipse 3 : 1: where most rows lie far from the plane, AROW "
+            "with a full covariance makes more mistakes than where they lie near it.",
             [more],
             f"{in_words(more, 1, 1)} more",
             trials=f"{runs} runs",

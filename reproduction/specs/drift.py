@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.decided import above_zero, in_words, within
+from reproduction.decided import Numbers, above_zero, in_words, within
 from reproduction.findings import DATA, Curve, Curves, Finding, Table
 from reproduction.results import Results
 from reproduction.spec import Learner, Reproduction, Study
@@ -104,14 +104,14 @@ def findings(results: Results) -> list[Finding]:
     return [*shown, *figures, _phases()]
 
 
-Errors = dict[str, np.ndarray]
+Errors = dict[str, Numbers]
 """Of each learner, a number a trial, in percent."""
 
 
-def _best_in_hindsight(part: Results) -> np.ndarray:
+def _best_in_hindsight(part: Results) -> Numbers:
     """The errors of the one setting that is best on the second halves of all trials."""
     errors = np.array(part.values("in_hindsight"))
-    best: np.ndarray = 100 * errors[:, errors.mean(axis=0).argmin()]
+    best: Numbers = 100 * errors[:, errors.mean(axis=0).argmin()]
     return best
 
 
@@ -121,7 +121,7 @@ def _claims(data: str, early: int, soon: Errors, end: Errors, best: Errors) -> l
     def words(errors: Errors, *labels: str) -> str:
         return ", ".join(f"{label} {errors[label].mean():.1f} %" for label in labels)
 
-    def beats(errors: Errors, ours: tuple[str, ...], theirs: tuple[str, ...]) -> list[np.ndarray]:
+    def beats(errors: Errors, ours: tuple[str, ...], theirs: tuple[str, ...]) -> list[Numbers]:
         return [errors[their] - errors[our] for our in ours for their in theirs]
 
     def closest(errors: Errors, ours: tuple[str, ...], theirs: tuple[str, ...]) -> str:
@@ -206,9 +206,7 @@ def _claims(data: str, early: int, soon: Errors, end: Errors, best: Errors) -> l
     ]
 
 
-def _table(
-    data: str, part: Results, early: int, soon: Errors, end: Errors, best: Errors
-) -> Table:
+def _table(data: str, part: Results, early: int, soon: Errors, end: Errors, best: Errors) -> Table:
     rows = tuple(
         (
             label,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduction.decided import above_zero, in_words, within
+from reproduction.decided import Numbers, above_zero, in_words, within
 from reproduction.findings import DATA, Curve, Curves, Finding, Pictures, Table
 from reproduction.results import Measured, Results
 from reproduction.spec import Data, Learner, Reproduction, Study
@@ -62,7 +62,9 @@ def findings(results: Results) -> list[Finding]:
         curves = {label: _curve(found) for label, found in of.items()}
         most = max(kept for curve in curves.values() for kept, _ in curve)
         few, half = most / 16, most / 2
-        whole = {label: 100 * np.array([_by_trial(one)[-1][1] for one in of[label]]) for label in of}
+        whole = {
+            label: 100 * np.array([_by_trial(one)[-1][1] for one in of[label]]) for label in of
+        }
 
         def at(kept: float, of: dict[str, Results] = of) -> Errors:
             return {
@@ -121,7 +123,7 @@ def _at(curve: list[tuple[float, float]], kept: float) -> float:
     return float(np.interp(np.log(kept), np.log(x), y))
 
 
-Errors = dict[str, np.ndarray]
+Errors = dict[str, Numbers]
 """Of each method, a number a trial, in percent."""
 
 
@@ -133,9 +135,7 @@ def _less(errors: Errors, one: str, other: str) -> str:
     )
 
 
-def _claims(
-    data: str, few: float, at_few: Errors, at_half: Errors, whole: Errors
-) -> list[Finding]:
+def _claims(data: str, few: float, at_few: Errors, at_half: Errors, whole: Errors) -> list[Finding]:
     trials = f"{len(whole[L2])} trials"
     lost = at_half[L2] - whole[L2]
     return [
@@ -201,7 +201,8 @@ def _claims_of_games(data: str, at_48: Errors, at_16: Errors) -> list[Finding]:
             f"{data}: the game selects better features than information gain, 16 or 48 of them.",
             [at[INFORMATION] - at[GAME] for at in (at_16, at_48)],
             "; ".join(
-                f"{count}: {_less(at, GAME, INFORMATION)}" for count, at in ((16, at_16), (48, at_48))
+                f"{count}: {_less(at, GAME, INFORMATION)}"
+                for count, at in ((16, at_16), (48, at_48))
             ),
             trials=trials,
         ),

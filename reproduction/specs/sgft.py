@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
-from reproduction.decided import above_zero, in_words
+from reproduction.decided import Numbers, above_zero, in_words
 from reproduction.findings import DATA, Curve, Curves, Finding, Table
 from reproduction.results import Measured, Results
 from reproduction.spec import Reproduction, Study
@@ -75,7 +76,7 @@ PAPERS = {
 }
 
 
-_OPTIONS = {"folds": 10, "passes": 20, "inner": 2}
+OPTIONS = {"folds": 10, "passes": 20, "inner": 2}
 
 
 def findings(results: Results) -> list[Finding]:
@@ -91,7 +92,7 @@ def findings(results: Results) -> list[Finding]:
     def mean(values: dict[tuple[str, str], float], label: str) -> float:
         return float(np.mean([values[name, label] for name in sets]))
 
-    def over(one: str, other: str, name: str | None = None) -> np.ndarray:
+    def over(one: str, other: str, name: str | None = None) -> Numbers:
         """How much more precise, fold by fold: on one set, or on the mean of all."""
         chosen = sets if name is None else [name]
         return np.mean([accuracy[each, one] - accuracy[each, other] for each in chosen], axis=0)
@@ -115,7 +116,7 @@ def findings(results: Results) -> list[Finding]:
     by_p = [mean(zeros, label) for label in LABELS[:4]]
     steps = [
         [zeros[name, more] - zeros[name, less] for name in sets]
-        for less, more in zip(LABELS[:3], LABELS[1:4], strict=True)
+        for less, more in itertools.pairwise(LABELS[:4])
     ]
     return [
         above_zero(
@@ -343,16 +344,16 @@ Under noise, labels of the training rows are replaced; the test's are right. Int
 ten folds, which share training rows: they are a little too narrow.
 """,
     full=(
-        Study("sparse_folds", data(), LEARNERS, _OPTIONS),
-        Study("sparse_folds", data()[2:6], NOISY, _OPTIONS, (0.1, 0.3)),
+        Study("sparse_folds", data(), LEARNERS, OPTIONS),
+        Study("sparse_folds", data()[2:6], NOISY, OPTIONS, (0.1, 0.3)),
     ),
     reduced=(
         Study("sparse_folds", data(800)[:4], LEARNERS, {"folds": 4, "passes": 4}),
         Study("sparse_folds", data(800)[2:4], NOISY, {"folds": 4, "passes": 4}, (0.3,)),
     ),
     differences="""DIFFERENCES""",
-    budget="7 sets x 6 learners x 6 lambdas x 30 models (20 to choose, 10 to measure) x 20 passes x "
-    "4,000 rows x 90 or 250 values x up to 20 classes, and half of it with noise: 60 minutes of "
+    budget="7 sets x 6 learners x 6 lambdas x 30 models (20 to choose, 10 to measure) x 20 passes "
+    "x 4,000 rows x 90 or 250 values x up to 20 classes, and half of it with noise: 60 minutes of "
     "processor time.",
     findings=findings,
 )

@@ -17,9 +17,9 @@ class Gaussian(Source):
     The first two coordinates are a Gaussian turned by 45 degrees, with a long and a short axis;
     the others are independent noise. The separator runs along the long axis, so most points lie
     near it (the left half of Figure 4); with `separator=across` it runs across, and most points lie
-    far from it (the right half). The paper gives one standard deviation, 1, and draws an ellipse: here the short axis,
-    which tells the class, has that one, and the long axis is `elongation` times as long. "N(0, 2)"
-    is read as a variance of 2. `test` has rows without label noise.
+    far from it (the right half). The paper gives one standard deviation, 1, and draws an ellipse:
+    here the short axis has that one, and the long axis is `elongation` times as long. "N(0, 2)" is
+    read as a variance of 2. `test` has rows without label noise.
     """
 
     name = "synthetic/gaussian"

@@ -202,14 +202,14 @@ def frequency_dual_averaging(
     losses <= those of u + l1*T*|H_T u|_1 + gamma*sqrt(T)/2*|u|^2
               + sum of |g_t|^2 / (2*gamma*sqrt(max(t - 1, 1))).
     Proof: w_t minimises the linearised losses before row t and Psi_{t-1}, where Psi_n(w) =
-    l1*n*|H_n w|_1 + gamma*sqrt(n)/2*|w|^2. Psi grows with n for every w, since h does. So the sum of
-    g_t.(w_t - u) is at most Psi_T(u) + sum of [g_t.(w_t - w_{t+1}) - beta_{t-1}/2*|w_t - w_{t+1}|^2]
-    with beta_n = gamma*sqrt(n), and each bracket at most |g_t|^2/(2*beta_{t-1}); for t = 1 the
-    parabola is that of Psi_1.
+    l1*n*|H_n w|_1 + beta_n/2*|w|^2, beta_n = gamma*sqrt(n). Psi grows with n for every w, since h
+    does. So with d_t = w_t - w_{t+1} the sum of g_t.(w_t - u) is at most
+    Psi_T(u) + sum of [g_t.d_t - beta_{t-1}/2*|d_t|^2], and each bracket at most
+    |g_t|^2/(2*beta_{t-1}); for t = 1 the parabola is that of Psi_1.
 
     The learner's own penalty is left out on the left. With it there is no such bound: one gradient
-    may lift n*h_n, and with it the penalty of all rows before, by nearly n times its own size, which
-    no step of size 1/sqrt(n) could foresee.
+    may lift n*h_n, and with it the penalty of all rows before, by nearly n times its own size,
+    which no step of size 1/sqrt(n) could foresee.
 
     Assumes a convex loss.
     """
