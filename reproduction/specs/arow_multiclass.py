@@ -418,13 +418,32 @@ best rival. CW: variance form, one constraint. AdaGrad: dual averaging with L1.
 Intervals are of the mean over the sets, from the ten folds, which share training rows, and one
 choice of setting: they are a little too narrow.
 """,
-    differences="""DIFFERENCES""",
+    differences="""
+*The first claim* the paper does not keep on these sets either. On the means of its own four sets
+AROW with one constraint is behind CW without noise and at 0.1, and behind MIRA at 0.5; ours has the
+same signs and nearly the same sizes at all six levels but 0.15 (in brackets in the claim). It is
+the other five sets, Enron folders and the New York Times, that decide it there.
+
+*AdaGrad* is a finding. With a rate of 1 or 0.1 it is as the paper has it: behind AROW at every
+level (table "AdaGrad by its rate"). But the best rate under noise is 0.001, and with it AdaGrad is
+ahead of AROW with one constraint at every level, by 6 points at 0.5. The paper does not list its
+grid. It suspects the L1 penalty; the tuning often takes some of it here, too.
+
+*Figure 10* comes out at 0.1 and 0.25; without noise the line through four sets is too uncertain, in
+the paper's numbers as well as in ours. That the slope grows from 0.1 to 0.25 neither of the two
+shows on these sets: the paper's falls from 1.45 to 1.00.
+
+On 20 Newsgroups, the one set that both have, all accuracies are a little above the paper's, those
+of Perceptron and MIRA the most, and the order is the same but for AdaGrad. The paper's largest
+difference between one, five and all constraints, 20 points on Amazon 3 at 0.5, is not to be seen
+here; the means agree that they perform similarly.
+""",
     full=(Study("tuned", _data(None), (*LEARNERS, *BY_RATE), _OPTIONS, NOISE),),
     reduced=(
         Study("tuned", _data(400)[1:], LEARNERS, {"folds": 2, "passes": 2}, (0.0, 0.25, 0.5)),
     ),
     budget="4 sets x 6 noise levels x 8 learners x 10 folds x up to 10 passes x up to 17,000 rows "
-    "x 150 values x up to 20 classes, and 47 settings to tune on all rows: 40 minutes of processor "
+    "x 150 values x up to 20 classes, and 62 settings to tune on all rows: 15 minutes of processor "
     "time.",
     findings=findings,
 )
