@@ -92,7 +92,7 @@ def _claims_table(claims: tuple[Claim, ...]) -> str:
 
 def verdict(claim: Claim) -> str:
     """Whether a claim holds; if not, what that is."""
-    return "yes" if claim.holds else f"**no**: {claim.why}" if claim.why else "**no**"
+    return "yes" if claim.holds else f"**no**: {claim.why or FINDING}"
 
 
 def table(shown: Table) -> str:
