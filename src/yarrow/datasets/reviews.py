@@ -97,7 +97,7 @@ class AmazonFive(AmazonReviews):
 
     name = "amazon-sentiment/five"
     origin = f"{_AMAZON}; the choice of HATN (Li, Wei, Zhang, Yang, AAAI 2018)"
-    size = Size(30_000, 0, 2)
+    size = Size(30_000, 1_118_904, 2)
     files = listed("amazon-5domain/amazon-5domain.tsv.gz")
 
     domain: str = choice(

@@ -254,7 +254,8 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here
     confidence only grows; `RDAClassifier` for few weights.
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
-    squares on labels -1 and +1.
+    squares on labels -1 and +1. With `r_covariance` the two prices of the paper's (3) differ: r is
+    1/(2*lambda1), `r_covariance` 1/(2*lambda2).
     With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
 
     >>> model = AROWClassifier()
@@ -278,6 +279,11 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     _: dataclasses.KW_ONLY
     rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
     average: bool = flag(default=False, doc=AVERAGE)
+    r_covariance: float | None = number(
+        default=None,
+        doc="How little one row may tell the covariance; None: r, as in the paper.",
+        above=0,
+    )
 
     restrictions: ClassVar[tuple[Needs, ...]] = (
         *CostSensitiveClassifier.restrictions,
@@ -285,11 +291,17 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     )
 
     def _rule(self) -> _core.Rule:
-        return {
+        one = {
             "squared_hinge": rules.arow,
             "hinge": rules.arow_hinge,
             "squared": rules.arow_squared,
-        }[self.loss]
+        }
+        two = {
+            "squared_hinge": rules.arow_two_prices,
+            "hinge": rules.arow_hinge_two_prices,
+            "squared": rules.arow_squared_two_prices,
+        }
+        return (one if self.r_covariance is None else two)[self.loss]
 
 
 @estimator
