@@ -351,7 +351,6 @@ ten folds, which share training rows: they are a little too narrow.
         Study("sparse_folds", data(800)[:4], LEARNERS, {"folds": 4, "passes": 4}),
         Study("sparse_folds", data(800)[2:4], NOISY, {"folds": 4, "passes": 4}, (0.3,)),
     ),
-    differences="""DIFFERENCES""",
     budget="7 sets x 6 learners x 6 lambdas x 30 models (20 to choose, 10 to measure) x 20 passes "
     "x 4,000 rows x 90 or 250 values x up to 20 classes, and half of it with noise: 60 minutes of "
     "processor time.",
