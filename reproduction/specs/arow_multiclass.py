@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 from reproduction.decided import Numbers, above_zero, in_words, within
 from reproduction.findings import DATA, FINDING, Curve, Curves, Finding, Points, Table
@@ -14,7 +15,7 @@ from yarrow.lazy import np
 Accuracy = dict[tuple[str, float, str], Numbers]  # of each fold, in percent
 
 NOISE = (0.0, 0.1, 0.15, 0.2, 0.25, 0.5)
-_TOP = {"multiclass": "top1"}
+_TOP: dict[str, Any] = {"multiclass": "top1"}
 LEARNERS = (
     perceptron("Perceptron", **_TOP),
     pa("MIRA", **_TOP),
