@@ -22,7 +22,7 @@ from yarrow.activity.model.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
-REVISION = 5
+REVISION = 7
 _LIVES: dict[str, Callable[..., Life]] = {"desktop-life": desktop_life, "short-life": short_life}
 _RUNS = 5
 """How often a time is measured; the least counts, since other work can only make it longer."""
