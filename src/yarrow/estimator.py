@@ -259,24 +259,32 @@ class LearnsArrays:
     #: how the files were read that it was taught by, if it was
     _stream: dict[str, Any] | None = None
 
-    def _keep_columns(self, rows: Any) -> None:
+    def _keep_columns(self: Any, rows: Any) -> None:
         """The first array that is learned says what columns later ones have."""
-        if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
-            self.__dict__.update(columns_of(rows))
+        if self.__sklearn_is_fitted__():
+            self._keep_stream(rows)
+            if self.__dict__.get("_n_features_in") is None:
+                self.__dict__.update(columns_of(rows))
+
+    def _keep_stream(self, rows: Any) -> None:
+        """Remember how the columns of rows that were learned became features."""
+        if rows.stream is not None:
+            self._stream = rows.stream
 
     @property
     def n_features_in_(self) -> int:
         """Number of columns of the arrays that were learned; not set by dict rows."""
-        if "_n_features_in" not in self.__dict__:
+        if self.__dict__.get("_n_features_in") is None:
             raise AttributeError("n_features_in_ is set by the first array that is learned")
         return int(self._n_features_in)
 
     @property
     def feature_names_in_(self) -> Any:
-        """Column names of the data frames that were learned."""
-        if self.__dict__.get("_feature_names_in") is None:
+        """Column names of the data frames, or of the table in a file, that were learned."""
+        names = self.__dict__.get("_feature_names_in") or columns_in(self._stream)
+        if not names:
             raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
-        return np.asarray(self._feature_names_in, dtype=object)
+        return np.asarray(names, dtype=object)
 
     @property
     def n_iter_(self) -> int:
@@ -326,9 +334,20 @@ class ClassifierManners:
         raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
 
 
+def columns_in(stream: dict[str, Any] | None) -> list[str]:
+    """The columns of a table that made features, as a model remembers them."""
+    table = (stream or {}).get("table", {})
+    special = {table.get("label"), table.get("weight"), *table.get("drop", ())}
+    return [name for name in table.get("known", ()) if name not in special]
+
+
 def columns_of(rows: Any) -> dict[str, Any]:
-    """What is kept of the columns of an array."""
-    return {"_n_features_in": rows.n_columns, "_feature_names_in": rows.names}
+    """What is kept of the columns of an array or a frame; dicts and texts have none."""
+    number, names = rows.n_columns, rows.names
+    if rows.made_of is not None:
+        number, names = len(rows.made_of) or None, rows.made_of or None
+    kept = {"_n_features_in": number, "_feature_names_in": names}
+    return kept if rows.stream is None else kept | {"_stream": rows.stream}
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -52,7 +53,9 @@ class Yarrow(Page, click.Group):
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> Any:
         try:
-            result = super().main(args, standalone_mode=False, **extra)
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn
+                result = super().main(args, standalone_mode=False, **extra)
         except click.ClickException as error:
             _fail(_usage(error))
         except YarrowError as error:
@@ -68,6 +71,12 @@ class Yarrow(Page, click.Group):
         if not standalone_mode:
             return result
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _warn(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
+    """A warning as a sentence, without the place in the code."""
+    text = message.on_command_line() if hasattr(message, "on_command_line") else str(message)
+    click.echo(f"yarrow: {text}", err=True)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -8,7 +8,7 @@ import inspect
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 import click
@@ -175,8 +175,17 @@ _READING = [
         "--missing",
         multiple=True,
         metavar="MARK",
-        help="CSV: a cell that means no value, such as NA. Repeatable.",
+        help="A text that means no value; in columns of numbers NA, null, ? and the like do "
+        "anyway. Repeatable.",
     ),
+    option(
+        TABLES,
+        "--when-missing",
+        type=click.Choice(["ignore", "indicate", "error"]),
+        show_default="ignore",
+        help="A missing value: no feature; the feature 'COLUMN is missing'; or stop there.",
+    ),
+    option(TABLES, "--describe", is_flag=True, help="Tell how each column was read."),
     option(
         TABLES,
         "--no-quotes",
@@ -226,6 +235,7 @@ def _stream_format(values: dict[str, Any]) -> Any:
         "features": list(values.pop("only")),
         "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter,
         "missing": ["", *marks] if marks else None,
+        "when_missing": values.pop("when_missing"),
         "columns": columns.split(",") if columns else None,
     }
     said = {name: value for name, value in table.items() if value}
@@ -235,6 +245,8 @@ def _stream_format(values: dict[str, Any]) -> Any:
         said["quotes"] = False
     return StreamFormat(
         format=values.pop("format"),
+        otherwise="csv" if said else "svmlight",  # of standard input: what has columns is a table
+        on_columns=_describe if values.pop("describe") else None,
         threads=values.pop("threads") or 0,
         index_base={"0": 0, "1": 1}.get(base, "auto"),
         interactions=parse_interactions(values.pop("interactions")),
@@ -242,6 +254,13 @@ def _stream_format(values: dict[str, Any]) -> Any:
         longest_line=values.pop("longest_line") or LONGEST_LINE,
         table=said,
     )
+
+
+def _describe(source: str, columns: Mapping[str, str]) -> None:
+    """Tell how each column of a table was read."""
+    width = max(map(len, columns), default=0)
+    lines = (f"  {name:<{width}}  {how}" for name, how in columns.items())
+    click.echo("\n".join([f"{source}:", *lines]), err=True)
 
 
 def check_inputs(paths: Iterable[str]) -> None:

@@ -22,7 +22,6 @@ from yarrow.data.arrays import (
     check_columns,
     check_values,
     feature_names,
-    read_rows,
     read_values,
     read_weights,
 )
@@ -245,7 +244,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X, fresh=True)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
         block = self._block(rows, rows.names or [], y, sample_weight)
@@ -349,6 +348,7 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         rows = rows_as_taught(self, X)
         with self._lock:
             self._learn_block(self._block(rows, feature_names(X, rows), y, w))
+            self._keep_stream(rows)
 
     # -- looking inside --------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from yarrow.composite.base import Composite, State
 from yarrow.data.arrays import Array, Rows, feature_names
+from yarrow.data.frames import rows_in, series_like
 from yarrow.data.labels import array_of, in_order
 from yarrow.estimator import ClassifierManners
 from yarrow.io.taught import rows_as_taught
@@ -51,14 +52,11 @@ class CompositeClassifier(ClassifierManners, Composite):
             return list(state.codes)[code] if code >= 0 else None
 
     def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
-
-        state = self.__dict__.get("_state")
-        if state is None:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
+        """The classes of the rows of a data frame, as a series of its library."""
+        if "_state" not in self.__dict__:
+            return series_like(X, np.full(rows_in(X), None))
         rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
+        return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
 
 
 class CompositeRegressor(Composite):
@@ -100,14 +98,11 @@ class CompositeRegressor(Composite):
             return 0.0 if state is None else float(self._said(state, block)[0])
 
     def predict_many(self, X: Any) -> Any:
-        """The predicted values of the rows of a data frame, as a series."""
-        import pandas as pd
-
-        state = self.__dict__.get("_state")
-        if state is None:
-            return pd.Series(0.0, index=X.index)
+        """The predicted values of the rows of a data frame, as a series of its library."""
+        if "_state" not in self.__dict__:
+            return series_like(X, np.zeros(rows_in(X)))
         rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
+        return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination, R²."""

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from yarrow.data.frames import frame_of, labels_of_columns
 from yarrow.data.sparse import to_csr
 from yarrow.errors import DataError, DataTypeError, ParameterError
 from yarrow.lazy import np
@@ -27,6 +28,10 @@ class Rows:
     n_rows: int
     n_columns: int
     names: list[str] | None
+    #: the columns that the features were made of, where they are not those; none of dicts and texts
+    made_of: list[str] | None = None
+    #: how they were made, for a model that learns the rows to remember
+    stream: dict[str, Any] | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -85,10 +90,11 @@ def read_rows(X: Any, by_core: bool = False) -> Rows:
 
     With `by_core` the core will see the rows next, and looks at the column indices itself.
     """
-    names = column_names(X)
     if hasattr(X, "tocsr"):
         return _read_sparse(X, by_core)
-    values = X if isinstance(X, np.ndarray) else _to_numpy(X)
+    frame = None if isinstance(X, np.ndarray) else frame_of(X)
+    names = None if frame is None else column_names(frame)
+    values = X if isinstance(X, np.ndarray) else _to_numpy(X if frame is None else frame)
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{X}\n")
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8 or values.dtype == np.float16:
@@ -267,10 +273,9 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 def column_names(X: Any) -> list[str] | None:
     """The column names of a data frame, if all of them are strings."""
-    columns = getattr(X, "columns", None)
-    if columns is None or isinstance(X, np.ndarray):
+    names = labels_of_columns(X)
+    if names is None:
         return None
-    names = list(columns)
     text = [isinstance(name, str) for name in names]
     if names and all(text):
         for name in names:
@@ -297,9 +302,8 @@ def is_unicode(text: str) -> bool:
 
 def feature_names(X: Any, rows: Rows) -> list[Any]:
     """What the columns are called: as in the frame, or else 0, 1, 2..."""
-    columns = getattr(X, "columns", None)
-    if rows.names is None and columns is not None and not isinstance(X, np.ndarray):
-        names = list(columns)
+    if rows.names is None:
+        names = labels_of_columns(X)
         if names and all(isinstance(name, (int, np.integer)) for name in names):
             return [int(name) for name in names]
     return rows.names or list(range(rows.n_columns))
@@ -351,6 +355,10 @@ def check_columns(
     One that never saw columns (`number` is None), but features called by texts such as `text_name`,
     can make nothing of columns without names.
     """
+    if rows.made_of is not None:
+        if number is not None and rows.made_of:
+            check_names(estimator, names, rows.made_of)
+        return
     if number is None:
         if rows.names is None and (name := text_name()) is not None:
             such = f", such as {name!r}" if name else ""

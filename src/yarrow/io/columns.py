@@ -9,7 +9,12 @@
 | object                    | each member as the column `column.member`                         |
 | list of texts             | `column=text` for each, with its count                            |
 | list of numbers           | `column.0`, `column.1`, ...                                       |
-| missing                   | none, which a linear model cannot tell from 0                     |
+| date, with or without     | `column.year=2024`, `column.month=5`, `column.weekday=1` (Monday) |
+| a time                    | and, but at midnight, `column.hour=13`, with 1                    |
+| missing                   | none, which a linear model cannot tell from 0, unless             |
+|                           | `when_missing` says otherwise                                     |
+
+Missing are None, null, NaN, NaT, and the empty text or other marks that were declared.
 """
 
 from __future__ import annotations
@@ -20,7 +25,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.data.labels import kept
 from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble, block_of
@@ -36,9 +42,11 @@ WORD = re.compile(r"\w+")
 _NO_WEIGHT = "the weight is missing"
 _NEGATIVE = "a weight must not be negative"
 _NO_TEXT = "the value is not UTF-8"
+_NO_VALUE = "the value is missing"
 
-_TEXT_TYPES = ("string", "large_string", "string_view")
+TEXT_TYPES = ("string", "large_string", "string_view")
 
+WhenMissing = Literal["ignore", "indicate", "error"]
 TextFunction = Callable[[str], Mapping[str, float]]
 
 
@@ -57,11 +65,14 @@ class Roles:
     drop: frozenset[str] = frozenset()  # the label and the weight among them
     text: Mapping[str, TextFunction] = field(default_factory=dict)
     categories: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
+    when_missing: WhenMissing = "ignore"
 
     def check(self, names: Iterable[str], source: str) -> None:
         """Refuse a column that was asked for and is not there."""
         names = list(names)
         there = set(names)
+        source = source or None  # of rows in Python
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
         for path in asked:
             if path is not None and not {path, path.split(".")[0]} & there:
@@ -136,26 +147,29 @@ def row_features(roles: Roles, record: Mapping[str, Any]) -> dict[str, float]:
     row: dict[str, float] = {}
     for name, value in record.items():
         kind = type(value)
-        if (kind is str or kind is float) and roles.is_plain(name):  # most values, in a hurry
-            if kind is str:
-                name, value = f"{name}={value}", 1.0
-            elif not math.isfinite(value):
-                raise DataError(f"{value!r} is not a finite number", field=name)
-            row[name] = row[name] + value if name in row else value
-        else:
+        if kind is str and value not in roles.missing and roles.is_plain(name):
+            name, value = f"{name}={value}", 1.0  # most values, in a hurry
+        elif kind is not float or not math.isfinite(value) or not roles.is_plain(name):
             _add(row, roles, name, value, False)
+            continue
+        row[name] = row[name] + value if name in row else value
     return row
 
 
 def _add(row: dict[str, float], roles: Roles, path: str, value: Any, kept: bool) -> None:
     kept = roles.keeps(path, kept)
-    if value is None or path in roles.drop:
+    if path in roles.drop:
         return
     if isinstance(value, dict):
         for name, member in value.items():
             _add(row, roles, f"{path}.{name}", member, kept)
     elif not kept:
         return
+    elif _is_missing(roles, value):
+        if roles.when_missing == "error":
+            raise DataError(_NO_VALUE, field=path)
+        if roles.when_missing == "indicate":
+            _increase(row, indicator(path), 1.0)
     elif path in roles.text:
         if not isinstance(value, str):
             raise DataError(f"{value!r} is not text", field=path)
@@ -165,8 +179,34 @@ def _add(row: dict[str, float], roles: Roles, path: str, value: Any, kept: bool)
         _add_list(row, path, value)
     elif isinstance(value, str) or path in roles.categories:
         _increase(row, category(path, value), 1.0)
+    elif isinstance(value, date):
+        for part, number in _parts(value).items():
+            _increase(row, category(f"{path}.{part}", number), 1.0)
     else:
         _increase(row, path, as_number(path, value))
+
+
+def _is_missing(roles: Roles, value: Any) -> bool:
+    """Whether there is no value: None, NaN, NaT, NA of pandas, or a text that means it."""
+    if value is None or isinstance(value, str):
+        return value is None or value in roles.missing
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def indicator(path: str) -> str:
+    """The feature that says that a column has no value."""
+    return f"{path} is missing"
+
+
+def _parts(value: date) -> dict[str, int]:
+    """What a linear model can learn of a date; a time of exactly midnight is none."""
+    parts = {"year": value.year, "month": value.month, "weekday": value.isoweekday()}
+    if isinstance(value, datetime) and (value.hour, value.minute, value.second) != (0, 0, 0):
+        parts["hour"] = value.hour
+    return parts
 
 
 def _add_list(row: dict[str, float], path: str, items: list[Any]) -> None:
@@ -253,8 +293,9 @@ def _column_blocks(
     import pyarrow as pa
 
     kept = roles.keeps(path, kept)
-    if path in roles.drop or pa.types.is_null(array.type):
+    if path in roles.drop:
         return
+    is_category = path in roles.categories or pa.types.is_dictionary(array.type)
     array = _texts(batch, path, array)
     kind = array.type
     if pa.types.is_struct(kind):
@@ -264,18 +305,76 @@ def _column_blocks(
         return
     elif path in roles.text or pa.types.is_nested(kind):
         yield _block_by_rows(batch, roles, path, array)
-    elif str(kind) in _TEXT_TYPES or path in roles.categories:
-        encoded = array.dictionary_encode()
-        indices = values_of(encoded.indices).astype(np.int64)
-        names = [category(path, value) for value in encoded.dictionary.to_pylist()]
-        yield ColumnValues(names, present(array).astype(np.int64), indices, np.ones(len(indices)))
-    elif _is_number(kind):
+    elif str(kind) in TEXT_TYPES or is_category:
+        array = _without_marks(roles, array)
+        yield from _missing(batch, roles, path, present(array))
+        yield _categories(path, array)
+    elif pa.types.is_null(kind):
+        yield from _missing(batch, roles, path, present(array))
+    elif is_number_type(kind):
         values, stated = _numbers(batch, path, array)
+        yield from _missing(batch, roles, path, stated)
         yield ColumnValues([path], stated.astype(np.int64), np.zeros(len(values), np.int64), values)
+    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        yield from _missing(batch, roles, path, present(array))
+        for part, numbers in _parts_of(array).items():
+            yield _categories(f"{path}.{part}", numbers)
     else:
         raise DataError(
             f"a column of type {kind} makes no features; drop it", source=batch.source, field=path
         )
+
+
+def _categories(path: str, array: Any) -> ColumnValues:
+    encoded = array.dictionary_encode()
+    indices = values_of(encoded.indices).astype(np.int64)
+    names = [category(path, value) for value in encoded.dictionary.to_pylist()]
+    return ColumnValues(names, present(array).astype(np.int64), indices, np.ones(len(indices)))
+
+
+def _without_marks(roles: Roles, array: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if str(array.type) not in TEXT_TYPES or not roles.missing:
+        return array
+    marked = pc.is_in(array, pa.array(sorted(roles.missing), array.type))
+    return (
+        pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
+    )
+
+
+def _missing(
+    batch: BatchProblems, roles: Roles, path: str, stated: NDArray[np.bool_]
+) -> Iterator[ColumnValues]:
+    """What rows without a value of a column add, if anything."""
+    if roles.when_missing == "ignore" or stated.all():
+        return
+    if roles.when_missing == "error":
+        for row in np.flatnonzero(~stated).tolist():
+            batch.fail(row, path, _NO_VALUE)
+        return
+    n = int((~stated).sum())
+    counts = (~stated).astype(np.int64)
+    yield ColumnValues([indicator(path)], counts, np.zeros(n, np.int64), np.ones(n))
+
+
+def _parts_of(array: Any) -> dict[str, Any]:
+    """The same as `_parts`, of an Arrow array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_date(array.type):
+        array = array.cast(pa.timestamp("s"))
+    parts = {
+        "year": pc.year(array),
+        "month": pc.month(array),
+        "weekday": pc.day_of_week(array, count_from_zero=False, week_start=1),
+    }
+    times = [pc.hour(array), pc.minute(array), pc.second(array)]
+    at_midnight = pc.equal(pc.add(pc.add(*times[:2]), times[2]), 0)
+    parts["hour"] = pc.if_else(at_midnight, pa.scalar(None, pa.int64()), times[0])
+    return parts
 
 
 def _texts(batch: BatchProblems, path: str, array: Any) -> Any:
@@ -284,7 +383,7 @@ def _texts(batch: BatchProblems, path: str, array: Any) -> Any:
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if str(array.type) not in _TEXT_TYPES:
+    if str(array.type) not in TEXT_TYPES:
         return array
     try:
         array.validate(full=True)
@@ -327,10 +426,15 @@ def values_of(array: Any) -> NDArray[Any]:
 def _numbers(
     batch: BatchProblems, path: str, array: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the stated values, and which rows state one; values that are not finite fail."""
+    """Return the stated values, and which rows state one; infinite ones fail."""
     stated = present(array)
     values = values_of(array.cast("float64", safe=False))
-    bad = ~np.isfinite(values)
+    if np.isfinite(values).all():
+        return values, stated
+    there = ~np.isnan(values)
+    stated[stated] = there
+    values = values[there]
+    bad = np.isinf(values)
     for row, value in zip(np.flatnonzero(stated)[bad].tolist(), values[bad], strict=True):
         batch.fail(row, path, f"{value} is not a finite number")
     return np.where(bad, 0.0, values), stated
@@ -379,7 +483,8 @@ def cast(array: Any, kind: Any, fail: Callable[[int], None], first: int = 0) -> 
         return pa.concat_arrays([cast(part, kind, fail, start) for part, start in parts])
 
 
-def _is_number(kind: Any) -> bool:
+def is_number_type(kind: Any) -> bool:
+    """Whether the values of an Arrow type are numbers, or true and false."""
     import pyarrow.types as types
 
     tests = types.is_boolean, types.is_integer, types.is_floating, types.is_decimal

@@ -16,9 +16,9 @@ from yarrow.data.arrays import (
     check_columns,
     check_values,
     feature_names,
-    read_rows,
     read_weights,
 )
+from yarrow.data.frames import rows_in, series_like
 from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, order_of
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import (
@@ -175,7 +175,7 @@ class KernelClassifier(
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X, fresh=True)
         state = self._new_state()
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
@@ -310,15 +310,14 @@ class KernelClassifier(
         rows = rows_as_taught(self, X)
         with self._lock:
             self._learn_whole(rows, feature_names(X, rows), y, w)
+            self._keep_stream(rows)
 
     def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
-
+        """The classes of the rows of a data frame, as a series of its library."""
         if "_state" not in self.__dict__:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
+            return series_like(X, np.full(rows_in(X), None))
         rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
+        return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
 
     @property
     def _raw_memory_usage(self) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from yarrow import _core
-from yarrow.data.arrays import Array, Rows, feature_names, read_rows
+from yarrow.data.arrays import Array, Rows, feature_names
+from yarrow.data.frames import frame_like, rows_in, series_like
 from yarrow.data.labels import (
     array_of,
     in_order,
@@ -158,7 +159,7 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True, fresh=True)
         labels = read_labels(y, rows.n_rows)
         balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
         known = label_list((np.unique(labels[0]), labels[1]))
@@ -173,7 +174,7 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
         labels = read_labels(y, rows.n_rows)
         with self._learning_of(classes) as model:
             self._learn(model, rows, names, labels, sample_weight)
-        self._remember_columns(rows)
+        self._keep_columns(rows)
         return self
 
     @contextlib.contextmanager
@@ -298,17 +299,16 @@ class LinearClassifier(CoreProgressive, ClassifierManners, LinearModel):
         labels = read_labels(y, rows.n_rows)
         with self._learning(self._declared()) as model:
             self._learn(model, rows, feature_names(X, rows), labels, w)
+        self._keep_stream(rows)
 
     def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
-
+        """The classes of the rows of a data frame, as a series of its library."""
         model = self.__dict__.get("_model")
         if model is None:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
+            return series_like(X, np.full(rows_in(X), None))
         rows = rows_as_taught(self, X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
-        return pd.Series(self._best_names(scores), index=X.index)
+        return series_like(X, self._best_names(scores))
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -380,16 +380,14 @@ class CalibratedProbabilities:
         return dict(zip(model.classes, row.tolist(), strict=False))
 
     def predict_proba_many(self: Any, X: Any) -> Any:
-        """Probabilities as a data frame, a column a class."""
-        import pandas as pd
-
+        """Probabilities as a data frame of the same library, a column a class."""
         model = self.__dict__.get("_model")
         if model is None:
-            return pd.DataFrame(index=X.index)
+            return frame_like(X, {})
         rows = rows_as_taught(self, X, by_core=True)
         names: list[Any] = feature_names(X, rows)
         table = self._probabilities(*self._score_rows(model, rows, names))
-        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
+        return frame_like(X, zip(model.classes, table.T, strict=False))
 
 
 def probabilities_then(model: Any, found: CoreResult) -> Array:

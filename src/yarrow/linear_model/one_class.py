@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from yarrow import _core
 from yarrow._core import rules
-from yarrow.data.arrays import Array, feature_names, read_rows
+from yarrow.data.arrays import Array, feature_names
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
@@ -82,7 +82,7 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows, without `y`."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True, fresh=True)
         self._fit_passes(self._new_model([]), rows, (np.zeros(rows.n_rows), []), sample_weight)
         return self
 
@@ -91,7 +91,7 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
         rows, names = self._read(X)
         with self._learning([]) as model:
             self._learn(model, rows, names, (np.zeros(rows.n_rows), []), sample_weight)
-        self._remember_columns(rows)
+        self._keep_columns(rows)
         return self
 
     def score_samples(self, X: Any) -> Array:
@@ -167,3 +167,4 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
         rows = rows_as_taught(self, X, by_core=True)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (np.zeros(rows.n_rows), []), w)
+        self._keep_stream(rows)

@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self
 
 from yarrow import _core
-from yarrow.data.arrays import Array, Rows, feature_names, read_rows, read_values
+from yarrow.data.arrays import Array, Rows, feature_names, read_values
+from yarrow.data.frames import rows_in, series_like
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
@@ -40,7 +41,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True, fresh=True)
         values = read_values(y, rows.n_rows)
         self._fit_passes(self._new_model([]), rows, (values, []), sample_weight)
         return self
@@ -51,7 +52,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
         values = read_values(y, rows.n_rows)
         with self._learning([]) as model:
             self._learn(model, rows, names, (values, []), sample_weight)
-        self._remember_columns(rows)
+        self._keep_columns(rows)
         return self
 
     def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
@@ -107,17 +108,16 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
         values = read_values(y, rows.n_rows)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (values, []), w)
+        self._keep_stream(rows)
 
     def predict_many(self, X: Any) -> Any:
-        """The predicted values of the rows of a data frame, as a series."""
-        import pandas as pd
-
+        """The predicted values of the rows of a data frame, as a series of its library."""
         model = self.__dict__.get("_model")
         if model is None:
-            return pd.Series(0.0, index=X.index)
+            return series_like(X, np.zeros(rows_in(X)))
         rows = rows_as_taught(self, X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
-        return pd.Series(scores[:, 0], index=X.index)
+        return series_like(X, scores[:, 0])
 
 
 def _determination(y: Array, predicted: Array, weights: Array) -> float:
