@@ -18,9 +18,21 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from yarrow._core import Lock
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
+from yarrow.parameters import (
+    MOST_CLASSES,
+    anything,
+    check_parameters,
+    choice,
+    flag,
+    integer,
+    number,
+    parameters,
+)
 
 T = TypeVar("T", bound="type[Estimator]")
+
+#: so many whole numbers are classes only if somebody said so; see core/data/classes.hpp
+_MANY_INTEGERS = 200
 
 
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
@@ -314,7 +326,16 @@ class ClassifierManners:
 
     def _check_new_class(self: Any, label: Any, known: int) -> None:
         """Refuse a class beyond `max_classes`, in the words of the core."""
-        if self.classes is None and known >= self.max_classes:
+        if self.classes is not None:
+            return
+        default = self.max_classes == MOST_CLASSES
+        if default and known >= _MANY_INTEGERS and not isinstance(label, str):
+            raise DataError(
+                f"the class {label!r} is one of more than {_MANY_INTEGERS} whole numbers, which "
+                "are rather values than classes: use a regressor, such as "
+                "PassiveAggressiveRegressor, or insist by max_classes=1000"
+            )
+        if known >= self.max_classes:
             raise DataError(
                 f"the class {label!r} is one too many: max_classes allows {self.max_classes} "
                 "classes; real targets are for regressors"

@@ -69,8 +69,12 @@ def most_classes() -> Any:
     """The parameter `max_classes` of a classifier."""
     doc = (
         "The most classes that may appear, unless `classes` lists them: a row costs time for each."
+        " More than 200 that are whole numbers must be allowed by another number than the default."
     )
-    return integer(default=10_000, doc=doc, at_least=1)
+    return integer(default=MOST_CLASSES, doc=doc, at_least=1)
+
+
+MOST_CLASSES = 10_000
 
 
 def flag(default: bool, doc: str) -> Any:

@@ -1,4 +1,4 @@
-"""Features: columns of tables, text, interactions and scaling, as steps of scikit-learn's and river's pipelines."""
+"""Features: tables, text, interactions, scaling; steps of scikit-learn's and river's pipelines."""
 
 from yarrow.features.columns import Columns
 from yarrow.features.interactions import Interactions

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any, Literal
 
-from yarrow.errors import DataError
+from yarrow.errors import DataError, ReadingWarning
 from yarrow.io.columns import TEXT_TYPES, BatchProblems, Roles, cast, is_number_type
 
 Kind = Literal["number", "boolean", "date", "text", "nested"]
@@ -28,38 +28,12 @@ _IN_WORDS = {
     "text": "categories",
     "nested": "lists and objects",
 }
-_OPTIONS = {"categories": "category"}
 _EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date as 2024-05-31"}
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 #: columns with fewer values say too little about themselves
 _ENOUGH = 20
 #: from this share on, cells are nearly all numbers, and values nearly all different
 _NEARLY = 0.9
-
-
-class ReadingWarning(UserWarning):
-    """A column was read in a way that may not be meant; what to say instead, by option."""
-
-    def __init__(self, source: str, column: str, problem: str, ways: dict[str, str]) -> None:
-        """`ways`: options of `read_table` with a value for each, and what they are for."""
-        super().__init__(source, column, problem, ways)
-        self.place = ", ".join(part for part in (source, f"column {column!r}") if part)
-        self.problem, self.ways = problem, ways
-
-    def __str__(self) -> str:
-        return self._said(f"{option}=[{value!r}]" for option, value in self.ways.items())
-
-    def on_command_line(self) -> str:
-        """The same with the options of the commands."""
-        import shlex
-
-        return self._said(
-            f"--{_OPTIONS.get(option, option)} {shlex.quote(value)}"
-            for option, value in self.ways.items()
-        )
-
-    def _said(self, ways: Iterable[str]) -> str:
-        return f"{self.place}: {self.problem}; say {' or '.join(ways)}."
 
 
 def declared_kind(roles: Roles, name: str, numeric: Iterable[str]) -> Kind | None:
@@ -189,14 +163,13 @@ def warn_of_texts(source: str, name: str, text: Any) -> None:
             f"{numbers:,} of {len(stated):,} values are numbers, but {other[:40]!r} is none: all "
             "were read as categories"
         )
-        _warn(ReadingWarning(source, name, problem, {"missing": other, "categories": name}))
+        ways = {"missing": other, "categories": name}
     elif different >= _NEARLY * len(stated) and numbers < len(stated):
         problem = (
             f"{different:,} of {len(stated):,} values are different: read as categories, they say "
             "nothing about rows to come"
         )
-        _warn(ReadingWarning(source, name, problem, {"text": name, "drop": name}))
-
-
-def _warn(warning: ReadingWarning) -> None:
-    warnings.warn(warning, stacklevel=2)
+        ways = {"text": name, "drop": name}
+    else:
+        return
+    warnings.warn(ReadingWarning(source, name, problem, ways), stacklevel=2)
