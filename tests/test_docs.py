@@ -18,6 +18,7 @@ TOOLS, DOCS = ROOT / "tools", ROOT / "docs"
 EXAMPLES = {
     "README.md": 12,
     "docs/coming-from.md": 25,
+    "docs/guide.md": 40,
     "docs/experts.md": 11,
     "docs/feedback.md": 11,
     "docs/kernels.md": 11,

@@ -69,11 +69,11 @@ def most_classes() -> Any:
     """The parameter `max_classes` of a classifier."""
     doc = (
         "The most classes that may appear, unless `classes` lists them: a row costs time for each."
-        " More than 200 that are whole numbers must be allowed by another number than the default."
     )
     return integer(default=MOST_CLASSES, doc=doc, at_least=1)
 
 
+#: more than 200 whole numbers must be allowed by another one: see core/data/classes.hpp
 MOST_CLASSES = 10_000
 
 
