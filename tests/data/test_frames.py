@@ -242,12 +242,36 @@ def test_errors_name_the_column_and_the_way_out() -> None:
         ([{"a": 1.0}, {"a": 1j}], "row 1, field 'a': 1j"),
         ([{"a": 1.0}, 5], "row 1: 5 is no dict"),
         (["a", None], "row 1: None is no text"),
+        (pd.DataFrame({"a": [1.0, 2], "city": [1.0, np.inf]}), "infinity at row 1, column 'city'"),
+        ({"a": [1.0, 2.0]}, "X is a dict: give a list of dicts"),
+        ([["a", 1.0], ["b", 2.0]], "'a' at row 0, column 0: give a frame whose columns have names"),
+        (pd.DataFrame({"a": ["x"]}).iloc[:0], "0 sample"),
         (pd.DataFrame({"a": pd.to_timedelta([1, 2])}), "field 'a': a column of type duration"),
     ):
         with pytest.raises(YarrowError, match=says):
             model.fit(X, ["a", "b"])
         with pytest.raises(YarrowError, match=says):
             model.partial_fit(X, ["a", "b"])
+
+
+def test_errors_of_transformers_and_options_name_the_way_out(tmp_path: Path) -> None:
+    from yarrow.features import OnlineStandardScaler
+
+    for values, says in ((["x", "y"], "'x' at row 0, column 'city'.*features.Columns"),
+                         ([1.0, np.nan], "NaN at row 1, column 'city'")):  # fmt: skip
+        with pytest.raises(DataError, match=says):
+            OnlineStandardScaler().fit(pd.DataFrame({"a": [1.0, 2.0], "city": values}))
+    with pytest.raises(DataError, match="feature 'a' is NaN; leave out what is missing"):
+        AROWClassifier().learn_one({"a": np.nan}, 1)
+    (tmp_path / "rows.svm").write_text("1 1:1\n")
+    for options, says in (
+        (["--class-weight", "balanced"], "a stream has no end at which classes could be balanced"),
+        (["--learner", "pa", "--loss", "hinge"], "has no option --loss, as a"),
+    ):
+        command = ["train", str(tmp_path / "rows.svm"), *options, "--model", str(tmp_path / "m")]
+        found = click.testing.CliRunner().invoke(main, command)
+        assert found.exit_code == 2
+        assert says in found.stderr
 
 
 def test_narwhals_comes_with_a_frame_only() -> None:

@@ -98,7 +98,7 @@ def read_rows(X: Any, by_core: bool = False) -> Rows:
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{X}\n")
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8 or values.dtype == np.float16:
-        values = _to_float(values)
+        values = _to_float(values, names=names)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim < 2:
@@ -109,7 +109,7 @@ def read_rows(X: Any, by_core: bool = False) -> Rows:
         )
     if values.ndim > 2:
         raise DataError(f"Found array with dim {values.ndim}, while dim <= 2 is required.")
-    _check_shape(values.shape)
+    check_shape(values.shape)
     return Rows(values, None, None, values.shape[0], values.shape[1], names)
 
 
@@ -121,12 +121,14 @@ def _read_sparse(X: Any, by_core: bool) -> Rows:
         csr = csr.astype(np.float64)
     if not csr.dtype.isnative:
         csr = csr.astype(csr.dtype.newbyteorder("="))
-    _check_shape(csr.shape)
+    check_shape(csr.shape)
     values, indices = np.ascontiguousarray(csr.data), np.ascontiguousarray(csr.indices)
     return Rows(values, indices, csr.indptr, csr.shape[0], csr.shape[1], None)
 
 
 def _to_numpy(X: Any) -> Array:
+    if isinstance(X, dict):
+        raise DataTypeError("X is a dict: give a list of dicts, one a row, or a data frame.")
     rows = enumerate(X) if isinstance(X, list) else ()
     lengths = [
         (place, len(row))
@@ -162,7 +164,7 @@ def exact_array(values: Any) -> Array:
     return array
 
 
-def _to_float(values: Array, what: str = "Input X") -> Array:
+def _to_float(values: Array, what: str = "Input X", names: list[str] | None = None) -> Array:
     if values.dtype.kind in "mM":
         raise DataTypeError(
             f"Dates and times are no numbers: {values.flat[0]!r} at row 0, column 0."
@@ -177,10 +179,21 @@ def _to_float(values: Array, what: str = "Input X") -> Array:
     except DataError as error:
         for place, value in np.ndenumerate(values):
             if not _is_number(value):
-                named = zip(("row", "column"), place, strict=False)
-                where = ", ".join(f"{axis} {number}" for axis, number in named)
-                raise type(error)(f"{what}: {error}: {value!r} at {where}.") from None
+                row, *column = place
+                where = f"at row {row}" + (f", {_column(column[0], names)}" if column else "")
+                hint = _NO_NUMBERS if column and isinstance(value, str) else ""
+                raise type(error)(f"{what}: {error}: {value!r} {where}{hint}.") from None
         raise
+
+
+_NO_NUMBERS = (
+    ": give a frame whose columns have names, or a list of dicts, to a learner; "
+    "yarrow.features.Columns makes numbers of them"
+)
+
+
+def _column(number: int, names: list[str] | None) -> str:
+    return f"column {number}" if names is None else f"column {names[number]!r}"
 
 
 def _is_number(value: object) -> bool:
@@ -217,10 +230,11 @@ def place_of(bad: Array, rows: Rows | None = None) -> str:
     place = int(np.flatnonzero(bad)[0])
     if rows is not None and rows.begins is not None and rows.indices is not None:
         row = int(np.searchsorted(rows.begins, place, side="right")) - 1
-        return f"at row {row}, column {int(rows.indices[place])}"
+        return f"at row {row}, {_column(int(rows.indices[place]), rows.names)}"
     if bad.ndim == 1:
         return f"at row {place}"
-    return "at row {}, column {}".format(*divmod(place, bad.shape[1]))
+    row, column = divmod(place, bad.shape[1])
+    return f"at row {row}, {_column(column, None if rows is None else rows.names)}"
 
 
 def check_finite(
@@ -262,7 +276,8 @@ def check_values(rows: Rows, dtype: str = "float64") -> None:
             raise DataError(f"Input X contains a value too large for dtype('float32') {where}.")
 
 
-def _check_shape(shape: tuple[int, ...]) -> None:
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse an array without rows, or without columns."""
     for count, axis in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
             raise DataError(

@@ -38,7 +38,9 @@ def frame_of(X: Any) -> Any:
 
 
 def is_texts(X: Any) -> bool:
-    """Whether it is a list, or a series, of texts."""
+    """Whether it is a list, a series or an array of texts."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "UO" and len(X) > 0 and isinstance(X[0], str)
     if isinstance(X, (list, tuple)) or (hasattr(X, "to_list") and getattr(X, "ndim", 1) == 1):
         return len(X) > 0 and isinstance(next(iter(X)), str)
     return False

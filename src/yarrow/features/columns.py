@@ -18,11 +18,15 @@ from yarrow.io.taught import RowReader
 from yarrow.parameters import anything, choice
 
 
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+
+
 def _names(doc: str) -> Any:
     return anything(
-        default=(),
-        allowed="a list of columns",
-        accepts=lambda v: isinstance(v, list | tuple) and all(isinstance(n, str) for n in v),
+        default=None,
+        allowed="None or a list of columns",
+        accepts=lambda v: v is None or _are_texts(v),
         doc=doc,
     )
 
@@ -53,7 +57,7 @@ class Columns(Transformer):
     missing: Any = anything(
         default=("",),
         allowed="a list of texts",
-        accepts=lambda v: isinstance(v, list | tuple) and all(isinstance(n, str) for n in v),
+        accepts=_are_texts,
         doc="Texts that mean that there is no value, as None and NaN do.",
     )
     when_missing: Literal["ignore", "indicate", "error"] = choice(
@@ -125,7 +129,7 @@ class Columns(Transformer):
 
     def _reader(self) -> RowReader:
         names = "text", "categories", "drop", "missing", "when_missing"
-        options = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) or () for name in names}
         return RowReader.of("csv", options | {"known": getattr(self, "kinds_", {})})
 
     def _read(self, X: Any, kinds: dict[str, Any]) -> NamedRows:

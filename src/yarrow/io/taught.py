@@ -13,8 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from yarrow.data.arrays import Rows, column_names, read_rows
-from yarrow.data.frames import arrow_columns, frame_of, is_dicts, is_texts, numbers_of
+from yarrow.data.arrays import Rows, check_finite, check_shape, column_names, read_rows
+from yarrow.data.frames import (
+    arrow_columns,
+    frame_of,
+    is_dicts,
+    is_texts,
+    numbers_of,
+    rows_in,
+)
 from yarrow.errors import DataError
 from yarrow.lazy import np
 
@@ -42,7 +49,7 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     With `fresh` the model is about to forget all that it was taught. `Rows.stream` is what it has
     to remember if it learns them.
     """
-    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+    if (isinstance(X, np.ndarray) and not is_texts(X)) or hasattr(X, "tocsr"):
         if not fresh and model._stream is not None:
             _check_nameless(model)
         return read_rows(X, by_core)
@@ -56,7 +63,8 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     if names is not None and (reader is None or all(map(reader.is_number, names))):
         values = numbers_of(frame)
         if values is not None:
-            return dataclasses.replace(read_rows(_without_missing(values), by_core), names=names)
+            found = dataclasses.replace(read_rows(values, by_core), names=names)
+            return _without_missing(found)
     if reader is None:
         reader = _first_reader()
     if texts:
@@ -92,14 +100,18 @@ def rows_of_named(rows: NamedRows, columns: list[str], stream: dict[str, Any] | 
     )
 
 
-def _without_missing(values: Any) -> Any:
+def _without_missing(rows: Rows) -> Rows:
     """Numbers with 0 where one is missing: a row has no feature there, by either of them."""
+    values = rows.values
     if values.dtype.kind != "f":
-        return values
+        return rows
     with np.errstate(all="ignore"):
-        if not np.isnan(values.sum()):  # as fast as memory; infinities are left to others
-            return values
-    return np.where(np.isnan(values), values.dtype.type(0), values)
+        if np.isfinite(values.sum()):  # as fast as memory
+            return rows
+    values = np.where(np.isnan(values), values.dtype.type(0), values)
+    rows = dataclasses.replace(rows, values=values)
+    check_finite(values, "Input X", rows)
+    return rows
 
 
 def _reader_of(model: Any) -> Any:
@@ -220,7 +232,9 @@ class RowReader:
         from yarrow.io.tables import note_kinds
 
         columns = arrow_columns(frame)
-        batch = BatchProblems("", "row", range(len(next(iter(columns.values())))))
+        n_rows = rows_in(frame)
+        check_shape((n_rows, len(columns)))
+        batch = BatchProblems("", "row", range(n_rows))
         roles = dataclasses.replace(self.roles, label=None, weight=None)
         if roles.features is not None:
             made = frozenset(name for name in columns if self._is_made(name))
