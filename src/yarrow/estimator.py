@@ -7,9 +7,11 @@ and each library's base class fails the other's checks.
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` itself is ten times as slow
+import contextlib
 import copy
 import dataclasses
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +20,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from yarrow._core import Lock
 from yarrow.errors import DataError
 from yarrow.lazy import np
+from yarrow.notebook import shown
 from yarrow.parameters import (
     MOST_CLASSES,
     anything,
@@ -86,13 +89,17 @@ class Estimator:
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def __repr__(self) -> str:
-        changed = [
-            f"{field.name}={getattr(self, field.name)!r}"
+    def _changed(self) -> dict[str, str]:
+        """Parameters that have not their defaults, as Python writes them."""
+        return {
+            field.name: repr(getattr(self, field.name))
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
             if field.name in parameters(self)
             and repr(getattr(self, field.name)) != repr(field.default)
-        ]
+        }
+
+    def __repr__(self) -> str:
+        changed = [f"{name}={value}" for name, value in self._changed().items()]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     # -- scikit-learn --------------------------------------------------------------------------
@@ -110,7 +117,44 @@ class Estimator:
         return ""  # scikit-learn's HTML display asks for it
 
     def _repr_html_(self) -> str:
-        return f"<pre>{self!r}</pre>"
+        """The parameters, those that were changed first, and what was learned."""
+        changed = {name: str(value) for name, value in self._changed().items()}
+        default = {name: repr(value) for name, value in self.get_params(deep=False).items()}
+        return shown(repr(self), [*self._summary().items(), *(changed | default | changed).items()])
+
+    def _summary(self) -> dict[str, str]:
+        """What was learned, in a few words."""
+        if not getattr(self, "__sklearn_is_fitted__", lambda: False)():
+            return {"learned": "nothing yet"}
+        found = {}
+        for name in ("t_", "n_updates_", "n_mistakes_", "n_nonzero_", "classes_", "n_features_in_"):
+            with contextlib.suppress(AttributeError):
+                value = getattr(self, name)
+                found[name] = f"{value:,}" if isinstance(value, int) else repr(value.tolist())[:200]
+        return found
+
+    # What scikit-learn calls metadata: `sample_weight` and the like, which its tools hand on to
+    # those who ask for them, once that is switched on (`enable_metadata_routing`).
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        for method in ("fit", "partial_fit", "score"):
+            name = f"set_{method}_request"
+            if not hasattr(cls, name) and _metadata_of(cls, method):
+                setattr(cls, name, _request(method))
+
+    def get_metadata_routing(self) -> Any:
+        """Which metadata methods ask for, as scikit-learn's tools want to know."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        kept = self.__dict__.get("_metadata_request")
+        if kept is not None:
+            return copy.deepcopy(kept)
+        request = MetadataRequest(owner=type(self).__name__)
+        for method in ("fit", "partial_fit", "score"):
+            for name in _metadata_of(type(self), method):
+                getattr(request, method).add_request(param=name, alias=None)
+        return request
 
     # -- river ---------------------------------------------------------------------------------
 
@@ -188,6 +232,35 @@ class Estimator:
         from river import compose
 
         return compose.Pipeline(other, self)
+
+
+def _metadata_of(cls: type, method: str) -> list[str]:
+    """The parameters of a method beside the rows and their labels."""
+    known = getattr(cls, method, None)
+    names = [] if known is None else list(inspect.signature(known).parameters)
+    return [name for name in names if name not in ("self", "X", "y")]
+
+
+def _request(method: str) -> Callable[..., Any]:
+    def request(self: Any, **requests: bool | str | None) -> Any:
+        import sklearn
+
+        if not sklearn.get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "Metadata is handed on only after sklearn.set_config(enable_metadata_routing=True)."
+            )
+        strangers = requests.keys() - set(_metadata_of(type(self), method))
+        if strangers:
+            raise TypeError(f"{method} takes no {', '.join(sorted(strangers))}.")
+        routing = self.get_metadata_routing()
+        for name, wanted in requests.items():
+            getattr(routing, method).add_request(param=name, alias=wanted)
+        self._metadata_request = routing
+        return self
+
+    request.__name__ = f"set_{method}_request"
+    request.__doc__ = f"Ask scikit-learn's tools for metadata in `{method}`: sample_weight=True."
+    return request
 
 
 class uninterrupted:

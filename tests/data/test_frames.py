@@ -46,7 +46,7 @@ TEXT = ["words"]
 
 
 def frame() -> pd.DataFrame:
-    made = pd.DataFrame(RECORDS)
+    made = pd.DataFrame(RECORDS, index=np.arange(100, 160))  # which is no column
     return made.astype({"member": "boolean"})
 
 
@@ -57,7 +57,7 @@ def written(folder: Path, suffix: str) -> Path:
         table["member"] = table["member"].map({True: "true", False: "false"})
         table.to_csv(path, index=False)
     else:
-        pq.write_table(pa.Table.from_pandas(table), path)
+        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
     return path
 
 
@@ -266,7 +266,7 @@ def test_errors_of_transformers_and_options_name_the_way_out(tmp_path: Path) -> 
     (tmp_path / "rows.svm").write_text("1 1:1\n")
     for options, says in (
         (["--class-weight", "balanced"], "a stream has no end at which classes could be balanced"),
-        (["--learner", "pa", "--loss", "hinge"], "has no option --loss, as a"),
+        (["--learner", "perceptron", "--loss", "hinge"], "has no option --loss, as a"),
     ):
         command = ["train", str(tmp_path / "rows.svm"), *options, "--model", str(tmp_path / "m")]
         found = click.testing.CliRunner().invoke(main, command)

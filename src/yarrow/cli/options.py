@@ -143,6 +143,13 @@ _READING = [
     option(TABLES, "--text", multiple=True, metavar="COLUMN", help="Read as words. Repeatable."),
     option(
         TABLES,
+        "--ngrams",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Of --text columns, also count sequences of up to N words.",
+    ),
+    option(
+        TABLES,
         "--category",
         multiple=True,
         metavar="COLUMN",
@@ -229,6 +236,7 @@ def _stream_format(values: dict[str, Any]) -> Any:
         "label": values.pop("label"),
         "weight": values.pop("weight"),
         "text": list(values.pop("text")),
+        "ngrams": values.pop("ngrams"),
         "categories": list(values.pop("category")),
         "numeric": list(values.pop("numeric")),
         "drop": list(values.pop("drop")),

@@ -7,7 +7,7 @@ numbers is an array: it may hold numbers alone, and nothing may be missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from yarrow.errors import DataError, DataTypeError, missing_dependency
@@ -97,7 +97,10 @@ def arrow_columns(frame: Any) -> dict[str, Any]:
     import narwhals as nw
 
     try:
-        table = nw.from_native(frame, eager_only=True).to_arrow()
+        if is_pandas(frame):  # whose index is no column
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        else:
+            table = nw.from_native(frame, eager_only=True).to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         _name_mixed(frame, error)
     found = {}
@@ -147,21 +150,38 @@ def series_like(X: Any, values: Any) -> Any:
     return _arrow_array(values)
 
 
-def frame_like(X: Any, columns: Mapping[Any, Any] | Sequence[Any]) -> Any:
+def frame_like(X: Any, columns: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> Any:
     """Columns of one value a row of `X`, by name: a frame of pandas, polars, or else pyarrow."""
-    columns = dict(columns)
-    if is_pandas(X):
+    library = type(X).__module__.partition(".")[0]
+    return new_frame(library, dict(columns), getattr(X, "index", None))
+
+
+def new_frame(library: str, columns: Mapping[Any, Any], index: Any = None) -> Any:
+    """A frame of pandas, polars, or else pyarrow."""
+    if library == "pandas":
         import pandas as pd
 
-        return pd.DataFrame(columns, index=X.index)
+        return pd.DataFrame(columns, index=index)
     named = {str(name): values for name, values in columns.items()}
-    if type(X).__module__.startswith("polars"):
+    if library == "polars":
         import polars as pl
 
         return pl.DataFrame(named)
     import pyarrow as pa
 
     return pa.table({name: _arrow_array(values) for name, values in named.items()})
+
+
+def dict_rows(X: Any) -> list[dict[Any, Any]]:
+    """The rows of a frame as dicts."""
+    if is_pandas(X):
+        return X.to_dict("records")  # type: ignore[no-any-return]
+    frame = frame_of(X)
+    if frame is None:
+        return list(X)
+    import narwhals as nw
+
+    return nw.from_native(frame, eager_only=True).rows(named=True)
 
 
 def _arrow_array(values: Any) -> Any:

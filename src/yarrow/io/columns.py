@@ -55,6 +55,22 @@ def word_counts(text: str) -> Mapping[str, float]:
     return Counter(WORD.findall(text.lower()))
 
 
+def word_ngrams(longest: int) -> TextFunction:
+    """What counts the sequences of up to so many words: "buy", "buy now"."""
+    if longest == 1:
+        return word_counts
+
+    def counts(text: str) -> Mapping[str, float]:
+        words = WORD.findall(text.lower())
+        return Counter(
+            " ".join(words[start : start + length])
+            for length in range(1, longest + 1)
+            for start in range(len(words) - length + 1)
+        )
+
+    return counts
+
+
 @dataclass(frozen=True)
 class Roles:
     """What the user said about the columns. A member of an object is named `object.member`."""

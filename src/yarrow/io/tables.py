@@ -23,7 +23,7 @@ from yarrow.io.columns import (
     as_weight,
     row_features,
     rows_of,
-    word_counts,
+    word_ngrams,
 )
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
 from yarrow.io.csv_table import BLOCK, read_csv
@@ -53,6 +53,7 @@ def read_table(
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     text: Iterable[str] | Mapping[str, TextFunction] = (),
+    ngrams: int = 1,
     categories: Iterable[str] = (),
     numeric: Iterable[str] = (),
     delimiter: str | None = None,
@@ -77,6 +78,7 @@ def read_table(
     drop : columns that make no features; one that does not exist is no error
     text : columns that are read as words; a mapping gives each its own function from text to
         a mapping from names to values
+    ngrams : of text columns that are read as words, also count sequences of up to so many
     categories : columns whose values are names, even where they look like numbers (post codes)
     numeric : columns of a CSV file that hold numbers, whatever the first rows look like
     delimiter : what separates the cells of a CSV file; "," or, in a file named .tsv, a tab
@@ -121,7 +123,7 @@ def read_table(
         )
     _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
-    roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing)
+    roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
     if format == "csv":
@@ -153,6 +155,7 @@ def roles_of(
     categories: Iterable[str] = (),
     missing: Iterable[str] = ("",),
     when_missing: WhenMissing = "ignore",
+    ngrams: int = 1,
 ) -> Roles:
     """What options of `read_table` say about columns."""
     return Roles(
@@ -162,7 +165,7 @@ def roles_of(
         drop=frozenset(name for name in (*_names("drop", drop), label, weight) if name is not None),
         text=text
         if isinstance(text, Mapping)
-        else dict.fromkeys(_names("text", text), word_counts),
+        else dict.fromkeys(_names("text", text), word_ngrams(ngrams)),
         categories=frozenset(_names("categories", categories)),
         missing=frozenset(missing),
         when_missing=when_missing,

@@ -63,8 +63,8 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     if names is not None and (reader is None or all(map(reader.is_number, names))):
         values = numbers_of(frame)
         if values is not None:
-            found = dataclasses.replace(read_rows(values, by_core), names=names)
-            return _without_missing(found)
+            rows = dataclasses.replace(read_rows(values, by_core), names=names)
+            return _without_missing(rows)
     if reader is None:
         reader = _first_reader()
     if texts:
@@ -154,6 +154,7 @@ class RowReader:
 
         said = (
             "label", "weight", "features", "drop", "text", "categories", "missing", "when_missing",
+            "ngrams",
         )  # fmt: skip
         roles = roles_of(**{name: options[name] for name in said if name in options})
         if format not in ("csv", "tsv"):

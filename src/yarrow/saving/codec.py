@@ -139,6 +139,7 @@ STREAM_FIELDS = schema.Fields(
                 "delimiter": schema.Maybe(schema.Text()),
                 **dict.fromkeys(("quotes", "header"), schema.Flag()),
                 "known": schema.MapOf(schema.OneOf(("number", "boolean", "date", "text"))),
+                "ngrams": schema.Whole(at_least=1),
                 "when_missing": schema.OneOf(("ignore", "indicate", "error")),
             },
             closed=True,
