@@ -181,7 +181,8 @@ def dict_rows(X: Any) -> list[dict[Any, Any]]:
         return list(X)
     import narwhals as nw
 
-    return nw.from_native(frame, eager_only=True).rows(named=True)
+    rows: list[dict[Any, Any]] = nw.from_native(frame, eager_only=True).rows(named=True)
+    return rows
 
 
 def _arrow_array(values: Any) -> Any:

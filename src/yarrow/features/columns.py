@@ -140,7 +140,7 @@ class Columns(Transformer):
         names = column_names(frame) or []
         if "feature_names_in_" in self.__dict__:
             check_names(type(self).__name__, list(self.feature_names_in_), names)
-        reader.roles.check(names, "")
+        reader.roles.check(names, None)
         return reader.of_frame(frame, kinds)
 
 

@@ -84,11 +84,10 @@ class Roles:
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
     when_missing: WhenMissing = "ignore"
 
-    def check(self, names: Iterable[str], source: str) -> None:
+    def check(self, names: Iterable[str], source: str | None) -> None:
         """Refuse a column that was asked for and is not there."""
         names = list(names)
         there = set(names)
-        source = source or None  # of rows in Python
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
         for path in asked:
             if path is not None and not {path, path.split(".")[0]} & there:
