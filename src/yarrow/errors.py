@@ -82,7 +82,7 @@ class MissingDependencyError(YarrowError, ImportError):
 class ReadingWarning(UserWarning):
     """A column was read in a way that may not be meant; what to say instead, by option."""
 
-    def __init__(self, source: str, column: str, problem: str, ways: dict[str, str]) -> None:
+    def __init__(self, source: str | None, column: str, problem: str, ways: dict[str, str]) -> None:
         """`ways`: options of `read_table` with a value for each, and what they are for."""
         super().__init__(source, column, problem, ways)
         self.place = ", ".join(part for part in (source, f"column {column!r}") if part)

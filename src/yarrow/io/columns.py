@@ -122,7 +122,7 @@ class Roles:
 class BatchProblems:
     """The rows of a batch while they are read: where each came from and what is wrong with it."""
 
-    def __init__(self, source: str, unit: str, places: Iterable[int]) -> None:
+    def __init__(self, source: str | None, unit: str, places: Iterable[int]) -> None:
         self.source, self.unit = source, unit
         self.places = np.fromiter(places, np.int64)
         self.keep = np.ones(len(self.places), np.bool_)

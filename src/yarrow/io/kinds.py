@@ -147,7 +147,7 @@ def read_cell(name: str, text: str, kind: Kind) -> Any:
 # -- what may not be meant -------------------------------------------------------------------------
 
 
-def warn_of_texts(source: str, name: str, text: Any) -> None:
+def warn_of_texts(source: str | None, name: str, text: Any) -> None:
     """Warn of texts read as categories that are nearly all numbers, or nearly all different."""
     import pyarrow.compute as pc
 

@@ -305,7 +305,7 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
 
 
 def note_kinds(
-    kinds: dict[str, Kind], roles: Roles, columns: Mapping[str, Any], source: str
+    kinds: dict[str, Kind], roles: Roles, columns: Mapping[str, Any], source: str | None
 ) -> None:
     """Add what typed columns hold, and warn of texts that may not be meant as categories."""
     for name, column in columns.items():

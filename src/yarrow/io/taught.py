@@ -213,7 +213,7 @@ class RowReader:
     def _named(self, blocks: Any, n_rows: int) -> NamedRows:
         from yarrow.io.columns import BatchProblems
 
-        batch = BatchProblems("", "row", range(n_rows))
+        batch = BatchProblems(None, "row", range(n_rows))
         rows = batch.rows(blocks, None, None)
         for error in batch.errors_in_order():
             raise error
@@ -235,14 +235,14 @@ class RowReader:
         columns = arrow_columns(frame)
         n_rows = rows_in(frame)
         check_shape((n_rows, len(columns)))
-        batch = BatchProblems("", "row", range(n_rows))
+        batch = BatchProblems(None, "row", range(n_rows))
         roles = dataclasses.replace(self.roles, label=None, weight=None)
         if roles.features is not None:
             made = frozenset(name for name in columns if self._is_made(name))
             roles = dataclasses.replace(roles, features=roles.features | made)
         kinds |= self.kinds
         columns = {name: column for name, column in columns.items() if roles.reads(name)}
-        note_kinds(kinds, roles, columns, "")
+        note_kinds(kinds, roles, columns, None)
         for name, column in columns.items():
             if str(column.type) in TEXT_TYPES and name in self.kinds:
                 columns[name] = typed(batch, name, column, self.kinds[name])
