@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -160,23 +159,3 @@ def test_arrays_and_frames_are_compared() -> None:
     assert values.data["task"] == "regression"
     with pytest.raises(YarrowError, match=r"inconsistent numbers of samples: \[120, 3\]"):
         compare(X, [1, 2, 3])
-
-
-@pytest.mark.parametrize(("loss", "variant"), [("hinge", "pa1"), ("squared_hinge", "pa2")])
-def test_losses_are_those_of_scikit_learn(loss: str, variant: str) -> None:
-    from sklearn.linear_model import PassiveAggressiveClassifier
-
-    ours = yarrow.PassiveAggressiveClassifier(
-        C=0.1, loss=loss, fit_intercept=False, shuffle=False, max_iter=3, dtype="float64"
-    ).fit(X, Y)
-    with warnings.catch_warnings(action="ignore"):  # that it will be removed
-        theirs = PassiveAggressiveClassifier(
-            C=0.1, loss=loss, fit_intercept=False, shuffle=False, max_iter=3, tol=None
-        ).fit(X, Y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-10)
-    same = yarrow.PassiveAggressiveClassifier(C=0.1, variant=variant).fit(X, Y)
-    np.testing.assert_array_equal(
-        yarrow.PassiveAggressiveClassifier(C=0.1, loss=loss).fit(X, Y).coef_, same.coef_
-    )
-    with pytest.raises(ParameterError, match="is the variant"):
-        yarrow.PassiveAggressiveClassifier(loss=loss, variant="pa").fit(X, Y)

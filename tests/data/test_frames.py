@@ -267,12 +267,21 @@ def test_errors_of_transformers_and_options_name_the_way_out(tmp_path: Path) -> 
     (tmp_path / "rows.svm").write_text("1 1:1\n")
     for options, says in (
         (["--class-weight", "balanced"], "a stream has no end at which classes could be balanced"),
-        (["--learner", "perceptron", "--loss", "hinge"], "has no option --loss, as a"),
+        (["--learner", "perceptron", "--loss", "hinge"], "; --loss is for a"),
     ):
         command = ["train", str(tmp_path / "rows.svm"), *options, "--model", str(tmp_path / "m")]
         found = click.testing.CliRunner().invoke(main, command)
         assert found.exit_code == 2
         assert says in found.stderr
+
+
+def test_a_column_of_numbers_stays_one() -> None:
+    model = AROWClassifier().partial_fit(pd.DataFrame({"a": [1.0, 2.0]}), [0, 1])
+    model.partial_fit(pd.DataFrame({"a": ["3", "NA"]}), [0, 1])
+    assert model.feature_names_ == ["a"]
+    with pytest.raises(DataError, match="row 1, field 'a': 'x' is not a number"):
+        model.partial_fit(pd.DataFrame({"a": ["3", "x"]}), [0, 1])
+    assert model.t_ == 4
 
 
 def test_narwhals_comes_with_a_frame_only() -> None:

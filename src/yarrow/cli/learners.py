@@ -199,7 +199,7 @@ class LearnerCommand(Command):
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
         others = ", ".join(having[:8]) + (", ..." if len(having) > 8 else "")
-        return f"{cls.__name__} has no option {name}, as {others} have; it has {allowed}"
+        return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 from yarrow.data.named_rows import NamedRows
 from yarrow.errors import DataError, missing_dependency
-from yarrow.io.columns import BatchProblems, Roles, cast, present, rows_of, values_of
+from yarrow.io.arrow_columns import cast, present, rows_of, values_of
+from yarrow.io.columns import BatchProblems, Roles
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
 from yarrow.io.kinds import Kind, declared_kind, kind_of_cells, typed, warn_of_texts
 from yarrow.lazy import np

@@ -12,7 +12,8 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from yarrow.errors import DataError, ReadingWarning
-from yarrow.io.columns import TEXT_TYPES, BatchProblems, Roles, cast, is_number_type
+from yarrow.io.arrow_columns import TEXT_TYPES, cast, is_number_type
+from yarrow.io.columns import BatchProblems, Roles
 
 Kind = Literal["number", "boolean", "date", "text", "nested"]
 

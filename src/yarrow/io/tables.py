@@ -13,8 +13,8 @@ from typing import Any, Literal
 from yarrow._core import LONGEST_LINE
 from yarrow.data.named_rows import Label, NamedRows, block_of
 from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
 from yarrow.io.columns import (
-    TEXT_TYPES,
     BatchProblems,
     Roles,
     TextFunction,
@@ -22,7 +22,6 @@ from yarrow.io.columns import (
     as_label,
     as_weight,
     row_features,
-    rows_of,
     word_ngrams,
 )
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name

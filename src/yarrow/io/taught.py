@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
             rows = dataclasses.replace(read_rows(values, by_core), names=names)
             return _without_missing(rows)
     if reader is None:
-        reader = _first_reader()
+        reader = _first_reader(() if fresh else model.__dict__.get("_feature_names_in") or ())
     if texts:
         return rows_of_named(reader.of_texts(list(X)), [], None)
     if dicts:
@@ -133,8 +133,9 @@ def _reader(stream: dict[str, Any]) -> Any:
     return RowReader.of(stream["format"], stream.get("table", {}))
 
 
-def _first_reader() -> RowReader:
-    return RowReader.of("parquet", {})
+def _first_reader(numbers: Iterable[str]) -> RowReader:
+    """For rows that nobody has read before, but for columns that have held numbers alone."""
+    return RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")})
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,8 @@ class RowReader:
 
     def of_frame(self, frame: Any, kinds: dict[str, Any]) -> NamedRows:
         """The features of a frame; `kinds` gets what its columns hold."""
-        from yarrow.io.columns import TEXT_TYPES, BatchProblems, rows_of
+        from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
+        from yarrow.io.columns import BatchProblems
         from yarrow.io.kinds import typed
         from yarrow.io.tables import note_kinds
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
 from yarrow.base.regressor import LinearRegressor
 from yarrow.base.rivals import CostSensitiveClassifier
-from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.parameters import anything, choice, flag, number
+from yarrow.parameters import choice, flag, number
 
 
 class AffineFamily:
@@ -52,9 +51,6 @@ class Perceptron(AffineFamily, LinearClassifier):
         return rules.perceptron
 
 
-_LOSSES = {"hinge": "pa1", "squared_hinge": "pa2"}
-
-
 @estimator
 class PassiveAggressiveClassifier(AffineFamily, CostSensitiveClassifier):
     """Passive-Aggressive (Crammer et al. 2006): the smallest change that gives the row its margin.
@@ -78,25 +74,10 @@ class PassiveAggressiveClassifier(AffineFamily, CostSensitiveClassifier):
         doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
     )
     _: dataclasses.KW_ONLY
-    loss: Any = anything(
-        default=None,
-        allowed="None, 'hinge' or 'squared_hinge'",
-        accepts=lambda value: value in (None, "hinge", "squared_hinge"),
-        doc="scikit-learn's name of a variant: 'hinge' is 'pa1', 'squared_hinge' is 'pa2'.",
-    )
     average: bool = flag(default=False, doc=AVERAGE)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.loss is not None and self.variant not in ("pa1", _LOSSES[self.loss]):
-            raise ParameterError(
-                f"loss={self.loss!r} is the variant {_LOSSES[self.loss]!r}, not {self.variant!r}: "
-                "say one of them."
-            )
-
     def _rule(self) -> _core.Rule:
-        variant = self.variant if self.loss is None else _LOSSES[self.loss]
-        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[variant]
+        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
 
 
 @estimator
