@@ -279,6 +279,9 @@ class ModelF32:
     def memory(self) -> int: ...
 
     @property
+    def hashed_kinds(self) -> int: ...
+
+    @property
     def has_integer_names(self) -> bool: ...
 
     @property
@@ -404,6 +407,9 @@ class ModelF64:
 
     @property
     def memory(self) -> int: ...
+
+    @property
+    def hashed_kinds(self) -> int: ...
 
     @property
     def has_integer_names(self) -> bool: ...
