@@ -279,7 +279,6 @@ static void bind_model(nb::module_& m, const char* name) {
            "Weights that are not zero, without the intercept's.");
   type.def("covariances", &covariances<W>,
            "The covariance of the weights of each class, in the order of their appearance.");
-  type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
   type.def_prop_ro("t", [](M& self) { return read_count(self.state().t); });
   type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
@@ -297,7 +296,6 @@ static void bind_model(nb::module_& m, const char* name) {
     const Reading lock(self.mutex);
     return self.state().blocks.features();
   });
-  type.def_prop_ro("last_prediction", [](M& self) { return self.learner->last_prediction; });
   type.def_prop_ro("classes", [](M& self) {
     const Reading lock(self.mutex);
     return to_python(self.classes.names());

@@ -36,7 +36,7 @@ static CallbackSource::Read read_from(nb::handle file, std::size_t& bytes) {
 class CountingSource : public FileSource {
  public:
   CountingSource(int file, std::size_t& bytes)
-      : FileSource(file, false,
+      : FileSource(file,
                    [] {
                      nb::gil_scoped_acquire hold;
                      if (PyErr_CheckSignals() != 0) throw nb::python_error();
