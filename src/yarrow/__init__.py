@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from yarrow._core import RuleInput as RuleInput
     from yarrow._core import RuleInput as Situation  # noqa: F401
     from yarrow.errors import YarrowError as YarrowError
+    from yarrow.evaluate.difference import diff as diff
     from yarrow.linear_model import *  # noqa: F403
 
 _MODULES = (
@@ -34,6 +35,7 @@ _MODULES = (
 _ELSEWHERE = {
     "RuleInput": "yarrow._core",
     "YarrowError": "yarrow.errors",
+    "diff": "yarrow.evaluate.difference",
     "load": "yarrow.saving.load",
 }
 #: old names, and what they are called now

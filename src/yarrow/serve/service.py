@@ -1,0 +1,521 @@
+"""The service without HTTP: models in a directory that learn, lose nothing and can undo.
+
+What changes anything is an `Operation` for the writer: `service.run(service.learning(...))`, or
+through HTTP with many that share a sync. Reading, predicting and looking back go past the writer.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import yarrow
+from yarrow.errors import YarrowError
+from yarrow.serve import log as log_file
+from yarrow.serve.errors import ServiceError
+from yarrow.serve.learning import Block, Learned, Row, learn_one, pack, unpack
+from yarrow.serve.learning import learn as learn_event
+from yarrow.serve.log import BLOCK, DELETED, LEARN, Event, Level, Log, hashed
+from yarrow.serve.replay import Rebuilder, Version
+from yarrow.serve.snapshots import Snapshots
+from yarrow.serve.spec import build
+from yarrow.serve.tickets import Tickets
+from yarrow.serve.writer import Operation, Writer
+
+_NAME_LENGTH = 200
+
+
+class Model:
+    """A name, its events, and the versions that learn them; the champion answers."""
+
+    def __init__(self, number: int, name: str, spec: dict[str, Any], champion: int) -> None:
+        self.number, self.name, self.spec, self.champion_number = number, name, spec, champion
+        self.versions: dict[int, Version] = {}
+
+    @property
+    def champion(self) -> Version:
+        """The version that answers."""
+        return self.versions[self.champion_number]
+
+
+class Service:
+    """All models of one directory; closed by `close` or at the end of a `with`."""
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        level: Level = "always",
+        ticket_seconds: float = 86400.0,
+        ticket_bytes: int = 1 << 30,
+        memory: int = 2 << 30,
+        most_models: int = 100_000,
+    ) -> None:
+        self.folder = Path(directory)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock_file = _locked(self.folder / "lock")
+        try:
+            self.log = Log(str(self.folder / "log.db"), level)
+            self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
+            self.memory, self.most_models = memory, most_models
+            self.models: dict[str, Model] = {}
+            self._live: dict[int, Version] = {}  # those in memory, the longest unused first
+            self._used = 0
+            self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
+            self._flushing: list[int] = []
+            self._reader, self._readers = threading.local(), list[sqlite3.Connection]()
+            self._last_flush = time.monotonic()
+            self.must_purge = False  # bytes that were erased may still be in the WAL
+            self._read_models()
+            self.writer = Writer(self.log)
+            self.writer.before, self.writer.committed = self._write_answers, self._forget_answers
+            self.writer.idle = self._after_batch
+            self.rebuilder = Rebuilder(self)
+            self.writer.start()
+            self.rebuilder.start()
+        except BaseException:
+            os.close(self._lock_file)
+            raise
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Carry out what waits, keep what was learned, and let the directory go."""
+        self.rebuilder.close()
+        self.writer.close()
+        for version in list(self._live.values()):
+            if version.snapshots.since > 0:
+                self._snapshot(version)
+        if self._pending:
+            with self.log.transaction():
+                self._write_answers()
+        for db in self._readers:
+            db.close()
+        if self.must_purge:
+            self.log.purge()
+        self.tickets.close()
+        self.log.close()
+        os.close(self._lock_file)
+
+    def run(self, operation: Operation) -> Any:
+        """Carry out an operation, and wait for it."""
+        return self.writer.call(operation)
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """What this thread reads the log by."""
+        db: sqlite3.Connection | None = getattr(self._reader, "db", None)
+        if db is None:
+            db = self._reader.db = self.log.reader()
+            self._readers.append(db)
+        return db
+
+    # -- models ----------------------------------------------------------------------------------
+
+    def model(self, name: str) -> Model:
+        """A model by its name; `spam/someone` begins with the first row where spam is per key."""
+        found = self.models.get(name)
+        if found is None:
+            raise ServiceError(f"There is no model {name!r}.", 404)
+        return found
+
+    def creating(
+        self, name: str, spec: Mapping[str, Any], file: str | os.PathLike[str] | None = None
+    ) -> Operation:
+        """A new model of a spec, or of a model file, which goes on from where it is."""
+        _check_name(name)
+        spec = dict(spec)
+        if file is not None:
+            _loaded(file)  # which refuses what is none, and what cannot learn
+            spec["uploaded"] = True
+        else:
+            build(spec)
+
+        def write() -> tuple[int, int]:
+            if name in self.models or self._number_of(name) is not None:
+                raise ServiceError(f"There is a model {name!r} already.", 409)
+            if len(self.models) >= self.most_models:
+                raise ServiceError(f"There are {self.most_models} models, which is the limit.", 507)
+            number = self._next("models", "model")
+            version = self._add_version(number, spec, self.log.last, file)
+            self.log.db.execute(
+                "INSERT INTO models VALUES (?, ?, ?, ?, ?)",
+                (number, name, json.dumps(spec), self.log.now(), version),
+            )
+            return number, version
+
+        def apply(numbers: tuple[int, int]) -> dict[str, Any]:
+            self._read_model(numbers[0], learned=None)
+            return {"name": name}
+
+        return Operation(write, apply)
+
+    def challenging(self, name: str, spec: Mapping[str, Any], replay: bool = True) -> Operation:
+        """A challenger: another version that learns the same events, from the first one on."""
+        build(spec)
+
+        def write() -> int:
+            model = self.model(name)
+            since = min(v.since for v in model.versions.values()) if replay else self.log.last
+            return self._add_version(model.number, dict(spec), since)
+
+        def apply(number: int) -> dict[str, Any]:
+            self._read_model(self.model(name).number, learned=self.log.committed)
+            version = self.model(name).versions[number]
+            self.rebuilder.request(version)
+            return {"name": name, "version": number}
+
+        return Operation(write, apply)
+
+    def promoting(self, name: str, version: int) -> Operation:
+        """Let another version answer."""
+
+        def write() -> None:
+            model = self.model(name)
+            if version not in model.versions:
+                raise ServiceError(f"{name} has no version {version}.", 404)
+            if model.versions[version].rebuilding:
+                raise ServiceError(f"Version {version} is still being made.", 409)
+            query = "UPDATE models SET champion = ? WHERE model = ?"
+            self.log.db.execute(query, (version, model.number))
+
+        def apply(_: None) -> dict[str, Any]:
+            self.model(name).champion_number = version
+            return {"name": name, "champion": version}
+
+        return Operation(write, apply)
+
+    def deleting(self, name: str) -> Operation:
+        """Remove a model with all that it has learned."""
+
+        def write() -> Model:
+            model = self.model(name)
+            db = self.log.db
+            marks = ",".join(str(number) for number in model.versions)
+            db.execute("DELETE FROM changes WHERE event IN (SELECT event FROM events WHERE "
+                       "model = ?)", (model.number,))  # fmt: skip
+            for table in ("events", "streams", "versions", "models"):
+                db.execute(f"DELETE FROM {table} WHERE model = ?", (model.number,))
+            db.execute(f"DELETE FROM snapshots WHERE version IN ({marks})")
+            self.log.append(0, DELETED, b"")  # so that no number is given twice
+            return model
+
+        def apply(model: Model) -> dict[str, Any]:
+            self.models.pop(name, None)
+            for version in model.versions.values():
+                self._forget(version)
+                version.snapshots.remove_strangers(self.log.db)
+            return {"name": name}
+
+        return Operation(write, apply)
+
+    def save(self, name: str, path: str | os.PathLike[str]) -> None:
+        """Write the champion to a model file."""
+        self.live(self.model(name).champion).save(path)
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learning(self, name: str, rows: Sequence[Row], source: str | None = None) -> Operation:
+        """Learn rows, each its own event; an id that is known gets its stored answer."""
+        packed = [(pack(row), None if row.id is None else hashed(row.id)) for row in rows]
+
+        def write() -> list[tuple[int, Row | None]]:
+            model = self.model(name)
+            found: list[tuple[int, Row | None]] = []
+            for row, (content, id) in zip(rows, packed, strict=True):
+                known = None if id is None else self.log.known(model.number, id)
+                if known is not None:
+                    found.append((known, None))
+                    continue
+                number = self.log.append(model.number, LEARN, content, id=id, source=source)
+                found.append((number, row))
+            return found
+
+        def apply(found: list[tuple[int, Row | None]]) -> list[dict[str, Any]]:
+            model = self.model(name)
+            return [
+                self.answer(number) | {"repeated": True}
+                if row is None
+                else self._learn_row(model, number, row)
+                for number, row in found
+            ]
+
+        return Operation(write, apply, sum(len(content) for content, _ in packed))
+
+    def learning_block(self, name: str, block: Block, source: str | None = None) -> Operation:
+        """Learn lines of a stream as one event; lines that are known already are left out."""
+        stream = hashed(block.stream)
+
+        def write() -> tuple[int, Block | None, int]:
+            model = self.model(name)
+            db = self.log.db
+            known = _position(db, model.number, stream)
+            lines = block.text.count(b"\n") + (not block.text.endswith(b"\n"))
+            end = block.first_line + lines - 1
+            if end <= known:
+                return 0, None, known
+            if block.first_line > known + 1:
+                raise ServiceError(
+                    f"The stream goes on at line {known + 1}, but line {block.first_line} came.",
+                    409,
+                )
+            new = block
+            if block.first_line <= known:
+                rest = block.text.split(b"\n", known + 1 - block.first_line)[-1]
+                new = msgspec.structs.replace(block, first_line=known + 1, text=rest)
+            number = self.log.append(
+                model.number, BLOCK, pack(new), source=source, lines=end - new.first_line + 1
+            )
+            row = (model.number, stream, end, number)
+            db.execute("INSERT INTO streams VALUES (?, ?, ?, ?)", row)
+            return number, new, end
+
+        def apply(found: tuple[int, Block | None, int]) -> dict[str, Any]:
+            number, new, end = found
+            if new is None:
+                return {"line": end, "repeated": True}
+            model = self.model(name)
+            event = Event(number, BLOCK, 0.0, 0, pack(new), False)
+            learned = self._learn(model, number, lambda learner: learn_event(learner, event))
+            answer: dict[str, Any] = {"event": number, "line": end, "learned": learned.rows}
+            if learned.skipped:
+                answer |= {"skipped": learned.skipped, "complaints": learned.complaints}
+            return answer
+
+        return Operation(write, apply, len(block.text))
+
+    def stream_position(self, name: str, stream: str) -> int:
+        """How many lines of a stream are known: where its sender goes on."""
+        return _position(self.db, self.model(name).number, hashed(stream))
+
+    def answer(self, number: int) -> dict[str, Any]:
+        """What was answered to an event."""
+        stored = self._pending.get(number, (None,))[0] or self.log.answer(number)
+        return {"event": number} | (unpack(stored) if stored else {})
+
+    def remember(self, number: int, answer: dict[str, Any]) -> None:
+        """Keep what was answered to an event; it is written with the next transaction."""
+        self._pending[number] = pack(answer), False
+
+    def log_answer(self, number: int) -> dict[str, Any] | None:
+        """What was answered to an event, if it was more than its number; from any thread."""
+        pending = self._pending.get(number)
+        query = "SELECT answer FROM events WHERE event = ?"
+        stored = pending or self.db.execute(query, (number,)).fetchone()
+        return unpack(stored[0]) if stored and stored[0] else None
+
+    def _learn_row(self, model: Model, number: int, row: Row) -> dict[str, Any]:
+        def act(learner: Any) -> Learned:
+            return Learned(1, learn_one(learner, row.row, row.label, row.weight))
+
+        try:
+            self._learn(model, number, act)
+        except YarrowError as error:
+            self._refuse(number, error)
+        return self.answer(number)
+
+    def _refuse(self, number: int, error: YarrowError) -> None:
+        self._pending[number] = pack({"error": str(error), "status": 422}), True
+
+    def _learn(self, model: Model, number: int, act: Any) -> Learned:
+        """Let all versions learn an event, the champion first: what it refuses, none learns."""
+        champion = model.champion
+        others = [version for version in model.versions.values() if version is not champion]
+        answer, refusal = Learned(), None
+        for version in (champion, *others):
+            with version.lock:
+                began = time.perf_counter()
+                try:
+                    if refusal is None and (version.learner is not None or not version.rebuilding):
+                        found = act(self.live(version))
+                        version.rows, version.loss = (
+                            version.rows + found.rows,
+                            version.loss + found.loss,
+                        )
+                        answer = found if version is champion else answer
+                except YarrowError as error:
+                    refusal = error if version is champion else None
+                version.learned = number
+                version.snapshots.since += time.perf_counter() - began + 2e-5
+                self._touched.add(version)
+        if refusal is not None:
+            raise refusal
+        return answer
+
+    # -- predicting ------------------------------------------------------------------------------
+
+    def live(self, version: Version) -> Any:
+        """The learner of a version, from its file and the log if it rested."""
+        learner = version.learner
+        if learner is None:
+            with version.lock:
+                if version.learner is None:
+                    if version.rebuilding:
+                        raise ServiceError(f"Version {version.number} is still being made.", 503)
+                    refuse = self._refuse if version.number in self._champions() else None
+                    version.take(version.restored(self.db, version.learned, refuse))
+                    self.weigh(version)
+                learner = version.learner
+        return learner
+
+    def feedback_row(self, name: str, ticket: str) -> dict[Any, Any]:
+        """The row of a ticket."""
+        return unpack(self.tickets.row(self.model(name).number, ticket))  # type: ignore[no-any-return]
+
+    # -- what the writer does between batches ----------------------------------------------------
+
+    def _write_answers(self) -> None:
+        self._flushing = list(self._pending)
+        for number in self._flushing:
+            self.log.keep_answer(number, *self._pending[number])
+
+    def _forget_answers(self) -> None:
+        for number in self._flushing:
+            self._pending.pop(number, None)
+        self._flushing = []
+
+    def _after_batch(self) -> None:
+        touched, self._touched = self._touched, set()
+        for version in touched:
+            self.weigh(version)
+            if version.snapshots.is_due():
+                self._snapshot(version)
+        if self._used > self.memory:
+            self._let_rest()
+        if self.must_purge and not self._pending:
+            self.must_purge = not self.log.purge()
+        if time.monotonic() - self._last_flush >= 1.0:
+            self._last_flush = time.monotonic()
+            self.tickets.flush()
+            if self._pending:
+                with self.log.transaction():
+                    self._write_answers()
+                self._forget_answers()
+
+    def _snapshot(self, version: Version) -> None:
+        if version.learner is None or version.rebuilding:
+            return
+        version.snapshots.take(
+            version.learner, version.learned, version.rows, version.loss, version.since
+        )
+
+    def weigh(self, version: Version) -> None:
+        """Note how much memory a version takes, and that it was used."""
+        with self._weighing:
+            now = 0 if version.learner is None else int(version.learner._raw_memory_usage)
+            self._used += now - version.memory
+            version.memory = now
+            self._live.pop(version.number, None)
+            if now:
+                self._live[version.number] = version
+
+    def _let_rest(self) -> None:
+        """Put the longest unused models to rest on disk until the others fit into memory."""
+        for version in list(self._live.values())[:-1]:
+            if self._used <= self.memory:
+                return
+            with version.lock:
+                if version.rebuilding or version.learner is None:
+                    continue
+                if version.snapshots.since > 0:
+                    self._snapshot(version)
+                self._forget(version)
+
+    def _forget(self, version: Version) -> None:
+        version.learner = None
+        self.weigh(version)
+
+    # -- the catalogue ---------------------------------------------------------------------------
+
+    def _read_models(self) -> None:
+        self._touched: set[Version] = set()
+        self._weighing = threading.Lock()
+        for (number,) in self.log.db.execute("SELECT model FROM models").fetchall():
+            self._read_model(number, learned=self.log.committed)
+
+    def _read_model(self, number: int, learned: int | None) -> None:
+        db = self.log.db
+        query = "SELECT name, spec, champion FROM models WHERE model = ?"
+        name, spec, champion = db.execute(query, (number,)).fetchone()
+        model = self.models.get(name) or Model(number, name, json.loads(spec), champion)
+        found = db.execute("SELECT version, spec, since FROM versions WHERE model = ?", (number,))
+        for version, spec, since in found.fetchall():
+            if version in model.versions:
+                continue
+            snapshots = Snapshots(self.folder / "snapshots", self.log, version)
+            snapshots.remove_strangers(db)
+            made = Version(version, number, json.loads(spec), since, snapshots)
+            made.learned = since if learned is None else learned
+            model.versions[version] = made
+        self.models[name] = model
+
+    def _champions(self) -> set[int]:
+        return {model.champion_number for model in self.models.values()}
+
+    def _number_of(self, name: str) -> int | None:
+        found = self.log.db.execute("SELECT model FROM models WHERE name = ?", (name,)).fetchone()
+        return None if found is None else int(found[0])
+
+    def _next(self, table: str, column: str) -> int:
+        found = self.log.db.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]
+        return int(found or 0) + 1
+
+    def _add_version(
+        self, model: int, spec: Mapping[str, Any], since: int, file: Any = None
+    ) -> int:
+        db = self.log.db
+        number = self._next("versions", "version")
+        if file is not None:
+            snapshots = Snapshots(self.folder / "snapshots", self.log, number)
+            snapshots.folder.mkdir(parents=True, exist_ok=True)
+            yarrow.load(file).save(snapshots.path(since))
+            db.execute("INSERT INTO snapshots VALUES (?, ?, 0, 0.0)", (number, since))
+        db.execute(
+            "INSERT INTO versions VALUES (?, ?, ?, ?)", (number, model, json.dumps(spec), since)
+        )
+        return number
+
+
+def _position(db: sqlite3.Connection, model: int, stream: bytes) -> int:
+    query = "SELECT max(line) FROM streams WHERE model = ? AND id = ?"
+    return int(db.execute(query, (model, stream)).fetchone()[0] or 0)
+
+
+def _locked(path: Path) -> int:
+    """Take a directory for this process alone; the lock ends with the process, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise ServiceError(f"{path.parent}: another service works in this directory.", 409) from None
+    return descriptor
+
+
+def _check_name(name: str) -> None:
+    parts = name.split("/")
+    if not all(parts) or len(name) > _NAME_LENGTH or not name.isprintable() or len(parts) > 2:
+        raise ServiceError(f"A model's name is 1 to {_NAME_LENGTH} letters without '/': {name!r}.")
+
+
+def _loaded(file: str | os.PathLike[str]) -> Any:
+    model = yarrow.load(file)
+    if not hasattr(model, "learn_one"):
+        raise ServiceError(f"A {type(model).__name__} only predicts: upload what `save` wrote.")
+    return model
+
+
+__all__ = ["Model", "Service", "log_file"]
