@@ -32,6 +32,7 @@ NOT_HERE = {
     "CustomClassifier": "a rule of the user's own needs Python",
     "CustomRegressor": "a rule of the user's own needs Python",
     "ExportedModel": "it only predicts",
+    "StructuredClassifier": "its feature map is a function",
 }
 
 
