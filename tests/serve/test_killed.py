@@ -193,7 +193,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 service = Service({str(tmp_path / "data")!r}, level="os")
 service.run(service.creating("m", {{"learner": "arow"}}))
 rows = labelled_rows(200, seed=3)
-resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
 learned, refused = 0, 0
 for i, row in enumerate(rows):
     try:

@@ -24,6 +24,7 @@ COMMANDS = (
     "convert",
     "datasets",
     "reproduce",
+    "serve",
     "activity",
 )
 

@@ -71,16 +71,16 @@ def diff(a: Any, b: Any, n: int = 20) -> Difference:
     for model in (a, b):
         if not hasattr(type(model), "coef_") or not hasattr(type(model), "feature_names_"):
             raise ParameterError(f"{type(model).__name__} has no weights that could be compared.")
-    if (_classes(a) is None) != (_classes(b) is None):
+    if hasattr(type(a), "classes_") != hasattr(type(b), "classes_"):
         raise ParameterError("A classifier and a regressor have no weights in common.")
     weights = _changes(_numbers(a, "coef_"), _numbers(b, "coef_"))
     rates = _changes(_numbers(a, "variance_"), _numbers(b, "variance_"))
     seen = set(_classes(a) or ())
     return Difference(
-        rows=int(getattr(b, "t_", 0) - getattr(a, "t_", 0)),
+        rows=int(getattr(b, "t_", 0) - getattr(a, "t_", 0)),  # 0 before the first row
         updates=int(getattr(b, "n_updates_", 0) - getattr(a, "n_updates_", 0)),
         new_classes=[label for label in _classes(b) or () if label not in seen],
-        new_features=len(set(b.feature_names_) - set(a.feature_names_)),
+        new_features=len(set(_names(b)) - set(_names(a))),
         changed=len(weights),
         weights=weights[:n],
         rates=rates[:n],
@@ -92,6 +92,10 @@ def _classes(model: Any) -> list[Any] | None:
     return None if found is None else list(found.tolist())
 
 
+def _names(model: Any) -> list[Any]:
+    return list(getattr(model, "feature_names_", ()))
+
+
 def _numbers(model: Any, attribute: str) -> dict[Key, float]:
     """Numbers by class and feature; none where the model keeps none of the kind."""
     table = getattr(model, attribute, None)
@@ -100,7 +104,7 @@ def _numbers(model: Any, attribute: str) -> dict[Key, float]:
     table = np.atleast_2d(np.asarray(table))
     classes = _classes(model)
     labels = [None] if classes is None else classes if len(table) > 1 else classes[-1:]
-    names = model.feature_names_
+    names = _names(model)
     return {
         (label, name): value
         for label, row in zip(labels, table, strict=False)

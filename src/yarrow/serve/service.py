@@ -115,6 +115,11 @@ class Service:
         return self.writer.call(operation)
 
     @property
+    def used_memory(self) -> int:
+        """Bytes that the models in memory take."""
+        return self._used
+
+    @property
     def db(self) -> sqlite3.Connection:
         """What this thread reads the log by."""
         db: sqlite3.Connection | None = getattr(self._reader, "db", None)
@@ -305,6 +310,14 @@ class Service:
         """What was answered to an event."""
         stored = self._pending.get(number, (None,))[0] or self.log.answer(number)
         return {"event": number} | (unpack(stored) if stored else {})
+
+    def answer_to(self, name: str, id: str) -> dict[str, Any] | None:
+        """What was answered to an event's id; None if it is new. From any thread."""
+        query = "SELECT event FROM events WHERE model = ? AND id = ?"
+        found = self.db.execute(query, (self.model(name).number, hashed(id))).fetchone()
+        if found is None:
+            return None
+        return {"event": found[0], "repeated": True} | (self.log_answer(found[0]) or {})
 
     def remember(self, number: int, answer: dict[str, Any]) -> None:
         """Keep what was answered to an event; it is written with the next transaction."""

@@ -49,10 +49,16 @@ class Writer:
         self.answered: Callable[[], None] = _nothing
         self.idle: Callable[[], None] = _nothing
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        self._size = 0  # bytes that wait; only ever wrong by what is on its way
+        self._came, self._gone = 0, 0  # bytes; the writer alone counts what has gone
+        self._counting = threading.Lock()
         self.failure: str | None = None
         self._thread = threading.Thread(target=self._run, name="yarrow-writer", daemon=True)
         self._closed = False
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that wait to be written."""
+        return self._came - self._gone
 
     def start(self) -> None:
         """Begin."""
@@ -64,9 +70,10 @@ class Writer:
         """Put an operation behind those that wait; `answer` is called in the writer's thread."""
         if self._closed:
             raise ServiceError("The service is stopping.", 503)
-        if self._size + operation.size > self.limit:
+        if self.waiting + operation.size > self.limit:
             raise ServiceError("Too much is waiting for the disk: try again soon.", 503)
-        self._size += operation.size
+        with self._counting:
+            self._came += operation.size
         self._queue.put(_Waiting(operation, answer))
 
     def call(self, operation: Operation) -> Any:
@@ -119,7 +126,7 @@ class Writer:
                 first = self._queue.get_nowait()
             except queue.Empty:
                 break
-        self._size -= size
+        self._gone += size
         return batch, first is not None
 
     def _carry_out(self, batch: list[_Waiting]) -> None:
