@@ -16,6 +16,7 @@ from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 
+_SECONDS_TO_SPEAK = 0.25
 _SECONDS_TO_STOP = 20  # for requests that are under way
 
 
@@ -75,9 +76,6 @@ def serve(
         timeout_keep_alive=30,
         backlog=1024,
     )
-    address = listening.getsockname()
-    if isinstance(address, tuple):
-        print(f"http://{address[0]}:{address[1]}", flush=True)
     server = _Server(config, api, vw_port, vw_model, host)
     server.run(sockets=[listening])
     if fd is None:
@@ -101,11 +99,16 @@ class _Server(uvicorn.Server):
             from yarrow.serve.vw import listen
 
             self._lines = await listen(self._api, model, host, port)
+        for place in [listening.getsockname() for listening in sockets or []]:
+            if isinstance(place, tuple):
+                print(f"http://{place[0]}:{place[1]}", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._api.stopping = True
-        if self._lines is not None:
-            self._lines.close()
+        for server in [*self.servers, *([self._lines] if self._lines else [])]:
+            server.close()
+        # Who was accepted and has not yet said what it wants must not be cut off.
+        await asyncio.sleep(_SECONDS_TO_SPEAK)
         await super().shutdown(sockets)
 
 
