@@ -41,6 +41,6 @@ nb::object to_array(std::vector<T>&& values, const std::vector<std::size_t>& sha
 void bind_rules(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_readers(nb::module_& m);
-void bind_amounts(nb::module_& m);
+void bind_counts(nb::module_& m);
 
 }  // namespace yarrow

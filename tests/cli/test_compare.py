@@ -16,7 +16,7 @@ from cli.support import Run, by_name, rows_of_text, start
 import yarrow
 from yarrow.cli.learners import learners
 from yarrow.compare.grids import GRIDS, comparable, default_grid, entrants_of, settings
-from yarrow.linear_model.naming import short_name
+from yarrow.saving.registry import short_name
 
 
 def compared(run: Run, *args: Any, **more: Any) -> dict[str, Any]:

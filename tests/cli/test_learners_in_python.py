@@ -11,10 +11,10 @@ from cli.support import CSV, Run, rows_of_text
 from online.test_late_labels import by_blocks, row_by_row, svm_rows
 
 import yarrow
+from yarrow.base.linear import LinearModel
 from yarrow.cli.known import learners
-from yarrow.linear_model import naming
-from yarrow.linear_model.base import LinearModel
 from yarrow.online import files
+from yarrow.saving import registry
 
 NAMES = [name for name, cls in learners().items() if not issubclass(cls, LinearModel)]
 
@@ -162,4 +162,4 @@ def test_kernels_are_compared_when_they_are_named(run: Run, tmp_path: Path) -> N
 
 def test_short_names_are_of_one_learner_each() -> None:
     classes = [cls.__name__ for cls in learners().values()]
-    assert len({naming.short_name(name) for name in classes}) == len(classes)
+    assert len({registry.short_name(name) for name in classes}) == len(classes)

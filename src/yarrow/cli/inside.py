@@ -7,13 +7,13 @@ import io
 import json
 from typing import Any
 
+from yarrow.base.explanation import Explanation
+from yarrow.base.linear import LinearModel
 from yarrow.cli.options import parse_label, shortened_list
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.formats import TABLE_FORMATS, StreamFormat, text_reader
 from yarrow.lazy import np
 from yarrow.linear_model import ExportedModel
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.inspection import Explanation
 from yarrow.online.core_stream import errors_named
 from yarrow.online.prediction import stream_of
 from yarrow.saving.load import load

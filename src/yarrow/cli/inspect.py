@@ -117,7 +117,7 @@ def _weights_text(pairs: list[tuple[Any, float]]) -> str:
 
 
 def _explanation_text(explanation: Any) -> str:
-    from yarrow.linear_model.inspection import NO_SUM
+    from yarrow.base.explanation import NO_SUM
 
     whose = "" if explanation.label is None else f" for {explanation.label}"
     lines = [f"score {explanation.score:+.4f}{whose}"]

@@ -20,12 +20,12 @@ _NOT_HERE = {
 @functools.cache
 def learners() -> dict[str, Any]:
     """All learners by their short names; this loads every one of them."""
-    from yarrow.linear_model import naming
+    from yarrow.saving import registry
 
-    found: dict[str, Any] = dict(naming.learners())
+    found: dict[str, Any] = dict(registry.learners())
     for package in _BY_BLOCKS:
         found |= _offered(package)
-    return dict(sorted((naming.short_name(name), cls) for name, cls in found.items()))
+    return dict(sorted((registry.short_name(name), cls) for name, cls in found.items()))
 
 
 def _offered(package: str) -> dict[str, Any]:
@@ -37,15 +37,15 @@ def _offered(package: str) -> dict[str, Any]:
 
 def learner_named(name: str) -> Any:
     """A learner by its short name or that of its class, in any case; no other is loaded."""
-    from yarrow.linear_model import naming
+    from yarrow.saving import registry
 
-    found: Any = naming.learner_named(name)
+    found: Any = registry.learner_named(name)
     if found is not None:
         return found
     word = name.lower()
     for package in (*_BY_BLOCKS, *_NOT_HERE):
         for class_name in import_module(f"yarrow.{package}").__all__:
-            if word not in (naming.short_name(class_name), class_name.lower()):
+            if word not in (registry.short_name(class_name), class_name.lower()):
                 continue
             if package in _NOT_HERE:
                 raise ParameterError(f"{class_name} {_NOT_HERE[package]}.")

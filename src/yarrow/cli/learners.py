@@ -15,7 +15,7 @@ from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
 from yarrow.errors import ParameterError
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.base.linear import LinearModel
     from yarrow.parameters import Parameter
 
 LEARNER = "Learner"
@@ -132,8 +132,8 @@ def hyper_parameters(cls: type[LinearModel]) -> dict[str, Parameter]:
 
 def learner_options(cls: type[LinearModel]) -> list[Option]:
     """The options of a learner, its own before those that all learners have."""
-    from yarrow.linear_model.classifier import LinearClassifier
-    from yarrow.linear_model.regressor import LinearRegressor
+    from yarrow.base.classifier import LinearClassifier
+    from yarrow.base.regressor import LinearRegressor
 
     common = hyper_parameters(LinearClassifier).keys() | hyper_parameters(LinearRegressor).keys()
     own: list[Option] = []
@@ -217,7 +217,7 @@ class LearnerCommand(Command):
                     "and feature maps of your own: use Python."
                 )
         elif cls is not None:
-            from yarrow.linear_model.naming import short_name
+            from yarrow.saving.registry import short_name
 
             with formatter.section(f"{cls.__name__} ({short_name(cls.__name__)})"):
                 formatter.write_text("\n\n".join(_paragraphs(cls)))

@@ -112,7 +112,7 @@ def report_unseen(named: Mapping[str, Iterable[Any]], seen: Iterable[Any]) -> No
     for flag, names in named.items():
         strangers = [name for name in names if name not in known]
         if strangers:
-            from yarrow.linear_model.classifier import shown_names
+            from yarrow.base.classifier import shown_names
 
             came = f"{shown_names(strangers)} never came; the classes are {shown_names(known)}."
             click.echo(f"{flag}: {came}", err=True)

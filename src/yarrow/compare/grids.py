@@ -16,11 +16,11 @@ from yarrow.compare.entrant import Entrant
 from yarrow.composite.base import Composite
 from yarrow.errors import ParameterError, did_you_mean
 from yarrow.kernel.base import KernelClassifier
-from yarrow.linear_model.naming import learners, short_name
 from yarrow.parameters import parameters
+from yarrow.saving.registry import learners, short_name
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.base.linear import LinearModel
 
 #: a few values of what matters most, tenfold steps where a scale is unknown; at most eight settings
 GRIDS: dict[str, dict[str, list[Any]]] = {

@@ -3,10 +3,7 @@
 `page` makes one HTML page of a comparison; `figures` draws SVG, `tables` writes Markdown and text.
 """
 
-from yarrow.moved import keep_old_names
 from yarrow.report import figures, tables
 from yarrow.report.comparison_page import page
 
 __all__ = ["figures", "page", "tables"]
-
-keep_old_names()

@@ -1,7 +1,12 @@
-"""Every class that a file may name: what is not here is never made from a file."""
+"""Estimators by name: every class that a file may name, and the learners that commands know.
+
+What is not here is never made from a file.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
 from importlib import import_module
 from typing import Any
 
@@ -50,3 +55,32 @@ def name_of(cls: type) -> str:
     kind = kind_of(cls)
     old = (name for (of, name), new in RENAMED.items() if of == kind and new == cls.__name__)
     return next(old, cls.__name__)
+
+
+@functools.cache
+def learners() -> dict[str, Any]:
+    """All learners that files can teach, by the names of their classes; this loads them all."""
+    package = import_module("yarrow.linear_model")
+    classes = {name: getattr(package, name) for name in package.__all__}
+    return {name: cls for name, cls in classes.items() if _learns_from_files(cls)}
+
+
+def _learns_from_files(cls: Any) -> bool:
+    """A rule of the user's own needs Python."""
+    return hasattr(cls, "_stream_learning") and cls.family != "custom"
+
+
+def short_name(class_name: str) -> str:
+    """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
+    name = class_name.replace("PassiveAggressive", "PA").removesuffix("Classifier")
+    return re.sub("(Regressor|Ranker)$", r"-\1", name).replace("OneClass", "OneClass-").lower()
+
+
+def learner_named(name: str) -> Any:
+    """A learner by its short name or that of its class, in any case; no other is loaded."""
+    package = import_module("yarrow.linear_model")
+    for class_name in package.__all__:
+        if name.lower() in (short_name(class_name), class_name.lower()):
+            cls = getattr(package, class_name)
+            return cls if _learns_from_files(cls) else None
+    return None

@@ -101,7 +101,7 @@ class Counts:
     """
 
     def __init__(self) -> None:
-        self.amounts = _core.Amounts()
+        self.amounts = _core.Counts()
 
     def state_dict(self) -> list[Any]:
         """Return plain data."""
@@ -109,7 +109,7 @@ class Counts:
 
     def load_state_dict(self, state: Iterable[Any]) -> None:
         """Go on from plain data."""
-        self.amounts = _core.Amounts()
+        self.amounts = _core.Counts()
         for name, amounts in state:
             self.amounts.add(name, 0, 0)  # names stay in their order, those without an amount too
             for activity, amount in amounts:

@@ -271,7 +271,7 @@ class Scorer(Stateful):
         first, second, penalty = self.scores(before, now)
         found = np.empty(len(first))
         unit = self.weights.unit() or 1.0
-        best, lead = _core.best_endings(first, second, penalty, unit, found)
+        best, lead = _core.best_pair(first, second, penalty, unit, found)
         return found, best, lead
 
     def teach(
