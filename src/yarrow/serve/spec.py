@@ -16,6 +16,7 @@ from yarrow.errors import YarrowError, did_you_mean
 from yarrow.parameters import parameters
 from yarrow.saving import schema
 from yarrow.saving.codec import STREAM_FIELDS
+from yarrow.saving.registry import short_name
 from yarrow.serve.errors import ServiceError
 
 #: packages whose estimators learn rows with labels
@@ -70,8 +71,6 @@ def _value(value: Any) -> Any:
 
 
 def _class_named(name: str) -> Any:
-    from yarrow.linear_model.naming import short_name
-
     found = {}
     for package in _PACKAGES:
         module = import_module(f"yarrow.{package}")
