@@ -204,9 +204,7 @@ def start() -> list[Result]:
     """A crash a million events after the last snapshot: all there were are taken away."""
     with served("os") as (service, client):
         client.create("m", {"learner": "arow"})
-        part = [
-            ({f"f{name}": value for name, value in row.items()}, y) for row, y in rows(10_000)
-        ]
+        part = [({f"f{name}": value for name, value in row.items()}, y) for row, y in rows(10_000)]
         for _ in range(100):
             client.learn_many("m", part)
         service.stop(signal.SIGKILL)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from yarrow._core import RuleInput as RuleInput
     from yarrow._core import RuleInput as Situation  # noqa: F401
     from yarrow.errors import YarrowError as YarrowError
-    from yarrow.evaluate.difference import diff as diff
     from yarrow.linear_model import *  # noqa: F403
 
 _MODULES = (

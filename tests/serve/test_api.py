@@ -247,7 +247,7 @@ def test_health_metrics_and_openapi(api, client):
 
 
 def test_slow_and_hanging_clients_harm_nobody(tmp_path):
-    with served(tmp_path / "data", Limits(seconds=0.3)) as (api, url), Client(url) as client:
+    with served(tmp_path / "data", Limits(seconds=0.3)) as (_, url), Client(url) as client:
         client.create("m", SPEC)
         parts = urllib.parse.urlsplit(url)
         head = (
@@ -266,7 +266,7 @@ def test_slow_and_hanging_clients_harm_nobody(tmp_path):
 
 
 def test_many_clients_share_syncs(tmp_path):
-    with served(tmp_path / "data", level="always") as (api, url), Client(url) as client:
+    with served(tmp_path / "data", level="always") as (_, url), Client(url) as client:
         client.create("m", SPEC)
         rows = labelled_rows(320)
 

@@ -62,7 +62,8 @@ def diff(a: Any, b: Any, n: int = 20) -> Difference:
 
     >>> import copy, yarrow
     >>> model = yarrow.AROWClassifier()
-    >>> model.learn_one({"cheap": 1.0, "pills": 1.0}, "spam"); model.learn_one({"hello": 1.0}, "ham")
+    >>> model.learn_one({"cheap": 1.0, "pills": 1.0}, "spam")
+    >>> model.learn_one({"hello": 1.0}, "ham")
     >>> before = copy.deepcopy(model)
     >>> model.learn_one({"cheap": 1.0, "flights": 1.0}, "ham")
     >>> [change.feature for change in yarrow.diff(before, model, n=2).weights]

@@ -1,14 +1,14 @@
 """A service that learns, loses nothing and can undo: `yarrow serve`.
 
-    log        every event in its order, in SQLite, with the ids that were seen
-    writer     one thread: many operations, one transaction, one sync; then learn and answer
-    learning   what an event does to a model
-    snapshots  model files after some events, the farther back the fewer
-    replay     a snapshot and the events since: after a crash, as of an event, without a label
-    tickets    rows of predictions, kept until their labels come
-    history    undo, correct, erase, as of, diff
-    service    all of it for one directory, without HTTP
-    api        all of it by HTTP; client and vw speak to it
+- log: every event in its order, in SQLite, with the ids that were seen
+- writer: one thread; many operations, one transaction, one sync; then learn and answer
+- learning: what an event does to a model
+- snapshots: model files after some events, the farther back the fewer
+- replay: a snapshot and the events since; after a crash, as of an event, without a label
+- tickets: rows of predictions, kept until their labels come
+- models, service: all of it for one directory, without HTTP
+- history: undo, correct, erase, as of, diff
+- endpoints, api: all of it by HTTP; client and vw speak to it
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ import msgspec
 
 from yarrow.serve import messages as m
 from yarrow.serve.errors import ServiceError
+from yarrow.serve.learning import Line
 
 T = TypeVar("T")
 _AGAIN = (429, 502, 503, 504)
@@ -132,7 +133,7 @@ class Client:
         self, name: str, rows: Iterable[tuple[m.Values, m.Label]], *, source: str | None = None
     ) -> list[m.Learnt]:
         """Let a model learn several rows, each its own event."""
-        listed = [m.Line(row, label, id=_new_id()) for row, label in rows]
+        listed = [Line(row, label, id=_new_id()) for row, label in rows]
         message = m.Learn(rows=listed, source=source)
         return self._ask("POST", _path(name, "learn"), message, m.Learnts).events
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import tempfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ from yarrow.serve.learning import (
     unpack_row,
 )
 from yarrow.serve.log import BLOCK, LEARN, UNDO, hashed
-from yarrow.serve.service import Model, Service
+from yarrow.serve.models import Model
+from yarrow.serve.service import Service
 from yarrow.serve.writer import Operation
 
 _RETRACT = object()
@@ -257,10 +259,10 @@ def _check_label(service: Service, targets: Sequence[Target], label: Any) -> Non
 
 def _blank(service: Service, event: int, line: int) -> list[str]:
     """Take the bytes of a label out of the log; the ticket that its row had."""
-    import zlib
-
     db = service.log.db
-    kind, content = db.execute("SELECT kind, content FROM events WHERE event = ?", (event,)).fetchone()
+    kind, content = db.execute(
+        "SELECT kind, content FROM events WHERE event = ?", (event,)
+    ).fetchone()
     if kind == LEARN or line < 0:
         query = "UPDATE events SET content = NULL, source = NULL, answer = NULL WHERE event = ?"
         db.execute(query, (event,))

@@ -159,8 +159,8 @@ def _learn_text(model: Any, block: Block) -> Learned:
     """By the parser itself."""
     progress = None
     try:
-        for progress in learn_stream(model, io.BytesIO(block.text), _stream_format(block)):
-            pass
+        for step in learn_stream(model, io.BytesIO(block.text), _stream_format(block)):
+            progress = step
     except DataError as error:
         if progress is None or progress.rows:  # else there was no row that could be learned
             raise
@@ -171,9 +171,7 @@ def _learn_text(model: Any, block: Block) -> Learned:
     return Learned(progress.rows, loss, progress.skipped, progress.complaints)
 
 
-def rows_of(
-    block: Block, account: Learned, dtype: str = "float64"
-) -> Iterator[tuple[int, Row]]:
+def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[tuple[int, Row]]:
     """The rows of a block with the numbers of their lines; broken ones go to the account."""
     if block.format == "jsonl":
         for number, text in enumerate(block.text.split(b"\n"), block.first_line):

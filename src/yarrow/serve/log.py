@@ -25,7 +25,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from yarrow.serve.errors import ServiceError
 
@@ -137,7 +137,9 @@ class Log:
 
     @contextlib.contextmanager
     def _transaction(self, sync: bool) -> Iterator[sqlite3.Connection]:
-        mode = "FULL" if sync else "NORMAL"  # FULL syncs the WAL at each commit, and what came before
+        mode = (
+            "FULL" if sync else "NORMAL"
+        )  # FULL syncs the WAL at each commit, and what came before
         if mode != self._synchronous:
             self.db.execute(f"PRAGMA synchronous = {mode}")
             self._synchronous = mode
@@ -231,9 +233,9 @@ def events(db: sqlite3.Connection, model: int, after: int, upto: int) -> Iterato
         "FROM events e WHERE model = ? AND e.event > ? AND e.event <= ? AND kind <= 2 "
         "AND NOT refused AND content IS NOT NULL ORDER BY e.event LIMIT ?"
     )
-    count = _AT_ONCE
-    while count == _AT_ONCE:
-        count = 0
+    before = -1
+    while before != after:
+        before = after
         for number, kind, when, lines, content, check, changed in db.execute(
             query, (model, after, upto, _AT_ONCE)
         ):
@@ -243,7 +245,6 @@ def events(db: sqlite3.Connection, model: int, after: int, upto: int) -> Iterato
                 )
             yield Event(number, kind, when, lines, content, bool(changed))
             after = number
-            count += 1
 
 
 def changes(db: sqlite3.Connection, number: int) -> dict[int, bytes | None]:

@@ -30,7 +30,7 @@ class Metrics:
         )  # fmt: skip
         self._predicted = Counter("yarrow_predicted_rows", "Rows.", registry=self.registry)
         self._learned = Counter("yarrow_learned_rows", "Rows.", registry=self.registry)
-        self.registry.register(self)  # type: ignore[arg-type]
+        self.registry.register(self)
         self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def count(self, endpoint: str, status: int, seconds: float) -> None:

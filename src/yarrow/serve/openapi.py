@@ -12,7 +12,7 @@ import yarrow
 from yarrow.serve.messages import Problem
 
 if TYPE_CHECKING:
-    from yarrow.serve.api import Endpoint
+    from yarrow.serve.endpoints import Endpoint
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:

@@ -7,47 +7,28 @@ through HTTP with many that share a sync. Reading, predicting and looking back g
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-import yarrow
 from yarrow.errors import YarrowError
-from yarrow.serve import log as log_file
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Block, Learned, Row, learn_one, pack, unpack
 from yarrow.serve.learning import learn as learn_event
-from yarrow.serve.log import BLOCK, DELETED, LEARN, Event, Level, Log, hashed
+from yarrow.serve.log import BLOCK, LEARN, Event, Level, Log, hashed
+from yarrow.serve.models import Model, Models
 from yarrow.serve.replay import Rebuilder, Version
-from yarrow.serve.snapshots import Snapshots
-from yarrow.serve.spec import build
 from yarrow.serve.tickets import Tickets
 from yarrow.serve.writer import Operation, Writer
 
-_NAME_LENGTH = 200
 
-
-class Model:
-    """A name, its events, and the versions that learn them; the champion answers."""
-
-    def __init__(self, number: int, name: str, spec: dict[str, Any], champion: int) -> None:
-        self.number, self.name, self.spec, self.champion_number = number, name, spec, champion
-        self.versions: dict[int, Version] = {}
-
-    @property
-    def champion(self) -> Version:
-        """The version that answers."""
-        return self.versions[self.champion_number]
-
-
-class Service:
+class Service(Models):
     """All models of one directory; closed by `close` or at the end of a `with`."""
 
     def __init__(
@@ -67,15 +48,13 @@ class Service:
             self.log = Log(str(self.folder / "log.db"), level)
             self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
             self.memory, self.most_models = memory, most_models
-            self.models: dict[str, Model] = {}
-            self._live: dict[int, Version] = {}  # those in memory, the longest unused first
-            self._used = 0
+            self._touched: set[Version] = set()  # what the last batch changed
             self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
             self._flushing: list[int] = []
             self._reader, self._readers = threading.local(), list[sqlite3.Connection]()
             self._last_flush = time.monotonic()
             self.must_purge = False  # bytes that were erased may still be in the WAL
-            self._read_models()
+            super().__init__()
             self.writer = Writer(self.log)
             self.writer.before, self.writer.committed = self._write_answers, self._forget_answers
             self.writer.idle = self._after_batch
@@ -115,11 +94,6 @@ class Service:
         return self.writer.call(operation)
 
     @property
-    def used_memory(self) -> int:
-        """Bytes that the models in memory take."""
-        return self._used
-
-    @property
     def db(self) -> sqlite3.Connection:
         """What this thread reads the log by."""
         db: sqlite3.Connection | None = getattr(self._reader, "db", None)
@@ -127,109 +101,6 @@ class Service:
             db = self._reader.db = self.log.reader()
             self._readers.append(db)
         return db
-
-    # -- models ----------------------------------------------------------------------------------
-
-    def model(self, name: str) -> Model:
-        """A model by its name; `spam/someone` begins with the first row where spam is per key."""
-        found = self.models.get(name)
-        if found is None:
-            raise ServiceError(f"There is no model {name!r}.", 404)
-        return found
-
-    def creating(
-        self, name: str, spec: Mapping[str, Any], file: str | os.PathLike[str] | None = None
-    ) -> Operation:
-        """A new model of a spec, or of a model file, which goes on from where it is."""
-        _check_name(name)
-        spec = dict(spec)
-        if file is not None:
-            _loaded(file)  # which refuses what is none, and what cannot learn
-            spec["uploaded"] = True
-        else:
-            build(spec)
-
-        def write() -> tuple[int, int]:
-            if name in self.models or self._number_of(name) is not None:
-                raise ServiceError(f"There is a model {name!r} already.", 409)
-            if len(self.models) >= self.most_models:
-                raise ServiceError(f"There are {self.most_models} models, which is the limit.", 507)
-            number = self._next("models", "model")
-            version = self._add_version(number, spec, self.log.last, file)
-            self.log.db.execute(
-                "INSERT INTO models VALUES (?, ?, ?, ?, ?)",
-                (number, name, json.dumps(spec), self.log.now(), version),
-            )
-            return number, version
-
-        def apply(numbers: tuple[int, int]) -> dict[str, Any]:
-            self._read_model(numbers[0], learned=None)
-            return {"name": name}
-
-        return Operation(write, apply)
-
-    def challenging(self, name: str, spec: Mapping[str, Any], replay: bool = True) -> Operation:
-        """A challenger: another version that learns the same events, from the first one on."""
-        build(spec)
-
-        def write() -> int:
-            model = self.model(name)
-            since = min(v.since for v in model.versions.values()) if replay else self.log.last
-            return self._add_version(model.number, dict(spec), since)
-
-        def apply(number: int) -> dict[str, Any]:
-            self._read_model(self.model(name).number, learned=self.log.committed)
-            version = self.model(name).versions[number]
-            self.rebuilder.request(version)
-            return {"name": name, "version": number}
-
-        return Operation(write, apply)
-
-    def promoting(self, name: str, version: int) -> Operation:
-        """Let another version answer."""
-
-        def write() -> None:
-            model = self.model(name)
-            if version not in model.versions:
-                raise ServiceError(f"{name} has no version {version}.", 404)
-            if model.versions[version].rebuilding:
-                raise ServiceError(f"Version {version} is still being made.", 409)
-            query = "UPDATE models SET champion = ? WHERE model = ?"
-            self.log.db.execute(query, (version, model.number))
-
-        def apply(_: None) -> dict[str, Any]:
-            self.model(name).champion_number = version
-            return {"name": name, "champion": version}
-
-        return Operation(write, apply)
-
-    def deleting(self, name: str) -> Operation:
-        """Remove a model with all that it has learned."""
-
-        def write() -> Model:
-            model = self.model(name)
-            db = self.log.db
-            marks = ",".join(str(number) for number in model.versions)
-            db.execute("DELETE FROM changes WHERE event IN (SELECT event FROM events WHERE "
-                       "model = ?)", (model.number,))  # fmt: skip
-            for table in ("events", "streams", "versions", "models"):
-                db.execute(f"DELETE FROM {table} WHERE model = ?", (model.number,))
-            db.execute(f"DELETE FROM snapshots WHERE version IN ({marks})")
-            self.log.append(0, DELETED, b"")  # so that no number is given twice
-            return model
-
-        def apply(model: Model) -> dict[str, Any]:
-            self.models.pop(name, None)
-            for version in model.versions.values():
-                self._forget(version)
-                version.snapshots.remove_strangers(self.log.db)
-            return {"name": name}
-
-        return Operation(write, apply)
-
-    def save(self, name: str, path: str | os.PathLike[str]) -> None:
-        """Write the champion to a model file."""
-        self.live(self.model(name).champion).save(path)
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -384,6 +255,10 @@ class Service:
                 learner = version.learner
         return learner
 
+    def save(self, name: str, path: str | os.PathLike[str]) -> None:
+        """Write the champion to a model file."""
+        self.live(self.model(name).champion).save(path)
+
     def feedback_row(self, name: str, ticket: str) -> dict[Any, Any]:
         """The row of a ticket."""
         return unpack(self.tickets.row(self.model(name).number, ticket))  # type: ignore[no-any-return]
@@ -406,7 +281,7 @@ class Service:
             self.weigh(version)
             if version.snapshots.is_due():
                 self._snapshot(version)
-        if self._used > self.memory:
+        if self.used_memory > self.memory:
             self._let_rest()
         if self.must_purge and not self._pending:
             self.must_purge = not self.log.purge()
@@ -425,20 +300,10 @@ class Service:
             version.learner, version.learned, version.rows, version.loss, version.since
         )
 
-    def weigh(self, version: Version) -> None:
-        """Note how much memory a version takes, and that it was used."""
-        with self._weighing:
-            now = 0 if version.learner is None else int(version.learner._raw_memory_usage)
-            self._used += now - version.memory
-            version.memory = now
-            self._live.pop(version.number, None)
-            if now:
-                self._live[version.number] = version
-
     def _let_rest(self) -> None:
         """Put the longest unused models to rest on disk until the others fit into memory."""
         for version in list(self._live.values())[:-1]:
-            if self._used <= self.memory:
+            if self.used_memory <= self.memory:
                 return
             with version.lock:
                 if version.rebuilding or version.learner is None:
@@ -446,60 +311,6 @@ class Service:
                 if version.snapshots.since > 0:
                     self._snapshot(version)
                 self._forget(version)
-
-    def _forget(self, version: Version) -> None:
-        version.learner = None
-        self.weigh(version)
-
-    # -- the catalogue ---------------------------------------------------------------------------
-
-    def _read_models(self) -> None:
-        self._touched: set[Version] = set()
-        self._weighing = threading.Lock()
-        for (number,) in self.log.db.execute("SELECT model FROM models").fetchall():
-            self._read_model(number, learned=self.log.committed)
-
-    def _read_model(self, number: int, learned: int | None) -> None:
-        db = self.log.db
-        query = "SELECT name, spec, champion FROM models WHERE model = ?"
-        name, spec, champion = db.execute(query, (number,)).fetchone()
-        model = self.models.get(name) or Model(number, name, json.loads(spec), champion)
-        found = db.execute("SELECT version, spec, since FROM versions WHERE model = ?", (number,))
-        for version, spec, since in found.fetchall():
-            if version in model.versions:
-                continue
-            snapshots = Snapshots(self.folder / "snapshots", self.log, version)
-            snapshots.remove_strangers(db)
-            made = Version(version, number, json.loads(spec), since, snapshots)
-            made.learned = since if learned is None else learned
-            model.versions[version] = made
-        self.models[name] = model
-
-    def _champions(self) -> set[int]:
-        return {model.champion_number for model in self.models.values()}
-
-    def _number_of(self, name: str) -> int | None:
-        found = self.log.db.execute("SELECT model FROM models WHERE name = ?", (name,)).fetchone()
-        return None if found is None else int(found[0])
-
-    def _next(self, table: str, column: str) -> int:
-        found = self.log.db.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]
-        return int(found or 0) + 1
-
-    def _add_version(
-        self, model: int, spec: Mapping[str, Any], since: int, file: Any = None
-    ) -> int:
-        db = self.log.db
-        number = self._next("versions", "version")
-        if file is not None:
-            snapshots = Snapshots(self.folder / "snapshots", self.log, number)
-            snapshots.folder.mkdir(parents=True, exist_ok=True)
-            yarrow.load(file).save(snapshots.path(since))
-            db.execute("INSERT INTO snapshots VALUES (?, ?, 0, 0.0)", (number, since))
-        db.execute(
-            "INSERT INTO versions VALUES (?, ?, ?, ?)", (number, model, json.dumps(spec), since)
-        )
-        return number
 
 
 def _position(db: sqlite3.Connection, model: int, stream: bytes) -> int:
@@ -514,21 +325,7 @@ def _locked(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise ServiceError(f"{path.parent}: another service works in this directory.", 409) from None
+        raise ServiceError(
+            f"{path.parent}: another service works in this directory.", 409
+        ) from None
     return descriptor
-
-
-def _check_name(name: str) -> None:
-    parts = name.split("/")
-    if not all(parts) or len(name) > _NAME_LENGTH or not name.isprintable() or len(parts) > 2:
-        raise ServiceError(f"A model's name is 1 to {_NAME_LENGTH} letters without '/': {name!r}.")
-
-
-def _loaded(file: str | os.PathLike[str]) -> Any:
-    model = yarrow.load(file)
-    if not hasattr(model, "learn_one"):
-        raise ServiceError(f"A {type(model).__name__} only predicts: upload what `save` wrote.")
-    return model
-
-
-__all__ = ["Model", "Service", "log_file"]

@@ -10,6 +10,7 @@ takes the rows away in the same transaction that changes the labels.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -104,7 +105,7 @@ def thinned(events: Sequence[int], keep: int) -> list[int]:
     """
     gone, newest = [], events[0]
     kept = [newest]
-    for event, older in zip(events[1:], events[2:], strict=False):
+    for event, older in itertools.pairwise(events[1:]):
         if event != keep and 2 * (kept[-1] - older) <= newest - kept[-1]:
             gone.append(event)
         else:

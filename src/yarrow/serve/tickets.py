@@ -15,6 +15,7 @@ import os
 import secrets
 import threading
 import time
+from io import FileIO
 from pathlib import Path
 
 from yarrow.serve.errors import ServiceError
@@ -100,9 +101,9 @@ class Tickets:
         self.flush()
         self._file.close()
 
-    def _start(self):  # type: ignore[no-untyped-def]
+    def _start(self) -> FileIO:
         self._started = time.time()
-        return open(self._path(self._number), "xb", buffering=0)  # noqa: SIM115
+        return open(self._path(self._number), "xb", buffering=0)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number}.rows"

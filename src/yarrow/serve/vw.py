@@ -14,12 +14,12 @@ import io
 from typing import Any
 
 from yarrow._core import Names
+from yarrow.data.labels import kept
 from yarrow.errors import YarrowError
 from yarrow.io.formats import StreamFormat, text_reader
 from yarrow.serve.api import Api
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Row
-from yarrow.data.labels import kept
 
 _LONGEST = 1 << 20
 _FORMAT = StreamFormat(format="vw", threads=1)

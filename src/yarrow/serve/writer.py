@@ -136,9 +136,10 @@ class Writer:
                 self.before()
                 for waiting in batch:
                     written.append(_attempt(waiting.operation.write))
-        except sqlite3.Error as error:
-            self.failure = str(error)
-            refusal = ServiceError(f"The log cannot be written ({error}): nothing was learned.", 507)
+        except sqlite3.Error as damage:
+            self.failure = str(damage)
+            says = f"The log cannot be written ({damage}): nothing was learned."
+            refusal = ServiceError(says, 507)
             for waiting in batch:
                 waiting.answer(None, refusal)
             self.answered()
