@@ -126,6 +126,13 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
 )
 @option(
     "Other",
+    "--webhook",
+    metavar="URL",
+    help="Where alarms are sent, as JSON: the error, the confidence, the classes or the features "
+    "of a model have changed.",
+)
+@option(
+    "Other",
     "--new-token",
     "new_token",
     metavar="NAME:RIGHTS",

@@ -7,6 +7,7 @@
 - replay: a snapshot and the events since; after a crash, as of an event, without a label
 - tickets: rows of predictions, kept until their labels come
 - models, service: all of it for one directory, without HTTP
+- watch: a drift monitor on every model
 - history: undo, correct, erase, as of, diff
 - endpoints, api: all of it by HTTP; client and vw speak to it
 """

@@ -91,9 +91,16 @@ class Client:
         given = {"event": event, "time": time}
         return self._send("GET", _path(name, "file", **given), None)
 
-    def challenge(self, name: str, spec: dict[str, Any], *, replay: bool = True) -> m.ModelState:
+    def challenge(
+        self, name: str, spec: dict[str, Any], *, replay: bool = True, promote: bool = False
+    ) -> m.ModelState:
         """A challenger of another spec; it learns all events, or those to come."""
-        return self._ask("POST", _path(name, "versions"), m.Challenge(spec, replay), m.ModelState)
+        message = m.Challenge(spec, replay, promote)
+        return self._ask("POST", _path(name, "versions"), message, m.ModelState)
+
+    def alarms(self) -> list[m.AlarmState]:
+        """What has changed: error, confidence, classes, features."""
+        return self._ask("GET", "/alarms", None, m.Alarms).alarms
 
     def promote(self, name: str, version: int) -> m.ModelState:
         """Let another version answer."""

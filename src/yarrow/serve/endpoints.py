@@ -85,6 +85,9 @@ def _prediction(
     if hasattr(learner, "predict_proba"):
         likely = learner.predict_proba_one(row)
         found.probabilities = {str(label): value for label, value in likely.items()}
+        api.service.watch.predicted(
+            model.name, api.service.log.committed, max(likely.values(), default=0.0)
+        )
     if message.ticket:
         found.ticket = api.service.tickets.keep(model.number, pack(row))
     if message.explain and found.label is not None:
@@ -333,7 +336,8 @@ async def challenge(api: Api, request: Request) -> Any:
     """A challenger of another spec."""
     message = await api.read(request, _challenge)
     model = await api.model(request)
-    await api.run(api.service.challenging(model.name, message.spec, message.replay))
+    spec = message.spec | ({"promote": True} if message.promote else {})
+    await api.run(api.service.challenging(model.name, spec, message.replay))
     return _state(model)
 
 
@@ -343,6 +347,12 @@ async def promote(api: Api, request: Request) -> Any:
     model = await api.model(request)
     await api.run(api.service.promoting(model.name, message.version))
     return _state(model)
+
+
+async def alarms(api: Api, request: Request) -> Any:
+    """What has changed: error, confidence, classes, features."""
+    found = list(api.service.watch.alarms)
+    return messages.Alarms([messages.AlarmState(**alarm) for alarm in found])
 
 
 async def list_tokens(api: Api, request: Request) -> Any:
@@ -413,6 +423,7 @@ ENDPOINTS: list[Endpoint] = [
         ("DELETE", "", "admin", delete, None, None),
     ),
     Endpoint("GET", "/models", "read", list_models, None, m.Models, "list_models"),
+    Endpoint("GET", "/alarms", "read", alarms, None, m.Alarms, "alarms"),
     Endpoint("GET", "/tokens", "admin", list_tokens, None, dict[str, str], "list_tokens"),
     Endpoint("POST", "/tokens", "admin", add_token, m.NewToken, m.Token, "add_token"),
     Endpoint("DELETE", "/tokens/{token}", "admin", remove_token, None, None, "remove_token"),

@@ -119,10 +119,14 @@ class Undone(msgspec.Struct, omit_defaults=True):
 
 
 class Challenge(msgspec.Struct, forbid_unknown_fields=True):
-    """Another learner for the same events: all there are, or those to come."""
+    """Another learner for the same events: all there are, or those to come.
+
+    With `promote` it becomes the champion when the evidence that it is better is 1000 to 1.
+    """
 
     spec: dict[str, Any]
     replay: bool = True
+    promote: bool = False
 
 
 class Champion(msgspec.Struct, forbid_unknown_fields=True):
@@ -169,6 +173,23 @@ class ModelState(msgspec.Struct):
     name: str
     spec: dict[str, Any]
     versions: list[VersionState]
+
+
+class AlarmState(msgspec.Struct):
+    """Something has changed at a model, with its mean before and after."""
+
+    model: str
+    event: int
+    time: float
+    what: str
+    before: float
+    after: float
+
+
+class Alarms(msgspec.Struct):
+    """The last alarms."""
+
+    alarms: list[AlarmState]
 
 
 class Models(msgspec.Struct):

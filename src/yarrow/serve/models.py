@@ -15,6 +15,7 @@ from yarrow.serve.log import DELETED, Log
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.snapshots import Snapshots
 from yarrow.serve.spec import build
+from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation
 
 _NAME_LENGTH = 200
@@ -39,6 +40,7 @@ class Models:
     folder: Path
     log: Log
     rebuilder: Rebuilder
+    watch: Watch
     most_models: int
 
     def __init__(self) -> None:
@@ -139,6 +141,7 @@ class Models:
 
         def apply(model: Model) -> dict[str, Any]:
             self.models.pop(name, None)
+            self.watch.forget(name)
             for version in model.versions.values():
                 self._forget(version)
                 version.snapshots.remove_strangers(self.log.db)

@@ -40,6 +40,7 @@ class Version:
         self.learner: Any = None  # None: it rests on disk, or is being made
         self.learned = since  # the last event that it has seen
         self.rows, self.loss = 0, 0.0
+        self.evidence = 0.0  # that it is better than the champion, as a logarithm
         self.memory = 0
         self.rebuilding = 0  # which rebuild is under way; 0: none
         self.progress = 1.0

@@ -34,6 +34,7 @@ def serve(
     models: int,
     body_mb: int,
     rate: float,
+    webhook: str | None,
     new_token: str | None,
 ) -> None:
     """Serve until the process is told to stop (SIGTERM, Ctrl-C), then carry out what waits."""
@@ -44,6 +45,7 @@ def serve(
         ticket_bytes=ticket_mb << 20,
         memory=memory_mb << 20,
         most_models=models,
+        webhook=webhook,
     )
     if new_token is not None:
         with service:

@@ -7,6 +7,7 @@ through HTTP with many that share a sync. Reading, predicting and looking back g
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ from typing import Any
 import msgspec
 
 from yarrow.errors import YarrowError
+from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Block, Learned, Row, learn_one, pack, unpack
 from yarrow.serve.learning import learn as learn_event
@@ -25,7 +27,10 @@ from yarrow.serve.log import BLOCK, LEARN, Event, Level, Log, hashed
 from yarrow.serve.models import Model, Models
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.tickets import Tickets
+from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation, Writer
+
+_SECONDS_TO_READ = 1e-5  # an event from the log, beside what learning it takes
 
 
 class Service(Models):
@@ -40,6 +45,7 @@ class Service(Models):
         ticket_bytes: int = 1 << 30,
         memory: int = 2 << 30,
         most_models: int = 100_000,
+        webhook: str | None = None,
     ) -> None:
         self.folder = Path(directory)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -48,6 +54,7 @@ class Service(Models):
             self.log = Log(str(self.folder / "log.db"), level)
             self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
             self.memory, self.most_models = memory, most_models
+            self.watch = Watch(webhook)
             self._touched: set[Version] = set()  # what the last batch changed
             self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
             self._flushing: list[int] = []
@@ -75,6 +82,7 @@ class Service(Models):
         """Carry out what waits, keep what was learned, and let the directory go."""
         self.rebuilder.close()
         self.writer.close()
+        self.watch.close()
         for version in list(self._live.values()):
             if version.snapshots.since > 0:
                 self._snapshot(version)
@@ -206,7 +214,7 @@ class Service(Models):
             return Learned(1, learn_one(learner, row.row, row.label, row.weight))
 
         try:
-            self._learn(model, number, act)
+            self._learn(model, number, act, row.label)
         except YarrowError as error:
             self._refuse(number, error)
         return self.answer(number)
@@ -214,30 +222,59 @@ class Service(Models):
     def _refuse(self, number: int, error: YarrowError) -> None:
         self._pending[number] = pack({"error": str(error), "status": 422}), True
 
-    def _learn(self, model: Model, number: int, act: Any) -> Learned:
+    def _learn(self, model: Model, number: int, act: Any, label: Any = None) -> Learned:
         """Let all versions learn an event, the champion first: what it refuses, none learns."""
         champion = model.champion
-        others = [version for version in model.versions.values() if version is not champion]
-        answer, refusal = Learned(), None
-        for version in (champion, *others):
-            with version.lock:
-                began = time.perf_counter()
-                try:
-                    if refusal is None and (version.learner is not None or not version.rebuilding):
-                        found = act(self.live(version))
-                        version.rows, version.loss = (
-                            version.rows + found.rows,
-                            version.loss + found.loss,
-                        )
-                        answer = found if version is champion else answer
-                except YarrowError as error:
-                    refusal = error if version is champion else None
-                version.learned = number
-                version.snapshots.since += time.perf_counter() - began + 2e-5
-                self._touched.add(version)
-        if refusal is not None:
-            raise refusal
+        before = _n_features(champion)
+        answer = self._learn_version(champion, number, act)
+        for version in list(model.versions.values()):
+            if version is champion:
+                continue
+            found = None if isinstance(answer, YarrowError) else act
+            other = self._learn_version(version, number, found)
+            if isinstance(other, Learned) and isinstance(answer, Learned):
+                self._judge(model, version, answer, other)
+        if isinstance(answer, YarrowError):
+            raise answer
+        if answer.rows:
+            wrong = None if is_regression(champion.learner) else answer.loss / answer.rows
+            after = _n_features(champion)
+            new = None if None in (before, after) else float(after != before)
+            self.watch.learned(model.name, number, label, wrong, new)
         return answer
+
+    def _learn_version(self, version: Version, number: int, act: Any) -> Learned | YarrowError:
+        """Let a version learn an event, if it can: one that is being made catches up later."""
+        answer: Learned | YarrowError = Learned()
+        with version.lock:
+            began = time.perf_counter()
+            try:
+                if act is not None and (version.learner is not None or not version.rebuilding):
+                    answer = found = act(self.live(version))
+                    version.rows, version.loss = (
+                        version.rows + found.rows,
+                        version.loss + found.loss,
+                    )
+            except YarrowError as error:
+                answer = error
+            version.learned = number
+            version.snapshots.since += time.perf_counter() - began + _SECONDS_TO_READ
+            self._touched.add(version)
+        return answer
+
+    def _judge(self, model: Model, version: Version, champion: Learned, other: Learned) -> None:
+        """Promote a challenger that was asked to be, once the evidence for it is a thousand to one.
+
+        A bet on each row that only one of both gets right: whoever is no better multiplies its
+        stake by a thousand with a chance below 1/1000, however long it is watched (Ville 1939).
+        """
+        if champion.rows != 1 or other.rows != 1 or champion.loss == other.loss:
+            return
+        version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)
+        if version.spec.get("promote") and version.evidence > math.log(1000):
+            version.evidence = 0.0
+            promotion = self.promoting(model.name, version.number)
+            self.writer.submit(promotion, lambda *_: None)
 
     # -- predicting ------------------------------------------------------------------------------
 
@@ -311,6 +348,12 @@ class Service(Models):
                 if version.snapshots.since > 0:
                     self._snapshot(version)
                 self._forget(version)
+
+
+def _n_features(version: Version) -> int | None:
+    """How many features a learner of the core knows: a row that brings new ones is news."""
+    core = getattr(version.learner, "_model", None)
+    return None if core is None else int(core.n_features)
 
 
 def _position(db: sqlite3.Connection, model: int, stream: bytes) -> int:

@@ -21,7 +21,7 @@ from yarrow.serve.errors import ServiceError
 
 #: packages whose estimators learn rows with labels
 _PACKAGES = ("linear_model", "kernel", "experts", "feedback")
-_FIELDS = ("learner", "parameters", "columns", "per_key")
+_FIELDS = ("learner", "parameters", "columns", "per_key", "promote")
 
 
 def build(spec: Mapping[str, Any]) -> Any:

@@ -1,0 +1,90 @@
+"""Watching every model: a drift monitor each, alarms kept for the page, and sent to a webhook."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import deque
+from typing import Any
+
+from yarrow.evaluate.monitor import Alarm, Monitor
+
+_KEPT = 200  # alarms
+_ATTEMPTS = 4
+
+
+class Watch:
+    """The monitors of a service's models; what they say changes no model."""
+
+    def __init__(self, webhook: str | None = None) -> None:
+        self.webhook = webhook
+        self.alarms: deque[dict[str, Any]] = deque(maxlen=_KEPT)
+        self._learning: dict[str, Monitor] = {}
+        self._predicting: dict[str, Monitor] = {}
+        self._queue: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def learned(
+        self, model: str, event: int, label: Any, wrong: float | None, new: float | None
+    ) -> None:
+        """A row was learned, or a block of them with the share that was wrong."""
+        monitor = self._learning.get(model)
+        if monitor is None:
+            monitor = self._learning[model] = Monitor()
+        is_class = isinstance(label, (str, int))
+        found = monitor.update(label=label if is_class else None, wrong=wrong, new_features=new)
+        for alarm in found:
+            self._raise(model, event, alarm)
+
+    def predicted(self, model: str, event: int, confidence: float) -> None:
+        """A row was predicted with this probability."""
+        monitor = self._predicting.get(model)
+        if monitor is None:
+            monitor = self._predicting[model] = Monitor()
+        for alarm in monitor.update(confidence=confidence):
+            self._raise(model, event, alarm)
+
+    def forget(self, model: str) -> None:
+        """A model is gone."""
+        self._learning.pop(model, None)
+        self._predicting.pop(model, None)
+
+    def close(self) -> None:
+        """Send what waits, but not for long."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join(5)
+
+    def _raise(self, model: str, event: int, alarm: Alarm) -> None:
+        told = {
+            "model": model,
+            "event": event,
+            "time": time.time(),
+            "what": alarm.what,
+            "before": alarm.before,
+            "after": alarm.after,
+        }
+        self.alarms.append(told)
+        if self.webhook is not None:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._send, daemon=True)
+                self._thread.start()
+            self._queue.put(told)
+
+    def _send(self) -> None:
+        """Send alarms one by one; what cannot be delivered stays on the page."""
+        assert self.webhook is not None
+        while (told := self._queue.get()) is not None:
+            request = urllib.request.Request(
+                self.webhook, json.dumps(told).encode(), {"Content-Type": "application/json"}
+            )
+            for attempt in range(_ATTEMPTS):
+                try:
+                    with urllib.request.urlopen(request, timeout=5):
+                        break
+                except (urllib.error.URLError, OSError):
+                    time.sleep(0.2 * 2**attempt)
