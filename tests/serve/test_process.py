@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from serve.support import labelled_rows
@@ -166,3 +168,17 @@ def test_clients_of_vw(tmp_path):
             assert say(b"| x") == "1"
         with Client(service.url) as client:
             assert client.about("vw").versions[0].rows == 7
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_the_systemd_units_are_some(tmp_path):
+    """With a command that is there, since yarrow need not be in the system's path."""
+    source = Path(__file__).parents[2] / "examples" / "serve"
+    for name in ("yarrow-serve.socket", "yarrow-serve.service"):
+        text = (source / name).read_text()
+        assert "yarrow serve --data" in text or name.endswith("socket")
+        (tmp_path / name).write_text(text)
+    units = [str(path) for path in tmp_path.iterdir()]
+    found = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)
+    complaints = [line for line in found.stderr.splitlines() if "yarrow" in line]
+    assert (found.returncode, complaints) == (0, [])

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from yarrow.lazy import exports
 
-__all__ = ["Service"]
+__all__ = ["AsyncClient", "Client", "Service"]
 
-__getattr__, __dir__ = exports(__name__, {"Service": "service"})
+_HOMES = {"AsyncClient": "client", "Client": "client", "Service": "service"}
+__getattr__, __dir__ = exports(__name__, _HOMES)
