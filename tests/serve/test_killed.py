@@ -202,8 +202,14 @@ for i, row in enumerate(rows):
     except ServiceError as error:
         assert error.status == 507, error
         refused += 1
+assert service.writer.failure  # /ready says so
 print(learned, refused, service.live(service.model("m").champion).t_, flush=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+import time
+deadline = time.monotonic() + 20
+while service.writer.failure and time.monotonic() < deadline:
+    time.sleep(0.05)  # it finds out by itself
+assert not service.writer.failure
 for i, row in enumerate(rows):
     teach(service, "m", [row], i)
 print(service.live(service.model("m").champion).t_, flush=True)

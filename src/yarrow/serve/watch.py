@@ -14,6 +14,7 @@ from typing import Any
 from yarrow.evaluate.monitor import Alarm, Monitor
 
 _KEPT = 200  # alarms
+_MOST_MONITORS = 5000  # the oldest begins anew beyond
 _ATTEMPTS = 4
 
 
@@ -32,9 +33,7 @@ class Watch:
         self, model: str, event: int, label: Any, wrong: float | None, new: float | None
     ) -> None:
         """A row was learned, or a block of them with the share that was wrong."""
-        monitor = self._learning.get(model)
-        if monitor is None:
-            monitor = self._learning[model] = Monitor()
+        monitor = _of(self._learning, model)
         is_class = isinstance(label, (str, int))
         found = monitor.update(label=label if is_class else None, wrong=wrong, new_features=new)
         for alarm in found:
@@ -42,10 +41,7 @@ class Watch:
 
     def predicted(self, model: str, event: int, confidence: float) -> None:
         """A row was predicted with this probability."""
-        monitor = self._predicting.get(model)
-        if monitor is None:
-            monitor = self._predicting[model] = Monitor()
-        for alarm in monitor.update(confidence=confidence):
+        for alarm in _of(self._predicting, model).update(confidence=confidence):
             self._raise(model, event, alarm)
 
     def forget(self, model: str) -> None:
@@ -88,3 +84,12 @@ class Watch:
                         break
                 except (urllib.error.URLError, OSError):
                     time.sleep(0.2 * 2**attempt)
+
+
+def _of(monitors: dict[str, Monitor], model: str) -> Monitor:
+    found = monitors.get(model)
+    if found is None:
+        if len(monitors) >= _MOST_MONITORS:
+            del monitors[next(iter(monitors))]
+        found = monitors[model] = Monitor()
+    return found

@@ -102,12 +102,20 @@ class Writer:
             try:
                 if batch:
                     self._carry_out(batch)
-                elif (left := self.log.seconds_to_sync()) is not None and left <= 0:
-                    self.log.sync()
+                else:
+                    self._tend()
                 self.idle()
-                self.failure = None
-            except (sqlite3.Error, OSError) as error:  # the disk, in what nobody waits for
-                self.failure = str(error)
+            except Exception as error:  # nobody waits for it, but it must not end the writer
+                self.failure = f"{type(error).__name__}: {error}"
+
+    def _tend(self) -> None:
+        """Sync what is due; after a failure look whether the log can be written again."""
+        if self.failure is not None:
+            self.log.synced = False
+            self.log.sync()
+            self.failure = None
+        elif (left := self.log.seconds_to_sync()) is not None and left <= 0:
+            self.log.sync()
 
     def _drain(self) -> tuple[list[_Waiting], bool]:
         """What waits; at once if there is something, else when something comes or a second ends."""
@@ -144,6 +152,7 @@ class Writer:
                 waiting.answer(None, refusal)
             self.answered()
             return
+        self.failure = None
         self.committed()
         for waiting, (found, problem) in zip(batch, written, strict=True):
             result, error = None, problem
