@@ -27,7 +27,8 @@ ROWS = labelled_rows(400, seed=8)
 @contextmanager
 def process(data, *options, **more):
     """A service, and its address."""
-    command = [sys.executable, "-m", "yarrow", "serve", "--data", str(data), *map(str, options)]
+    place = ["--data", str(data)] if data else []
+    command = [sys.executable, "-m", "yarrow", "serve", *place, *map(str, options)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **more) as found:
         try:
             found.url = found.stdout.readline().strip()
@@ -143,6 +144,21 @@ def test_others_are_let_in_with_a_token_only(tmp_path):
     found = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True)
     assert found.returncode == 2
     assert "make a token first" in found.stderr
+
+
+def test_a_demo_that_learns(tmp_path):
+    with process(
+        None, "--demo", "--port", 0, env=os.environ | {"TMPDIR": str(tmp_path)}
+    ) as service:
+        with Client(service.url) as client:
+            while min(version.rows for version in client.about("demo").versions) < 30:
+                time.sleep(0.05)
+        page = urllib.request.urlopen(service.url + "/").read()
+        assert b"yarrow" in page
+    command = [sys.executable, "-m", "yarrow", "serve"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "--data DIR" in found.stderr
 
 
 def test_clients_of_vw(tmp_path):

@@ -17,7 +17,6 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
     "--data",
     type=click.Path(path_type=str),
     metavar="DIR",
-    required=True,
     help="The directory of all models, made if there is none. One service works in it.",
 )
 @option(
@@ -126,6 +125,12 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
 )
 @option(
     "Other",
+    "--demo",
+    is_flag=True,
+    help="Begin with a stream whose world changes each minute, and look at the page.",
+)
+@option(
+    "Other",
     "--webhook",
     metavar="URL",
     help="Where alarms are sent, as JSON: the error, the confidence, the classes or the features "
@@ -145,6 +150,7 @@ def command(**options: Any) -> None:
     Every label is on disk before it is acknowledged, counts once by its id, and can be taken back:
     the model becomes what it would have been without it. See docs/serving.md.
 
+      yarrow serve --demo
       yarrow serve --data models
       yarrow serve --data models --new-token ops:admin
     """

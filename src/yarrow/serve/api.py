@@ -125,18 +125,22 @@ class Api:
         if length.isdigit() and int(length) > self.limits.body:
             self._too_large()
         parts, size = [], 0
-        async for part in self.parts(request):
-            size += len(part)
-            if size > self.limits.body:
-                self._too_large()
-            parts.append(part)
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                async for part in request.stream():
+                    size += len(part)
+                    if size > self.limits.body:
+                        self._too_large()
+                    parts.append(part)
+        except TimeoutError:
+            raise ServiceError("The body did not come in time.", 408) from None
         return b"".join(parts)
 
     def _too_large(self) -> None:
         raise ServiceError(f"The body is larger than {self.limits.body} bytes.", 413)
 
     async def parts(self, request: Request) -> AsyncIterator[bytes]:
-        """The body as it comes; a client that hangs is left alone."""
+        """The body of a stream as it comes; a client that hangs is left alone."""
         stream = request.stream().__aiter__()
         while True:
             try:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from yarrow.serve import history, messages
+from yarrow.serve.dashboard import page, state
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import FORMATS, Block, Row, pack, row_of
 from yarrow.serve.models import Model
@@ -423,6 +424,9 @@ ENDPOINTS: list[Endpoint] = [
         ("DELETE", "", "admin", delete, None, None),
     ),
     Endpoint("GET", "/models", "read", list_models, None, m.Models, "list_models"),
+    Endpoint("GET", "/", None, page, None, None, "page"),
+    Endpoint("GET", "/page/{file}", None, page, None, None, "page_file"),
+    Endpoint("GET", "/state", "read", state, None, dict[str, Any], "state"),
     Endpoint("GET", "/alarms", "read", alarms, None, m.Alarms, "alarms"),
     Endpoint("GET", "/tokens", "admin", list_tokens, None, dict[str, str], "list_tokens"),
     Endpoint("POST", "/tokens", "admin", add_token, m.NewToken, m.Token, "add_token"),

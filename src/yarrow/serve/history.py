@@ -101,6 +101,7 @@ def undoing(
             version.snapshots.remove_strangers(service.log.db)
             if version.since < oldest and (version.learner is not None or version.rebuilding):
                 service.rebuilder.request(version)
+        service.watch.corrected(name, {event for event, _ in targets})
         answer: dict[str, Any] = {"labels": len(targets)}
         if erase:
             for ticket in tickets:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +43,16 @@ class Version:
         self.learned = since  # the last event that it has seen
         self.rows, self.loss = 0, 0.0
         self.evidence = 0.0  # that it is better than the champion, as a logarithm
+        self.samples: deque[tuple[float, int, float]] = deque(maxlen=3600)  # time, rows, loss
         self.memory = 0
         self.rebuilding = 0  # which rebuild is under way; 0: none
         self.progress = 1.0
+
+    def sample(self) -> None:
+        """Note how it does, once a second at most."""
+        now = time.time()
+        if not self.samples or now - self.samples[-1][0] >= 1.0:
+            self.samples.append((now, self.rows, self.loss))
 
     def begun(self, db: sqlite3.Connection, upto: int) -> Version:
         """One of its own at the nearest snapshot before an event, or a fresh one."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 import sys
+import tempfile
 from typing import Any
 
 import uvicorn
@@ -21,7 +22,7 @@ _SECONDS_TO_STOP = 20  # for requests that are under way
 
 
 def serve(
-    data: str,
+    data: str | None,
     host: str,
     port: int,
     fd: int | None,
@@ -35,11 +36,14 @@ def serve(
     body_mb: int,
     rate: float,
     webhook: str | None,
+    demo: bool,
     new_token: str | None,
 ) -> None:
     """Serve until the process is told to stop (SIGTERM, Ctrl-C), then carry out what waits."""
+    if data is None and not demo:
+        raise ParameterError("Say where the models are: --data DIR (or look first: --demo).")
     service = Service(
-        data,
+        data if data is not None else tempfile.mkdtemp(prefix="yarrow-demo-"),
         level=level,
         ticket_seconds=ticket_hours * 3600,
         ticket_bytes=ticket_mb << 20,
@@ -58,6 +62,10 @@ def serve(
         raise ParameterError(
             f"--host {host} lets others in: make a token first, by --new-token NAME:admin."
         )
+    if demo:
+        from yarrow.serve.demo import begin
+
+        begin(service)
     # A thread that replays gives the others their turn after a millisecond, not after five.
     sys.setswitchinterval(0.001)
     listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)

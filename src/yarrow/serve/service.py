@@ -214,7 +214,7 @@ class Service(Models):
             return Learned(1, learn_one(learner, row.row, row.label, row.weight))
 
         try:
-            self._learn(model, number, act, row.label)
+            self._learn(model, number, act, row)
         except YarrowError as error:
             self._refuse(number, error)
         return self.answer(number)
@@ -222,7 +222,7 @@ class Service(Models):
     def _refuse(self, number: int, error: YarrowError) -> None:
         self._pending[number] = pack({"error": str(error), "status": 422}), True
 
-    def _learn(self, model: Model, number: int, act: Any, label: Any = None) -> Learned:
+    def _learn(self, model: Model, number: int, act: Any, shown: Row | None = None) -> Learned:
         """Let all versions learn an event, the champion first: what it refuses, none learns."""
         champion = model.champion
         before = _n_features(champion)
@@ -240,7 +240,8 @@ class Service(Models):
             wrong = None if is_regression(champion.learner) else answer.loss / answer.rows
             after = _n_features(champion)
             new = None if None in (before, after) else float(after != before)
-            self.watch.learned(model.name, number, label, wrong, new)
+            label, row = (None, None) if shown is None else (shown.label, shown.row)
+            self.watch.learned(model.name, number, label, wrong, new, row)
         return answer
 
     def _learn_version(self, version: Version, number: int, act: Any) -> Learned | YarrowError:
@@ -316,6 +317,7 @@ class Service(Models):
         touched, self._touched = self._touched, set()
         for version in touched:
             self.weigh(version)
+            version.sample()
             if version.snapshots.is_due():
                 self._snapshot(version)
         if self.used_memory > self.memory:

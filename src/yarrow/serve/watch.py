@@ -26,11 +26,19 @@ class Watch:
         self.alarms: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self._learning: dict[str, Monitor] = {}
         self._predicting: dict[str, Monitor] = {}
+        self._mistakes: dict[str, deque[dict[str, Any]]] = {}
+        self._labels: dict[str, deque[str]] = {}
         self._queue: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def learned(
-        self, model: str, event: int, label: Any, wrong: float | None, new: float | None
+        self,
+        model: str,
+        event: int,
+        label: Any,
+        wrong: float | None,
+        new: float | None,
+        row: dict[Any, Any] | None = None,
     ) -> None:
         """A row was learned, or a block of them with the share that was wrong."""
         monitor = _of(self._learning, model)
@@ -38,6 +46,23 @@ class Watch:
         found = monitor.update(label=label if is_class else None, wrong=wrong, new_features=new)
         for alarm in found:
             self._raise(model, event, alarm)
+        if row is not None and is_class and len(self._labels) < _MOST_MONITORS:
+            self._labels.setdefault(model, deque(maxlen=1000)).append(str(label))
+            if wrong:
+                kept = self._mistakes.setdefault(model, deque(maxlen=12))
+                kept.append({"event": event, "label": label, "row": _shown(row)})
+
+    def seen(self, model: str) -> dict[str, Any]:
+        """The last mistakes, newest first, and the shares of the classes lately."""
+        labels = list(self._labels.get(model, ()))
+        counts = {label: labels.count(label) / len(labels) for label in dict.fromkeys(labels)}
+        return {"mistakes": list(self._mistakes.get(model, ()))[::-1], "classes": counts}
+
+    def corrected(self, model: str, events: set[int]) -> None:
+        """Labels were taken back: they are no mistakes of the model."""
+        kept = self._mistakes.get(model)
+        for mistake in [m for m in kept or () if m["event"] in events]:
+            kept.remove(mistake)  # type: ignore[union-attr]
 
     def predicted(self, model: str, event: int, confidence: float) -> None:
         """A row was predicted with this probability."""
@@ -46,7 +71,8 @@ class Watch:
 
     def forget(self, model: str) -> None:
         """A model is gone."""
-        self._learning.pop(model, None)
+        for kept in (self._learning, self._mistakes, self._labels):
+            kept.pop(model, None)
         self._predicting.pop(model, None)
 
     def close(self) -> None:
@@ -84,6 +110,12 @@ class Watch:
                         break
                 except (urllib.error.URLError, OSError):
                     time.sleep(0.2 * 2**attempt)
+
+
+def _shown(row: dict[Any, Any]) -> str:
+    """The begin of a row, for people."""
+    parts = [str(v) if isinstance(v, str) else f"{k}:{v:g}" for k, v in list(row.items())[:12]]
+    return " ".join(parts)[:200]
 
 
 def _of(monitors: dict[str, Monitor], model: str) -> Monitor:
