@@ -17,6 +17,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,11 @@ def line(format: str, row: dict[int, float], label: int) -> bytes:
     return f"{label or -1} {cells}\n".encode()
 
 
+def cpu_of(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Served:
     """A service in a process of its own."""
 
@@ -80,8 +86,7 @@ class Served:
 
     def cpu(self) -> float:
         """Seconds that the process has used."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process.pid)
 
     def stop(self, how: int = signal.SIGTERM) -> None:
         self.process.send_signal(how)
@@ -236,8 +241,46 @@ def undo() -> list[Result]:
     return found
 
 
+def peers() -> list[Result]:
+    """River behind FastAPI, keeping nothing, and syncing each label."""
+    found = []
+    for keeps in (False, True):
+        with tempfile.TemporaryDirectory(dir=os.environ.get("YARROW_BENCH_DATA")) as folder:
+            env = os.environ | ({"YARROW_BENCH_LOG": f"{folder}/log"} if keeps else {})
+            command = [sys.executable, "-m", "uvicorn", "benchmarks.serve_peers:app"]
+            how = ["--port", str(PORT), "--log-level", "warning", "--loop", "uvloop"]
+            process = subprocess.Popen([*command, *how], env=env)
+            try:
+                _until_open()
+                times = [cpu_of(process.pid)]
+                learned, _, bad = wrk("/learn", bodies(2000, True), 8, 32)
+                times.append(cpu_of(process.pid))
+                predicted, _, worse = wrk("/predict", bodies(2000, False), 8, 16)
+                times.append(cpu_of(process.pid))
+                assert not bad + worse
+            finally:
+                process.kill()
+                process.wait()
+        kind = "each label synced" if keeps else "nothing kept"
+        for what, rate, used in (
+            ("learn", learned, times[1] - times[0]),
+            ("predictions", predicted, times[2] - times[1]),
+        ):
+            measured = f"{rate:,.0f} (cpu {used / (8 * rate) * 1e6:.0f} us each)"
+            found.append((f"river behind FastAPI, {kind}: {what} a second", "", measured))
+    return found
+
+
+def _until_open() -> None:
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", PORT)):
+            return
+        time.sleep(0.1)
+    raise RuntimeError("it does not listen")
+
+
 PARTS: dict[str, Callable[[], list[Result]]] = {
-    part.__name__: part for part in (disk, predict, learn, streams, start, undo)
+    part.__name__: part for part in (disk, predict, learn, peers, streams, start, undo)
 }
 
 
