@@ -57,12 +57,26 @@ struct NamedCounts {
     return row < 0 ? 0 : counts.row(row).total;
   }
 
-  std::vector<std::pair<Number, double>> entries(nb::handle name) const {
-    std::vector<std::pair<Number, double>> found;
-    const Number row = find(name);
-    if (row < 0) return found;
-    for (const Counts::Entry& e : counts.row(row).entries) found.emplace_back(e.column, e.amount);
-    return found;
+  /// Names stay in their order, those without an amount too.
+  nb::list state() const {
+    nb::list state;
+    for (const auto [name, number] : rows) {
+      nb::list entries;
+      for (const Counts::Entry& e : counts.row(find(name)).entries)
+        entries.append(nb::make_tuple(e.column, e.amount));
+      state.append(nb::make_tuple(name, entries));
+    }
+    return state;
+  }
+
+  void load(const nb::iterable& state) {
+    NamedCounts loaded;
+    for (const auto row : state) {
+      loaded.find_or_add(row[0]);
+      for (const auto entry : row[1])
+        loaded.add(row[0], nb::cast<Number>(entry[0]), to_number(entry[1], "An amount"));
+    }
+    *this = std::move(loaded);
   }
 
   void add_shares(const nb::dict& shares, double factor, double more, const Numbers& out) const {
@@ -107,8 +121,9 @@ void bind_counts(nb::module_& m) {
           nb::arg("column"), nb::arg("into"), "Move all amounts of a column to another.")
       .def("at", &NamedCounts::at, nb::arg("name"), nb::arg("column"))
       .def("total", &NamedCounts::total, nb::arg("name"))
-      .def("entries", &NamedCounts::entries, nb::arg("name"),
-           "The columns that have an amount, and it.")
+      .def("state_dict", &NamedCounts::state,
+           "Return plain data: each name, and the columns that have an amount, with it.")
+      .def("load_state_dict", &NamedCounts::load, nb::arg("state"), "Go on from plain data.")
       .def("add_shares", &NamedCounts::add_shares, nb::arg("shares"), nb::arg("factor"),
            nb::arg("more"), nb::arg("out"),
            "Add factor * share * amount / (total + more) of all known names to `out`.")

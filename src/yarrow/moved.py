@@ -21,7 +21,7 @@ _SAME_NAME = {
     ("yarrow.activity", "yarrow.activity.model"): (
         "features folders function_words learning recogniser vectors"
     ),
-    ("yarrow.activity", "yarrow.activity.log"): "database store",
+    ("yarrow.activity", "yarrow.activity.log"): "store",
     ("yarrow.activity", "yarrow.activity.app"): (
         "demo keys requests rules runner server session transfer"
     ),
@@ -44,6 +44,7 @@ MOVED = {
 } | {
     "yarrow.activity.answers": "yarrow.activity.model.unanswered",
     "yarrow.activity.checks": "yarrow.activity.model.activities",
+    "yarrow.activity.database": "yarrow.activity.log.store",
     "yarrow.activity.diary": "yarrow.activity.model.history",
     "yarrow.activity.events": "yarrow.activity.log.entries",
     "yarrow.activity.judge": "yarrow.activity.model.learning",
@@ -67,6 +68,7 @@ MOVED = {
     "yarrow.linear_model.persistence": "yarrow.saving.core_state",
     "yarrow.linear_model.progressive": "yarrow.online.core_progressive",
     "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
+    "yarrow.datasets.gaussian": "yarrow.datasets.synthetic",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",

@@ -1,6 +1,6 @@
 """The compiled core of yarrow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import enum
 from typing import Annotated
 
@@ -564,8 +564,13 @@ class Counts:
 
     def total(self, name: object) -> float: ...
 
-    def entries(self, name: object) -> list[tuple[int, float]]:
-        """The columns that have an amount, and it."""
+    def state_dict(self) -> list:
+        """
+        Return plain data: each name, and the columns that have an amount, with it.
+        """
+
+    def load_state_dict(self, state: Iterable) -> None:
+        """Go on from plain data."""
 
     def add_shares(self, shares: dict, factor: float, more: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """

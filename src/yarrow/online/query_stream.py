@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Generator
-from typing import Any, BinaryIO
+from collections.abc import Iterator
+from typing import Any
 
 from yarrow.errors import DataError, ParameterError
-from yarrow.io.compressed import Source, source_name
-from yarrow.io.formats import StreamFormat, position
+from yarrow.io.formats import TEXT_FORMATS, OpenedSource
 from yarrow.lazy import np
-from yarrow.online.core_stream import Learning, with_name
-from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.core_stream import Learning
+from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint
 from yarrow.online.pairs import pairs_among, parts, wrong_order
 
 
@@ -37,28 +36,23 @@ class QueryLearning(Learning):
         ] = []  # rows of this source that the reader took, but nobody can rank
         self.doubled: list[Checkpoint] = []
 
-    def _learn_table(
-        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
-    ) -> Generator[Progress, None, dict[str, Any]]:
-        raise ParameterError(
-            f"{source_name(source)}: a ranker learns svmlight text with a qid, or VW text with a "
-            "tag, in each row; a table has neither."
-        )
+    def _check_format(self, source: str, format: str) -> None:
+        if format not in TEXT_FORMATS:
+            raise ParameterError(
+                f"{source}: a ranker learns svmlight text with a qid, or VW text with a tag, in "
+                "each row; a table has neither."
+            )
 
-    def _learn_text(
-        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
-    ) -> Generator[Progress, None, dict[str, Any]]:
-        # Differences are rounded to the weights' type and hashed, not rows.
-        reader = self._reader(file, format, stream_format, dtype="float64", hash_bits=0)
+    def _reader_settings(self) -> dict[str, Any]:
+        return {"dtype": "float64"}  # differences are rounded to the weights' type and hashed
+
+    def _learn_text(self, opened: OpenedSource) -> Iterator[None]:
         query, self.unranked = _Query(), []
-        while (block := reader.next_arrays()) is not None:
-            query = self._learn_block(block, query, stream_format.on_error == "skip")
-            self._tell(file, reader)
-            yield dataclasses.replace(self.progress)
+        while (block := opened.reader.next_arrays()) is not None:
+            query = self._learn_block(block, query, opened.stream_format.on_error == "skip")
+            yield
         self._learn_query(query)
-        self._tell(file, reader)
-        yield dataclasses.replace(self.progress)
-        return {"index_base": int(reader.index_base)} if format == "svmlight" else {}
+        yield
 
     def _learn_block(self, block: dict[str, Any], query: _Query, skips: bool) -> _Query:
         """Learn the queries that end here; the last one may go on in the next block."""
@@ -114,13 +108,13 @@ class QueryLearning(Learning):
                            len(query.values[-1]))
             )  # fmt: skip
 
-    def _tell(self, file: BinaryIO, reader: Any) -> None:
-        progress, before = self.progress, self.before
+    def _advance(self, opened: OpenedSource) -> None:
+        progress, before, reader = self.progress, self.before, opened.reader
         progress.bytes = before.bytes + reader.bytes
-        progress.position = position(file)
+        progress.position = opened.position
         progress.skipped = before.skipped + reader.skipped + len(self.unranked)
-        named = [with_name(progress.source, text) for text in reader.complaints + self.unranked]
-        progress.complaints = (before.complaints + named)[:COMPLAINTS_KEPT]
+        unranked = map(opened.named, self.unranked)
+        progress.complaints = [*before.complaints, *opened.complaints, *unranked][:COMPLAINTS_KEPT]
         progress.checkpoints, self.doubled = self.doubled, []
 
 
