@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sqlite3
 import time
 from collections import deque
 from collections.abc import AsyncIterator
@@ -44,6 +45,7 @@ class Api:
         self.metrics = Metrics(service)
         self.rates = Rates(self.limits.rate)
         self.stopping = False
+        self.loading: str | None = "models are being loaded"
         self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.app = Starlette(
@@ -54,9 +56,24 @@ class Api:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self._loop = asyncio.get_running_loop()
         self.service.writer.answered = self._deliver_soon
+        loading = asyncio.create_task(asyncio.to_thread(self._load))
         yield
         self.stopping = True
+        await loading
         await asyncio.to_thread(self.service.close)
+
+    def _load(self) -> None:
+        """Load the models, but for those of keys, so that the first who asks need not wait."""
+        problems = []
+        for model in list(self.service.models.values()):
+            full = self.service.used_memory > self.service.memory
+            if self.stopping or full or "/" in model.name:
+                continue
+            try:
+                self.service.live(model.champion)
+            except (YarrowError, sqlite3.Error, OSError) as error:
+                problems.append(f"{model.name}: {error}")
+        self.loading = "; ".join(problems) or None
 
     # -- operations ------------------------------------------------------------------------------
 

@@ -257,7 +257,10 @@ async def create(api: Api, request: Request) -> Any:
             operation = await asyncio.to_thread(api.service.creating, name, {}, file.name)
             await api.run(operation)
     else:
-        await api.run(api.service.creating(name, await api.read(request, _spec)))
+        spec = await api.read(request, _spec)
+        known = api.service.models.get(name)
+        if known is None or known.spec != spec:  # else the answer was lost, and it is asked again
+            await api.run(api.service.creating(name, spec))
     return _state(api.service.model(name))
 
 
@@ -378,8 +381,8 @@ async def health(api: Api, request: Request) -> Any:
 
 
 async def ready(api: Api, request: Request) -> Any:
-    """Whether it can take labels: the disk works and it is not stopping."""
-    problem = "it is stopping" if api.stopping else api.service.writer.failure
+    """Whether it can take labels: models are loaded, the disk works, it is not stopping."""
+    problem = "it is stopping" if api.stopping else api.service.writer.failure or api.loading
     if problem:
         raise ServiceError(f"Not ready: {problem}.", 503)
     return {"status": "ready"}

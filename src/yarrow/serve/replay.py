@@ -7,6 +7,7 @@ the writer, in whose thread nothing is added meanwhile, lets it learn the last f
 
 from __future__ import annotations
 
+import math
 import queue
 import sqlite3
 import threading
@@ -182,7 +183,9 @@ class Rebuilder:
             twin.fold(self.service.log.db, version.learned)
             version.take(twin)
             version.progress = 1.0
+            version.snapshots.since = math.inf  # those that there were are void
             self.service.weigh(version)
+            self.service.touched.add(version)
         with self.busy:
             version.rebuilding = 0
             self.busy.notify_all()

@@ -55,7 +55,7 @@ class Service(Models):
             self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
             self.memory, self.most_models = memory, most_models
             self.watch = Watch(webhook)
-            self._touched: set[Version] = set()  # what the last batch changed
+            self.touched: set[Version] = set()  # what the last batch changed
             self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
             self._flushing: list[int] = []
             self._reader, self._readers = threading.local(), list[sqlite3.Connection]()
@@ -260,7 +260,7 @@ class Service(Models):
                 answer = error
             version.learned = number
             version.snapshots.since += time.perf_counter() - began + _SECONDS_TO_READ
-            self._touched.add(version)
+            self.touched.add(version)
         return answer
 
     def _judge(self, model: Model, version: Version, champion: Learned, other: Learned) -> None:
@@ -314,7 +314,7 @@ class Service(Models):
         self._flushing = []
 
     def _after_batch(self) -> None:
-        touched, self._touched = self._touched, set()
+        touched, self.touched = self.touched, set()
         for version in touched:
             self.weigh(version)
             version.sample()

@@ -15,6 +15,7 @@ from yarrow.evaluate.monitor import Alarm, Monitor
 
 _KEPT = 200  # alarms
 _MOST_MONITORS = 5000  # the oldest begins anew beyond
+_MOST_SHOWN = 500  # models whose labels and mistakes the page can show
 _ATTEMPTS = 4
 
 
@@ -46,7 +47,8 @@ class Watch:
         found = monitor.update(label=label if is_class else None, wrong=wrong, new_features=new)
         for alarm in found:
             self._raise(model, event, alarm)
-        if row is not None and is_class and len(self._labels) < _MOST_MONITORS:
+        shows = model in self._labels or len(self._labels) < _MOST_SHOWN
+        if row is not None and is_class and shows:
             self._labels.setdefault(model, deque(maxlen=1000)).append(str(label))
             if wrong:
                 kept = self._mistakes.setdefault(model, deque(maxlen=12))
