@@ -293,7 +293,9 @@ def main() -> None:
             results.append(list(result))
     if not chosen:
         text = table(["", "asked", "measured"], results)
-        publish("serve", f"## serve\n\n`python -m benchmarks.serve`. {machine()}\n\n{text}")
+        load = f"Load when it ended: {os.getloadavg()[1]:.0f}; above 2, read cpu, not rates."
+        head = f"## serve\n\n`python -m benchmarks.serve`. {machine()} {load}"
+        publish("serve", f"{head}\n\n{text}")
 
 
 if __name__ == "__main__":
