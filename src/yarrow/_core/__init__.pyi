@@ -243,9 +243,6 @@ class ModelF32:
         """
 
     @property
-    def n_planes(self) -> int: ...
-
-    @property
     def t(self) -> float: ...
 
     @property
@@ -264,9 +261,6 @@ class ModelF32:
     def n_features(self) -> int: ...
 
     @property
-    def last_prediction(self) -> float: ...
-
-    @property
     def classes(self) -> list: ...
 
     @property
@@ -277,6 +271,9 @@ class ModelF32:
 
     @property
     def memory(self) -> int: ...
+
+    @property
+    def hashed_kinds(self) -> int: ...
 
     @property
     def has_integer_names(self) -> bool: ...
@@ -370,9 +367,6 @@ class ModelF64:
         """
 
     @property
-    def n_planes(self) -> int: ...
-
-    @property
     def t(self) -> float: ...
 
     @property
@@ -391,9 +385,6 @@ class ModelF64:
     def n_features(self) -> int: ...
 
     @property
-    def last_prediction(self) -> float: ...
-
-    @property
     def classes(self) -> list: ...
 
     @property
@@ -404,6 +395,9 @@ class ModelF64:
 
     @property
     def memory(self) -> int: ...
+
+    @property
+    def hashed_kinds(self) -> int: ...
 
     @property
     def has_integer_names(self) -> bool: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
+from yarrow.docstrings import written
 from yarrow.errors import ParameterError
 from yarrow.saving.registry import learner_named, learners, short_name
 
@@ -45,8 +45,10 @@ def _parse_class_weight(texts: Iterable[str]) -> dict[Any, float]:
         except ValueError:
             equals = ""
         if not equals:
+            no_end = "; a stream has no end at which classes could be balanced"
             raise ParameterError(
-                f"The 'class_weight' must be like spam=2,ham=1. Got {item!r} instead."
+                f"The 'class_weight' must be like spam=2,ham=1{no_end * (item == 'balanced')}. "
+                f"Got {item!r} instead."
             )
     return weights
 
@@ -186,16 +188,18 @@ class LearnerCommand(Command):
 
     def no_such_option(self, ctx: click.Context, name: str) -> str:
         cls = ctx.meta["learner"]
-        if not any(
-            name in option.opts
-            for other in learners().values()
-            for option in learner_options(other)
-        ):
+        having = [
+            learner
+            for learner, other in learners().items()
+            if any(name in option.opts for option in learner_options(other))
+        ]
+        if not having:
             return super().no_such_option(ctx, name)
         if cls is None:
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
-        return f"{cls.__name__} has no option {name}; it has {allowed}"
+        others = ", ".join(having[:8]) + (", ..." if len(having) > 8 else "")
+        return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)
@@ -235,7 +239,7 @@ def _value(args: list[str], name: str) -> str | None:
 
 def _paragraphs(cls: type) -> list[str]:
     """What a learner's docstring says before its example."""
-    text = inspect.cleandoc(cls.__doc__ or "").partition(">>>")[0].replace("`", "")
+    text = written(cls).partition(">>>")[0].replace("`", "")
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
 
 

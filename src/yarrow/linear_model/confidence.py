@@ -7,42 +7,27 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
-from yarrow.base.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.base.classifier import LinearClassifier
 from yarrow.base.combinations import Needs
+from yarrow.base.hyperparameters import (
+    Averaging,
+    Covariance,
+    FactorRank,
+    caution,
+    confidence,
+    covariance,
+    price,
+)
+from yarrow.base.probabilities import MarginProbabilities
 from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.affine import AVERAGE
-from yarrow.parameters import choice, flag, integer, number
+from yarrow.parameters import choice, number
 
-COVARIANCE = "Diagonal of the precision or of the covariance; all of it; or factored by `rank`."
-DIAGONAL_OR_FULL = (
-    "Diagonal of the precision or of the covariance; or all of it (features**2 numbers a score)."
-)
-RANK = "With a factored covariance: the factors kept beside the diagonal."
-#: of what the classes behind the best one share, the part that goes to all of them alike
-EQUAL_SHARE = 0.02
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30
-
-
-def normal_quantile(probability: float) -> float:
-    """What a standard normal number stays below with this probability."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(probability)
-
-
-def confidence_loop(covariance: str) -> _core.Loop:
-    """The loop that keeps a covariance of this kind."""
-    return {
-        "diagonal": _core.Loop.diagonal,
-        "projected": _core.Loop.projected,
-        "full": _core.Loop.full,
-        "factored": _core.Loop.factored,
-    }[covariance]
 
 
 def covariance_parameters(covariance: str, rank: int) -> list[float]:
@@ -51,77 +36,24 @@ def covariance_parameters(covariance: str, rank: int) -> list[float]:
     return parameters.get(covariance, [])
 
 
-class MarginProbabilities(CalibratedProbabilities):
-    """Probabilities from margins in units of their deviation."""
-
-    multiclass: Any
-    _fitted: Any
-
-    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
-        """The Gaussian margin m/sqrt(v) as a probability, calibrated online.
-
-        With many classes it is that of the best class against the second; the others share the
-        rest by their distance to the best, and none gets more than the best.
-        """
-        from scipy.special import erf, softmax
-
-        n_classes = scores.shape[1]
-        if n_classes == 1:
-            return np.ones_like(scores)
-        now = self._fitted.calibration if calibration is None else calibration
-        scale, lapse = np.broadcast_to(now, (len(scores), 2)).T
-        rows = np.arange(len(scores))
-        order = np.argsort(-scores, axis=1, kind="stable")
-        best, second = order[:, 0], order[:, 1]
-        if n_classes == 2 and self.multiclass == "ovr":
-            margin, variance = scores[rows, best], variances[rows, best]
-        else:
-            margin = scores[rows, best] - scores[rows, second]
-            variance = variances[rows, best] + variances[rows, second]
-        deviation = np.sqrt(variance)
-        q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
-        chance = 1.0 / n_classes
-        top = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
-        if n_classes == 2:
-            probabilities = np.repeat((1 - top)[:, None], 2, axis=1)
-        else:
-            behind = scores - scores[rows, best][:, None]
-            behind[rows, best] = -np.inf
-            unit = np.where(deviation > 0, deviation, 1.0)[:, None]
-            share = softmax(scale[:, None] * behind / unit, axis=1)
-            # Mixed with equal shares: a little, since the order of those behind errs as well, and
-            # as far as it takes to keep the best class on top.
-            equal = 1.0 / (n_classes - 1)
-            room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
-            room = np.maximum(room, 0)
-            excess = share.max(axis=1) - equal
-            mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
-            mix *= 1 - EQUAL_SHARE
-            probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
-        # A little above chance, so that a tie does not change the predicted class.
-        probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
-        return normalised(probabilities)
-
-
 @estimator
 class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
     """Base of the confidence family."""
 
-    family: ClassVar[str] = "confidence"
-    row_costs: ClassVar[str] = "its values; full covariance: features²"
-    can_average: ClassVar[bool] = True
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+    family = "confidence"
+    row_costs = "its values; full covariance: features²"
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_decision_proba_consistency": (
             "Phi(m/sqrt(v)) depends on how sure the model is of a row, not on its score alone"
         )
     }
 
-    def _loop(self) -> _core.Loop:
-        return confidence_loop(getattr(self, "covariance", "diagonal"))
+    core_loop = "{covariance}"
 
     def _loop_parameters(self) -> list[float]:
-        covariance = getattr(self, "covariance", "diagonal")
-        return covariance_parameters(covariance, getattr(self, "rank", 0))
+        own = super()._loop_parameters()
+        covariance = getattr(self, "covariance", "")
+        return own or covariance_parameters(covariance, getattr(self, "rank", 0))
 
     @property
     def variance_(self) -> Array:
@@ -163,7 +95,20 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         noise = np.asarray(random.standard_normal(scores.shape))
         if scores.shape[1] == 2 and self.multiclass == "ovr":  # one weight vector, two signs
             noise[:, 0] = -noise[:, 1]
-        return self._best_names(scores + np.sqrt(variances) * noise)
+        return self._predicted(scores + np.sqrt(variances) * noise)
+
+
+class _Quantile:
+    """A probability asked for, and what its rule makes of it."""
+
+    eta: float
+
+    @property
+    def phi(self) -> float:
+        """The normal quantile of `eta`."""
+        from statistics import NormalDist
+
+        return NormalDist().inv_cdf(self.eta)
 
 
 @estimator
@@ -173,37 +118,25 @@ class SOPClassifier(ConfidenceClassifier):
     A Perceptron on rows whitened by the correlations of past mistakes, the row itself included.
 
     Use it to study the step from first to second order. Instead: `AROWClassifier`.
-
-    >>> model = SOPClassifier()
-    >>> model.learn_one({"cheap": 1}, "spam")
-    >>> model.learn_one({"lunch": 1}, "ham")
-    >>> model.predict_one({"lunch": 1})
-    'ham'
     """
 
     a: float = number(default=1.0, doc="Weight of the identity in the correlation matrix.", above=0)
-    covariance: Literal["diagonal", "full"] = choice(
-        default="diagonal",
-        options=("diagonal", "full"),
-        doc="Diagonal of the correlation matrix, or all of it.",
-    )
+    covariance: Covariance = covariance("diagonal", "full", only="Of the correlation matrix")
 
-    can_average: ClassVar[bool] = False  # its weights are made anew for each row
-    is_exportable: ClassVar[bool] = False
+    is_exportable = False
 
     def _loop(self) -> _core.Loop:
         whitened = {"diagonal": _core.Loop.whitened, "full": _core.Loop.full_row_inside}
         return whitened[self.covariance]
 
-    def _rule(self) -> _core.Rule:
-        return rules.second_order_perceptron
+    core_rule = "second_order_perceptron"
 
     def _initial_variance(self) -> float:
         return 1.0 / self.a
 
 
 @estimator
-class CWClassifier(ConfidenceClassifier):
+class CWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
     """Confidence-weighted learning (Dredze et al. 2008; Crammer et al. 2008).
 
     It makes the smallest change of a Gaussian over weights that classifies the row right with
@@ -211,73 +144,50 @@ class CWClassifier(ConfidenceClassifier):
 
     Use it on clean, high-dimensional text; the variance form also follows drift. Instead:
     `AROWClassifier` where labels are noisy, since every row is fitted whatever it costs.
-
-    >>> model = CWClassifier()
-    >>> model.learn_one({"cheap": 1}, "spam")
-    >>> model.learn_one({"lunch": 1}, "ham")
-    >>> model.predict_one({"lunch": 1})
-    'ham'
     """
 
-    expected_failed_checks: ClassVar[dict[str, str]] = (
-        ConfidenceClassifier.expected_failed_checks
-        | {"check_class_weight_classifiers": "a hard constraint has no price that a weight scales"}
-    )
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
+    }
 
-    eta: float = number(default=0.9, doc="Confidence asked for.", above=0.5, below=1)
+    eta: float = confidence()
     variant: Literal["variance", "stdev"] = choice(
         default="stdev",
         options=("variance", "stdev"),
         doc="The margin is measured against its variance (2008a) or standard deviation (2008b).",
     )
-    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
-        default="diagonal", options=("diagonal", "projected", "full", "factored"), doc=COVARIANCE
-    )
-    _: dataclasses.KW_ONLY
-    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
-    average: bool = flag(default=False, doc=AVERAGE)
-
-    @property
-    def phi(self) -> float:
-        """The normal quantile of `eta`."""
-        return normal_quantile(self.eta)
+    covariance: Covariance = covariance("diagonal", "projected", "full", "factored")
 
     def _rule(self) -> _core.Rule:
         return {"variance": rules.cw_variance, "stdev": rules.cw_deviation}[self.variant]
 
 
 @estimator
-class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
+class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceClassifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
 
     Use it first: second-order speed of learning, and one mislabelled row cannot spoil it.
     Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here
     confidence only grows; `RDAClassifier` for few weights.
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
-    squares on labels -1 and +1.
+    squares on labels -1 and +1. With `r_covariance` the two prices of the paper's (3) differ: r is
+    1/(2*lambda1), `r_covariance` 1/(2*lambda2).
     With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
-
-    >>> model = AROWClassifier()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
-    r: float = number(
-        default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
-    )
-    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
-        default="diagonal", options=("diagonal", "projected", "full", "factored"), doc=COVARIANCE
-    )
+    r: float = caution()
+    covariance: Covariance = covariance("diagonal", "projected", "full", "factored")
     loss: Literal["squared_hinge", "hinge", "squared"] = choice(
         default="squared_hinge",
         options=("squared_hinge", "hinge", "squared"),
         doc="What a margin below 1 costs; squared: also one above.",
     )
     _: dataclasses.KW_ONLY
-    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
-    average: bool = flag(default=False, doc=AVERAGE)
+    r_covariance: float | None = number(
+        default=None,
+        doc="How little one row may tell the covariance; None: r, as in the paper.",
+        above=0,
+    )
 
     restrictions: ClassVar[tuple[Needs, ...]] = (
         *CostSensitiveClassifier.restrictions,
@@ -285,45 +195,32 @@ class AROWClassifier(CostSensitiveClassifier, ConfidenceClassifier):
     )
 
     def _rule(self) -> _core.Rule:
-        return {
+        one = {
             "squared_hinge": rules.arow,
             "hinge": rules.arow_hinge,
             "squared": rules.arow_squared,
-        }[self.loss]
+        }
+        two = {
+            "squared_hinge": rules.arow_two_prices,
+            "hinge": rules.arow_hinge_two_prices,
+            "squared": rules.arow_squared_two_prices,
+        }
+        return (one if self.r_covariance is None else two)[self.loss]
 
 
 @estimator
-class SCWClassifier(ConfidenceClassifier):
+class SCWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012): CW that may leave a row unfitted.
 
     Use it where CW is too eager and AROW too slow. Instead: `AROWClassifier` on noisy labels.
     A sample weight multiplies C.
-
-    >>> model = SCWClassifier()
-    >>> model.learn_one({"cheap": 1}, "spam")
-    >>> model.learn_one({"lunch": 1}, "ham")
-    >>> model.predict_one({"lunch": 1})
-    'ham'
     """
 
-    C: float = number(
-        default=1.0, doc="Price of a row that keeps a loss; small is cautious.", above=0
-    )
-    eta: float = number(default=0.9, doc="Confidence asked for.", above=0.5, below=1)
+    C: float = price()
+    eta: float = confidence()
     variant: Literal["scw1", "scw2"] = choice(
         default="scw1", options=("scw1", "scw2"), doc="Slack priced C*xi or C*xi**2."
     )
-    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
-        default="diagonal", options=("diagonal", "projected", "full", "factored"), doc=COVARIANCE
-    )
-    _: dataclasses.KW_ONLY
-    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
-    average: bool = flag(default=False, doc=AVERAGE)
+    covariance: Covariance = covariance("diagonal", "projected", "full", "factored")
 
-    @property
-    def phi(self) -> float:
-        """The normal quantile of `eta`."""
-        return normal_quantile(self.eta)
-
-    def _rule(self) -> _core.Rule:
-        return {"scw1": rules.scw1, "scw2": rules.scw2}[self.variant]
+    core_rule = "{variant}"
