@@ -109,10 +109,10 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
   {
     nb::gil_scoped_release release;
     const Reading lock(self.mutex, Interpreter::released);
-    width = self.is_regression() ? 1 : self.state().classes;
+    width = self.score_width();
     scores.resize(rows * width);
     variances.resize(rows * width);
-    self.predict_rows(*x.rows, x.columns, column_names, width, scores.data(), variances.data());
+    self.predict_rows(*x.rows, x.columns, column_names, scores.data(), variances.data());
   }
   return nb::make_tuple(to_array(std::move(scores), {rows, width}),
                         to_array(std::move(variances), {rows, width}));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,25 @@ namespace yarrow {
 // number of the row they belong to.
 class DuplicateMerger {
  public:
+  // Whether an index may stand twice: each leaves a mark in a table as long as the range of
+  // indices, or as `most_marks`, where two may share a place. Marks carry the row's number, too.
+  bool may_repeat(const Index* index, std::size_t size, std::size_t columns) {
+    if (marks_.size() < std::min(columns, most_marks) || mark_ == UINT16_MAX) {
+      marks_.assign(std::bit_ceil(std::clamp<std::size_t>(columns, 1, most_marks)), 0);
+      mark_ = 0;
+    }
+    const std::uint16_t mark = ++mark_;
+    std::uint16_t* const marks = marks_.data();
+    const std::size_t mask = marks_.size() - 1;
+    bool found = false;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::uint16_t& place = marks[static_cast<std::size_t>(index[i]) & mask];
+      found |= place == mark;
+      place = mark;
+    }
+    return found;
+  }
+
   // Returns the new size of the row.
   template <class Key, class W>
   std::size_t merge(Key* key, W* value, std::size_t size) {
@@ -79,6 +99,10 @@ class DuplicateMerger {
     return kept;
   }
 
+  static constexpr std::size_t most_marks = std::size_t{1} << 20;
+
+  std::vector<std::uint16_t> marks_;
+  std::uint16_t mark_ = 0;
   std::vector<Slot> table_;
   int shift_ = 0;
   std::uint32_t row_ = 0;

@@ -99,13 +99,10 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     }
   }
 
-  void predict(const Row<W>& row, Scores& out) const override {
+  void predict_columns(const Row<W>& row, bool wants_variances, Scores& out) const override {
+    if (!wants_variances && predicts_as_it_learns()) return loop_.score(state, row, out);
     loop_.predict(state, row, out);
-    if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
-    if (this->outputs().is_real()) return;
-    if (state.classes == 0) return out.resize(0);
-    this->outputs().to_classes(out.score, -1);
-    this->outputs().to_classes(out.variance, 1);
+    if (recipe_.strategy == Strategy::examples) note_distance(row, out);
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }

@@ -47,12 +47,7 @@ class YarrowLearner final : public Learner<W> {
     }
   }
 
-  void predict(const Row<W>& row, Scores& out) const override {
-    score(row, out);
-    if (state.classes == 0) return out.resize(0);
-    this->outputs().to_classes(out.score, -1);
-    this->outputs().to_classes(out.variance, 1);
-  }
+  void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
 
   void score(const Row<W>& row, Scores& out) const override {
     thread_local Walk<W> walk;
