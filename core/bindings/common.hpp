@@ -31,10 +31,11 @@ nb::object to_python(const ClassName& name);
 
 /// Numbers that Python owns from now on, with the shape given: an array, or (nb::memview) what can
 /// be had without numpy.
-template <class Framework = nb::numpy, class T>
-nb::object to_array(std::vector<T>&& values, const std::vector<std::size_t>& shape) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class Framework = nb::numpy, class T, class Allocator>
+nb::object to_array(std::vector<T, Allocator>&& values, const std::vector<std::size_t>& shape) {
+  using Kept = std::vector<T, Allocator>;
+  auto* kept = new Kept(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
   return nb::cast(nb::ndarray<Framework, T>(kept->data(), shape.size(), shape.data(), owner));
 }
 

@@ -4,11 +4,45 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "data/row.hpp"
 
 namespace yarrow {
+
+// Each index of a row leaves a mark in a table, which has a place for each index, or at most
+// `Most`: then two may share one. Marks are numbers of rows, so that the table is cleared once they
+// run out.
+template <class Mark, std::size_t Most>
+class Marks {
+ public:
+  static constexpr std::size_t most = Most;
+
+  // Whether two indices meet at a place.
+  bool meet(const Index* index, std::size_t size, std::size_t columns) {
+    const std::size_t places = std::bit_ceil(std::clamp<std::size_t>(columns, 1, Most));
+    if (table_.size() < places || mark_ == std::numeric_limits<Mark>::max()) {
+      table_.assign(std::max(places, table_.size()), 0);
+      mark_ = 0;
+    }
+    const Mark mark = ++mark_;
+    Mark* const table = table_.data();
+    const auto mask = static_cast<Index>(table_.size() - 1);
+    unsigned found = 0;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < size; ++i) {
+      Mark& place = table[columns > Most ? index[i] & mask : index[i]];
+      found |= place == mark;
+      place = mark;
+    }
+    return found != 0;
+  }
+
+ private:
+  std::vector<Mark> table_;
+  Mark mark_ = 0;
+};
 
 // Makes a row canonical when one feature stands in it twice: the values are summed, in W and in
 // their order, at the first place; what sums to zero disappears. Costs one probe of a small hash
@@ -16,23 +50,10 @@ namespace yarrow {
 // number of the row they belong to.
 class DuplicateMerger {
  public:
-  // Whether an index may stand twice: each leaves a mark in a table as long as the range of
-  // indices, or as `most_marks`, where two may share a place. Marks carry the row's number, too.
+  // Whether an index may stand twice in a row. Asked of rows that do not ascend.
   bool may_repeat(const Index* index, std::size_t size, std::size_t columns) {
-    if (marks_.size() < std::min(columns, most_marks) || mark_ == UINT16_MAX) {
-      marks_.assign(std::bit_ceil(std::clamp<std::size_t>(columns, 1, most_marks)), 0);
-      mark_ = 0;
-    }
-    const std::uint16_t mark = ++mark_;
-    std::uint16_t* const marks = marks_.data();
-    const std::size_t mask = marks_.size() - 1;
-    bool found = false;
-    for (std::size_t i = 0; i < size; ++i) {
-      std::uint16_t& place = marks[static_cast<std::size_t>(index[i]) & mask];
-      found |= place == mark;
-      place = mark;
-    }
-    return found;
+    return columns <= small_marks_.most ? small_marks_.meet(index, size, columns)
+                                        : large_marks_.meet(index, size, columns);
   }
 
   // Returns the new size of the row.
@@ -99,10 +120,8 @@ class DuplicateMerger {
     return kept;
   }
 
-  static constexpr std::size_t most_marks = std::size_t{1} << 20;
-
-  std::vector<std::uint16_t> marks_;
-  std::uint16_t mark_ = 0;
+  Marks<std::uint8_t, 1 << 16> small_marks_;  // which a first cache holds
+  Marks<std::uint16_t, 1 << 20> large_marks_;
   std::vector<Slot> table_;
   int shift_ = 0;
   std::uint32_t row_ = 0;

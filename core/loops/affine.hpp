@@ -33,6 +33,8 @@ class AffineLoop {
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
+    if (state.blocks.capacity() == 1)
+      return average_ ? score_column<2>(state, row, out) : score_column<1>(state, row, out);
     const W* first = state.blocks.first();
     const W* intercept = state.blocks.intercept();
     const std::size_t stride = state.blocks.stride();
@@ -127,6 +129,13 @@ class AffineLoop {
 
  private:
   /// One column: `Stride` is the number of planes.
+  template <std::size_t Stride>
+  void score_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const W* first = state.blocks.first();
+    const auto [wx] = pair_sums<1>(
+        row, [first](auto at, auto* sum) { *sum += at.values() * at.cells(first, Stride); });
+    out.score[0] = state.columns[0].scale * (wx + intercept_ * state.blocks.intercept()[0]);
+  }
   template <std::size_t Stride>
   void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* first = state.blocks.first();

@@ -112,6 +112,9 @@ class ConfidenceLoop {
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
+    if (capacity == 1)
+      return average_ ? score_column<planes_ + 1>(state, row, out)
+                      : score_column<planes_>(state, row, out);
     for_tiles(columns, [&](auto tile, std::size_t at) {
       constexpr int width = decltype(tile)::value;
       const auto add = [capacity](const W* cells, double x, double* sums) {
@@ -224,6 +227,21 @@ class ConfidenceLoop {
 
  protected:
   /// One column: `Stride` is the number of planes.
+  template <std::size_t Stride>
+  void score_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+    const W* first = state.blocks.first();
+    const auto [margin] = pair_sums<1>(row, [first](auto at, auto* sum) {
+      if constexpr (Covariance::has_mean) {
+        *sum += at.values() * at.cells(first, Stride);
+      } else {
+        const auto cells = at.template planes<2>(first, Stride, SideBySide{});
+        *sum += Covariance::margin(cells[0], cells[1], at.values());
+      }
+    });
+    const W* intercept = state.blocks.intercept();
+    out.score[0] =
+        margin + Covariance::margin(double{intercept[0]}, double{intercept[1]}, intercept_);
+  }
   template <std::size_t Stride>
   void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* first = state.blocks.first();

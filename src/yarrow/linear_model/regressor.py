@@ -67,7 +67,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
 
     def predict(self, X: Any) -> Array:
         """The predicted values."""
-        return self._scores(X)[0][:, 0]
+        return self._scores(X, variances=False)[0][:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination, R²."""
@@ -78,7 +78,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
     def _score_held_out(
         self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
     ) -> float:
-        predicted = self._score_rows(model, rows, rows.names or [])[0][:, 0]
+        predicted = self._score_rows(model, rows, rows.names or [], variances=False)[0][:, 0]
         return _determination(labels[0], predicted, weights)
 
     # -- river -----------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class LinearRegressor(CoreProgressive, OneScore, LinearModel):
         if model is None:
             return pd.Series(0.0, index=X.index)
         rows = rows_as_taught(self, X, by_core=True)
-        scores = self._score_rows(model, rows, feature_names(X, rows))[0]
+        scores = self._score_rows(model, rows, feature_names(X, rows), variances=False)[0]
         return pd.Series(scores[:, 0], index=X.index)
 
 
