@@ -41,6 +41,7 @@ nb::object to_array(std::vector<T, Allocator>&& values, const std::vector<std::s
 
 void bind_rules(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_labels(nb::module_& m);
 void bind_readers(nb::module_& m);
 void bind_amounts(nb::module_& m);
 

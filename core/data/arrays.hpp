@@ -23,7 +23,7 @@ namespace yarrow {
 template <class W>
 class RowBatch {
  public:
-  static constexpr std::size_t most_rows = 64, most_values = 4096;  ///< but one row at least
+  static constexpr std::size_t most_rows = 256, most_values = 16384;  ///< but one row at least
 
   std::vector<Row<W>> rows;
   DuplicateMerger merger;

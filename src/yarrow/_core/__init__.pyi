@@ -441,6 +441,16 @@ class ModelF64:
 
     def predict_from(self, reader: TextReaderF64) -> object: ...
 
+def number_texts(labels: list) -> object:
+    """
+    The number of each text of a list, by its first appearance, and the texts; None if something else stands in it.
+    """
+
+def number_cells(cells: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', writable=False)]) -> tuple:
+    """
+    The number of each row of bytes, by its first appearance, and where that is.
+    """
+
 LONGEST_LINE: int = 67108864
 
 class Names:

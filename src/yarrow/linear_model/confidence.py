@@ -97,20 +97,18 @@ class MarginProbabilities(CalibratedProbabilities):
 
     def _of_two(self, scores: Array, variances: Array, calibration: Any) -> Array:
         """The same of two classes: nothing is to be put in order, nor shared."""
-        first, second = scores.T
         if self.multiclass == "ovr":  # one margin, and its mirror image
-            margin, variance = np.maximum(first, second), variances[:, 1]
+            margin, variance = scores[:, 1], variances[:, 1]
         else:
-            margin, variance = np.abs(second - first), variances[:, 1] + variances[:, 0]
-        top = _sure(margin, np.sqrt(variance), calibration, 2)
+            margin, variance = scores[:, 1] - scores[:, 0], variances[:, 1] + variances[:, 0]
+        top = _sure(np.abs(margin), np.sqrt(variance), calibration, 2)
         best, rest = _above_chance(top, 2), 1 - top
         total = best + rest
         best /= total
         rest /= total
-        is_second = second > first
         probabilities = np.empty_like(scores)
-        probabilities[:, 0] = np.where(is_second, rest, best)
-        probabilities[:, 1] = np.where(is_second, best, rest)
+        probabilities[:, 0] = np.where(margin > 0, rest, best)
+        probabilities[:, 1] = np.where(margin > 0, best, rest)
         return probabilities
 
 
@@ -119,9 +117,15 @@ def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> 
     from scipy.special import erf
 
     scale, lapse = np.asarray(calibration).T
-    q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
+    # A mask takes as long as the rest.
+    where = {} if deviation.all() else {"out": np.zeros_like(margin), "where": deviation > 0}
+    likely: Array = np.divide(margin, deviation, **where)
     chance = 1.0 / n_classes
-    likely: Array = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
+    likely *= scale
+    likely /= np.sqrt(2)
+    erf(likely, out=likely)
+    likely *= 1 - lapse - chance
+    likely += chance
     return likely
 
 
