@@ -239,9 +239,10 @@ class Model {
     const auto places = place_columns(columns, names, false);
     MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
     RowCursor<W> cursor(places ? mapped : rows, 0, rows.rows());
+    Scores found;
     for (std::int64_t i = 0; i < rows.rows();) {
       const std::span<const Row<W>> some = cursor.from(i);
-      learner->predict_rows(some, scores, variances);
+      learner->predict_rows(some, scores, variances, found);
       scores += some.size() * width;
       if (variances) variances += some.size() * width;
       i += static_cast<std::int64_t>(some.size());

@@ -62,7 +62,9 @@ class Learner {
   }
 
   /// The same of some rows, as many numbers a row; variances only where somebody asks for them.
-  void predict_rows(std::span<const Row<W>> rows, double* scores, double* variances) const {
+  /// `found` is memory that later calls may use again.
+  void predict_rows(std::span<const Row<W>> rows, double* scores, double* variances,
+                    Scores& found) const {
     const bool is_large = this->is_large();
     const Outputs outputs = this->outputs();
     const auto put = [&](const std::vector<double>& columns, int mirror, double*& to) {
@@ -71,7 +73,6 @@ class Learner {
       else
         to = outputs.to_classes(columns, mirror, to);
     };
-    Scores found;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (is_large && i + 1 < rows.size()) prefetch<false>(rows[i + 1]);
       predict_columns(rows[i], variances, found);

@@ -68,7 +68,8 @@ def predict_stream(
     progress.source = source_name(source)
     with errors_named(source, format), opened(source) as file:
         if format in TEXT_FORMATS:
-            parts = _text_parts(learner, file, format, remembered, progress)
+            sure = probabilities or not hasattr(learner, "classes_")
+            parts = _text_parts(learner, file, format, remembered, progress, sure)
         else:
             parts = _table_parts(learner, source, file, format, remembered, labels, progress)
         for scores, variances, row_labels in parts:
@@ -82,7 +83,12 @@ Part = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the c
 
 
 def _text_parts(
-    model: Any, file: BinaryIO, format: str, stream_format: StreamFormat, progress: Progress
+    model: Any,
+    file: BinaryIO,
+    format: str,
+    stream_format: StreamFormat,
+    progress: Progress,
+    variances: bool,
 ) -> Iterator[Part]:
     reader = text_reader(
         file,
@@ -92,7 +98,7 @@ def _text_parts(
         dtype=model.dtype,
         hash_bits=model.hash_bits or 0,
     )
-    while (part := model._fitted.predict_from(reader)) is not None:
+    while (part := model._fitted.predict_from(reader, variances)) is not None:
         _note(progress, reader)
         yield part[:3]
     _note(progress, reader)
