@@ -115,10 +115,19 @@ class _Tally:
     def __init__(self, is_regression: bool) -> None:
         self.is_regression = is_regression
         self.labelled = 0
+        self._waiting: tuple[list[Any], list[Any]] = [], []  # to be counted many at a time
         self._codes: Codes = {}
         self._results: Confusion | Residuals = Residuals() if is_regression else Confusion()
 
     def add(self, labels: list[Any], predictions: list[Any]) -> None:
+        for side, more in zip(self._waiting, (labels, predictions), strict=True):
+            side.extend(more)
+        if len(self._waiting[0]) >= 10_000:
+            self._count()
+
+    def _count(self) -> None:
+        labels, predictions = self._waiting
+        self._waiting = [], []
         known = set(labels)
         if None in known or (self.is_regression and any(isinstance(y, str) for y in known)):
             pairs = [pair for pair in zip(labels, predictions, strict=True) if self._counts(pair[0])]
@@ -137,6 +146,7 @@ class _Tally:
         return isinstance(label, float | int) if self.is_regression else label is not None
 
     def report(self, rows: int) -> None:
+        self._count()
         if not self.labelled:
             return
         some = "" if self.labelled == rows else f", {self.labelled:,} with a label"
