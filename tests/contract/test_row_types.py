@@ -96,7 +96,7 @@ def answers(model, rows):
 
 
 def assert_learned(model, expected, rows):
-    """Compare all that was learned; of many columns, for which that is too much, by what is said."""
+    """Compare all that was learned; with many columns, what is said of the rows."""
     if model.n_features_in_ <= 60:
         assert_same(learned(model), learned(expected))
     assert answers(model, rows)[0].tolist() == answers(expected, rows)[0].tolist()
