@@ -29,10 +29,11 @@ struct Labels {
 };
 
 /// What a model said of rows before it learned them.
-struct Foretold {
+struct ProgressiveResult {
   std::int64_t delay = 0;  ///< a row is learned when so many rows after it have been predicted
   bool wants_scores = true;
-  bool wants_doubts = false;  ///< what makes probabilities of scores: variances and calibrations
+  bool wants_uncertainty =
+      false;  ///< what makes probabilities of scores: variances and calibrations
   std::vector<double> predictions;   ///< class numbers (-1: none was known), or values
   std::vector<double> scores;        ///< `width` numbers a row; NaN: the class was not known yet
   std::vector<double> variances;     ///< of the margins, in the same places
@@ -44,15 +45,16 @@ struct Foretold {
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     predictions.assign(rows, -1);
     if (wants_scores) scores.assign(rows * width, unknown);
-    if (wants_doubts) variances.assign(rows * width, unknown);
-    if (wants_doubts) calibrations.assign(rows * 2, unknown);
+    if (wants_uncertainty) variances.assign(rows * width, unknown);
+    if (wants_uncertainty) calibrations.assign(rows * 2, unknown);
   }
   void note(std::int64_t row, double prediction, const std::vector<double>& found) {
     predictions[row] = prediction;
     if (wants_scores) put(found, scores, row);
   }
-  void note_doubts(std::int64_t row, const std::vector<double>& found, const Calibration& now) {
-    if (!wants_doubts) return;
+  void note_uncertainty(std::int64_t row, const std::vector<double>& found,
+                        const Calibration& now) {
+    if (!wants_uncertainty) return;
     put(found, variances, row);
     calibrations[2 * row] = now.c;
     calibrations[2 * row + 1] = now.lapse;
@@ -142,7 +144,7 @@ class Model {
   /// predicted before it is learned; then rows come in their own order.
   void learn_rows(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                   const Labels& labels, const double* weights, const std::int64_t* order,
-                  std::int64_t count, bool undo, Foretold* told = nullptr) {
+                  std::int64_t count, bool undo, ProgressiveResult* told = nullptr) {
     if (told) told->delay = std::min(told->delay, count);
     if (!hash_mask && vocabulary.when_full() != WhenFull::Refuse &&
         vocabulary.limit() != Vocabulary::kNoLimit)
@@ -163,7 +165,7 @@ class Model {
       const RowSource<W>& source = places ? mapped : rows;
       const bool is_large = learner->is_large();
       const Lesson lesson{source, numbers, weights, order, count, !is_regression(), is_large};
-      told ? foretell_in_order(lesson, before, *told) : learn_in_order(lesson, before);
+      told ? predict_then_learn_in_order(lesson, before, *told) : learn_in_order(lesson, before);
     } catch (...) {
       if (past_) {
         roll_back();
@@ -257,18 +259,18 @@ class Model {
   }
 
  private:
-  void predict_row(const Row<W>& row, std::int64_t at, Foretold& told) {
+  void predict_row(const Row<W>& row, std::int64_t at, ProgressiveResult& told) {
     if (!is_regression() && state().classes == 0) return;  // -1 and NaN
     learner->predict(row, found_);
     told.note(at, answer(found_), found_.score);
-    told.note_doubts(at, found_.variance, state().calibration);
+    told.note_uncertainty(at, found_.variance, state().calibration);
   }
 
   /// Where features may be dropped or forgotten, each row brings its own, as if it were a dict: so
   /// the result depends on the rows alone. Forgetting changes everything, so all of it is copied.
   void learn_by_names(const RowSource<W>& rows, std::size_t columns, std::vector<Name> names,
                       const Labels& labels, const double* weights, const std::int64_t* order,
-                      std::int64_t count, Foretold* told) {
+                      std::int64_t count, ProgressiveResult* told) {
     if (names.empty())
       for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
     if (past_) past_->remember_all(vocabulary);
@@ -335,10 +337,10 @@ class Model {
   }
 
   /// The same, but each row is predicted first, or scored by its learning, which begins with that.
-  void foretell_in_order(const Lesson& lesson, Undo<W>* before, Foretold& told) {
+  void predict_then_learn_in_order(const Lesson& lesson, Undo<W>* before, ProgressiveResult& told) {
     // Learning tells the scores of a row, but not how sure they are.
     const bool by_learning =
-        told.delay == 0 && !told.wants_doubts && learner->predicts_as_it_learns();
+        told.delay == 0 && !told.wants_uncertainty && learner->predicts_as_it_learns();
     RowCursor<W> to_tell(lesson.rows, 0, lesson.count), later = lesson.to_learn();
     RowCursor<W>& to_learn = told.delay == 0 ? to_tell : later;
     for (std::int64_t i = 0; i < lesson.count + told.delay; ++i) {

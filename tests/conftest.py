@@ -16,8 +16,8 @@ from contract import support
 from hypothesis import HealthCheck, Phase, settings
 
 from yarrow import linear_model
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.combinations import is_allowed
+from yarrow.base.combinations import is_allowed
+from yarrow.base.linear import LinearModel
 from yarrow.parameters import parameters
 
 settings.register_profile(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 import sys
+import warnings
 from importlib import import_module
 
 import pytest
 
 import yarrow
-from yarrow.moved import MOVED
+from yarrow.moved import MOVED, RENAMED
 
 PICKLED = {
     "yarrow.experiments.comparison": ("yarrow.compare.comparison", "Comparison"),
@@ -22,6 +23,8 @@ PICKLED = {
     "yarrow.activity.thoughts": ("yarrow.activity.model.explain", "Alarm"),
     "yarrow.activity.generator": ("reproduction.activity_lab.generator", "Life"),
     "yarrow.report.reproduction": ("reproduction.pages", "Written"),
+    "yarrow.linear_model.confidence_relatives": ("yarrow.linear_model", "NAROWClassifier"),
+    "yarrow.linear_model.inspection": ("yarrow.base.explanation", "Explanation"),
 }
 
 
@@ -42,6 +45,16 @@ def test_an_old_pickle_finds_what_it_names(old):
         found = pickle.loads(f"c{old}\n{name}\n.".encode())
     assert found is getattr(import_module(new), name)
     assert sys.modules[old] is sys.modules[new]
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_a_class_of_another_name_is_found_by_its_old_one(old):
+    for name, new in RENAMED[old].items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            found = pickle.loads(f"c{old}\n{name}\n.".encode())
+        assert found is getattr(import_module(MOVED[old]), new)
+    assert yarrow.estimator.ClassifierManners is yarrow.estimator.ClassifierMixin
 
 
 @pytest.mark.parametrize("old", MOVED)

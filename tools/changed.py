@@ -17,9 +17,9 @@ from pathlib import Path
 ELSEWHERE = {
     "core": ("tests/core", "tests/linear_model"),
     "docs": ("tests/test_docs.py",),
-    "examples": ("tests/test_readme.py",),
+    "examples": ("tests/test_docs.py",),
     "tools": ("tests/test_setup.py", "tests/test_docs.py"),
-    "README.md": ("tests/test_readme.py",),
+    "README.md": ("tests/test_docs.py",),
     "Makefile": ("tests/test_setup.py",),
     "conftest.py": ("tests/test_setup.py",),
 }

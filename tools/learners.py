@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 import yarrow
+from yarrow.base import combinations
 from yarrow.datasets import Dataset, drifting_text, noisy_text
-from yarrow.linear_model import combinations
 
 TARGET = Path(__file__).parent.parent / "docs" / "learners.md"
 ROWS = 20_000
@@ -38,6 +38,27 @@ def learners() -> dict[str, type]:
     found = {name: getattr(yarrow, name) for name in yarrow.linear_model.__all__}
     classes = {name: cls for name, cls in found.items() if hasattr(cls, "family")}
     return dict(sorted(classes.items(), key=lambda item: (not is_classifier(item[1]), item[0])))
+
+
+def table_of_settings() -> str:
+    """What every learner offers, in Markdown."""
+    lines = [
+        "| learner | " + " | ".join(combinations.AXES) + " | except |",
+        "| --- " * (len(combinations.AXES) + 2) + "|",
+    ]
+    for name in yarrow.linear_model.__all__:
+        cls = getattr(yarrow.linear_model, name)
+        if not hasattr(cls, "restrictions"):
+            continue
+        offered = combinations.choices(cls)
+        parts = [
+            ", ".join(str(value) for value in offered.get(axis, ()))
+            for axis in combinations.AXES[:-1]
+        ]
+        parts += ["yes" if "average" in offered else ""]
+        parts += ["; ".join(str(rule) for rule in cls.restrictions)]
+        lines.append(f"| {name} | " + " | ".join(parts) + " |")
+    return "\n".join(lines)
 
 
 def is_classifier(cls: type) -> bool:
@@ -140,7 +161,7 @@ streams: read them as a first impression, and tune before you choose.
 Losses, covariances, strategies for many classes and averaging, as each class declares them;
 anything else is an error that names what is allowed.
 
-{combinations.table()}
+{table_of_settings()}
 """
 
 

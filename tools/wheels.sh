@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 VERSIONS=(3.11 3.12 3.13)
 CHOSEN=(
-  tests/test_readme.py tests/saving/test_model_file.py tests/linear_model/test_perceptron.py
+  'tests/test_docs.py::test_examples_print_what_the_page_says[README.md]'
+  tests/saving/test_model_file.py tests/linear_model/test_perceptron.py
   tests/linear_model/test_custom_rule.py tests/io/test_csv_tables.py tests/cli/test_train.py
   tests/activity/log/test_store.py
 )

@@ -43,6 +43,6 @@ void bind_rules(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_readers(nb::module_& m);
-void bind_amounts(nb::module_& m);
+void bind_counts(nb::module_& m);
 
 }  // namespace yarrow

@@ -82,6 +82,6 @@ NB_MODULE(_core, m) {
   yarrow::bind_models(m);
   yarrow::bind_labels(m);
   yarrow::bind_readers(m);
-  yarrow::bind_amounts(m);
+  yarrow::bind_counts(m);
   yarrow::bind_locks(m);
 }

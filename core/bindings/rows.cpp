@@ -64,7 +64,7 @@ template <class W>
 static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
                        const nb::list& label_names, std::optional<Doubles> weights,
                        const nb::list& names, std::optional<Integers> order, bool undo,
-                       Foretold* told = nullptr) {
+                       ProgressiveResult* told = nullptr) {
   Labels given{{labels.data(), labels.shape(0)}, {}};
   for (nb::handle name : label_names) given.names.push_back(to_class_name(name));
   const std::vector<Name> column_names = borrow_names(names);
@@ -81,23 +81,25 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
 /// Predicts each row before it is learned: predictions, and if they are wanted scores, variances
 /// and calibrations.
 template <class W>
-static nb::tuple foretell_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
-                               const nb::list& label_names, std::optional<Doubles> weights,
-                               const nb::list& names, std::int64_t delay, bool wants_scores,
-                               bool wants_doubts, bool undo) {
-  Foretold told;
+static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
+                                         const Doubles& labels, const nb::list& label_names,
+                                         std::optional<Doubles> weights, const nb::list& names,
+                                         std::int64_t delay, bool wants_scores,
+                                         bool wants_uncertainty, bool undo) {
+  ProgressiveResult told;
   told.delay = delay;
   told.wants_scores = wants_scores;
-  told.wants_doubts = wants_doubts;
+  told.wants_uncertainty = wants_uncertainty;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
   learn_rows<W>(self, std::move(x), labels, label_names, weights, names, {}, undo, &told);
   const auto table = [&](bool is_wanted, std::vector<double>& numbers, std::size_t width) {
     if (!is_wanted) return nb::object(nb::none());
     return nb::object(nb::cast(to_array(std::move(numbers), {rows, width})));
   };
-  return nb::make_tuple(
-      to_array(std::move(told.predictions), {rows}), table(wants_scores, told.scores, told.width),
-      table(wants_doubts, told.variances, told.width), table(wants_doubts, told.calibrations, 2));
+  return nb::make_tuple(to_array(std::move(told.predictions), {rows}),
+                        table(wants_scores, told.scores, told.width),
+                        table(wants_uncertainty, told.variances, told.width),
+                        table(wants_uncertainty, told.calibrations, 2));
 }
 
 template <class W>
@@ -148,33 +150,34 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
       nb::arg("order").none(), nb::arg("undo"));
   type.def(
-      "foretell_dense",
+      "predict_then_learn_dense",
       [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
          std::optional<Doubles> weights, const nb::list& names, std::int64_t delay,
-         bool wants_scores, bool wants_doubts, bool undo) {
+         bool wants_scores, bool wants_uncertainty, bool undo) {
         const std::size_t n = x.shape(1);
-        return foretell_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names,
-                                weights, names, delay, wants_scores, wants_doubts, undo);
+        return predict_then_learn_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels,
+                                          label_names, weights, names, delay, wants_scores,
+                                          wants_uncertainty, undo);
       },
       nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
-      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_doubts"),
+      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"),
       nb::arg("undo"),
       "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
       "known) or values; scores, a column a class in the order of appearance; and what makes "
       "probabilities of them: variances of the margins, and the calibration at each row.");
   type.def(
-      "foretell_sparse",
+      "predict_then_learn_sparse",
       [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
          const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
-         const nb::list& names, std::int64_t delay, bool wants_scores, bool wants_doubts,
+         const nb::list& names, std::int64_t delay, bool wants_scores, bool wants_uncertainty,
          bool undo) {
-        return foretell_rows<W>(
+        return predict_then_learn_rows<W>(
             self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            labels, label_names, weights, names, delay, wants_scores, wants_doubts, undo);
+            labels, label_names, weights, names, delay, wants_scores, wants_uncertainty, undo);
       },
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
-      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_doubts"), nb::arg("undo"));
+      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"));
   type.def(
       "predict_dense",
       [](M& self, AnyArray x, const nb::list& names, bool variances) {

@@ -139,7 +139,8 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       note_distance(some, found);
       return std::sqrt(found.variance[0]);
     };
-    Parts parts{.add_up = false};
+    Parts parts;
+    parts.add_up = false;
     for (std::size_t left_out = 0; left_out < row.size; ++left_out) {
       std::vector<Index> index(row.index, row.index + row.size);
       std::vector<W> value(row.value, row.value + row.size);

@@ -15,47 +15,47 @@ namespace yarrow {
 ///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory; the
 ///       first of them sees values times what they say to naive Bayes, unless features are few;
 ///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
-///       squared gradients fades alike; half its score is heard, as a margin of 2 is a sure one;
-///   AROW on bent rows, for few features or some (few_features.hpp), else silent;
-///   naive Bayes (naive_bayes.hpp): few features by the pieces of bent rows, many by themselves,
+///       squared gradients fades alike; half its score counts, as a margin of 2 is a sure one;
+///   AROW on splines, for few features or some (few_features.hpp), else silent;
+///   naive Bayes (naive_bayes.hpp): few features by the pieces of splines, many by themselves,
 ///       some by both;
 ///   AROW with a full covariance, which all classes share, for few features, else silent.
 struct Experts : ExpertLayout {
-  /// The straight ones are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t bent = straight, bayes = 7, full = 8;
+  /// The linear experts are the first six, whose score is a sum of weight times value.
+  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8;
   static constexpr std::size_t all = Mixture::experts;
 
-  /// Planes of a block: for each straight expert and each column all weights, then all P - 1 and G,
+  /// Planes of a block: for each linear expert and each column all weights, then all P - 1 and G,
   /// so that one loop over neighbouring numbers serves one column and many; then each column's
   /// hits. Then the statistics of the feature, once for all columns; its visits among them.
-  static constexpr std::size_t precisions = straight, hits = 2 * straight, statistics = hits + 1;
+  static constexpr std::size_t precisions = linear, hits = 2 * linear, statistics = hits + 1;
 
-  std::array<double, straight> rates, memories;  ///< AROW: r
+  std::array<double, linear> rates, memories;  ///< AROW: r
   Mixture::Numbers first_weights{}, first_variances{};
-  double mixture_r, drift, bent_r, full_r, full_least;
+  double mixture_r, drift, spline_r, covariance_r, covariance_least;
   double smoothing, smoothing_of_all;  ///< of the counts of one feature, and of all
   double intercept;
 
   Experts(const std::vector<double>& parameters, double constant) : intercept(constant) {
-    if (parameters.size() != 2 * straight + 2 * all + 7)
+    if (parameters.size() != 2 * linear + 2 * all + 7)
       throw Error("a mixture of experts has another number of parameters");
     const double* from = parameters.data();
     const auto read = [&from](auto& to, std::size_t n) {
       std::copy_n(from, n, to.begin());
       from += n;
     };
-    read(rates, straight);
-    read(memories, straight);
+    read(rates, linear);
+    read(memories, linear);
     read(first_weights, all);
     read(first_variances, all);
-    for (double* to :
-         {&mixture_r, &drift, &bent_r, &full_r, &full_least, &smoothing, &smoothing_of_all})
+    for (double* to : {&mixture_r, &drift, &spline_r, &covariance_r, &covariance_least, &smoothing,
+                       &smoothing_of_all})
       *to = *from++;
   }
 
-  /// How much of a score the mixture hears.
-  static double heard(std::size_t expert) {
-    return expert == bayes ? 0.1 : expert < arows || expert >= bent ? 1 : 0.5;
+  /// How much of a score the mixture takes.
+  static double gain(std::size_t expert) {
+    return expert == bayes ? 0.1 : expert < arows || expert >= spline ? 1 : 0.5;
   }
 
   static constexpr double infinite_weight = 1e15;  ///< one beyond this is as good as infinite

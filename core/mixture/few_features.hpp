@@ -6,14 +6,14 @@
 #include <numeric>
 #include <vector>
 
-#include "mixture/bends.hpp"
-#include "mixture/full_weights.hpp"
+#include "mixture/correlated_weights.hpp"
+#include "mixture/spline.hpp"
 #include "simd/reductions.hpp"
 
 namespace yarrow {
 
 /// How many features there are: at most 64, at most 128, or more.
-enum class Amount { few, some, many };
+enum class Tier { low, middle, high };
 
 /// A row of few features, by their numbers. Behind it are zeros, as far as a register reaches.
 template <class W>
@@ -21,7 +21,7 @@ struct FewRow {
   Buffer<Index> numbers;
   Buffer<W> values;
   std::size_t size = 0;
-  std::vector<Index> strangers;  ///< features that have no number yet
+  std::vector<Index> new_features;  ///< features that have no number yet
 
   operator Row<W>() const { return {numbers.data(), values.data(), size}; }
 
@@ -42,33 +42,33 @@ struct FewRow {
 /// What a learner keeps beside the blocks as long as there are few features. These are numbered as
 /// rows bring them, however they are stored; what belongs to a feature stands behind what belongs
 /// to all features before it, so that nothing moves when a new one comes. Where they are no longer
-/// few but some, there are bends, of those whose values differ, and no full covariance.
+/// few but some, there are splines, of those whose values differ, and no full covariance.
 template <class W>
 struct FewFeatures {
   static constexpr std::size_t most_few = 64, most = 128;
 
-  Bends<W> bends;
-  FullWeights<W> full;
+  Spline<W> spline;
+  CorrelatedWeights<W> correlated;
   std::vector<Index> features;  ///< by number
-  Amount amount = Amount::few;  ///< of features
+  Tier tier = Tier::low;        ///< of features
 
   void start() {
-    bends.start();
-    full.start();
+    spline.start();
+    correlated.start();
   }
 
   /// The number of a feature, or `most`.
   std::size_t number_of(Index feature) const {
     return static_cast<std::size_t>(table_[place_of(feature)].number);
   }
-  static Amount amount_of(std::size_t features) {
-    return features <= most_few ? Amount::few : features <= most ? Amount::some : Amount::many;
+  static Tier tier_of(std::size_t features) {
+    return features <= most_few ? Tier::low : features <= most ? Tier::middle : Tier::high;
   }
   /// There may be room for features that are not there yet.
   void make_room(std::size_t n) {
     if (n > most) return;
-    bends.make_room(n);
-    if (n <= most_few) full.make_room(n);
+    spline.make_room(n);
+    if (n <= most_few) correlated.make_room(n);
   }
   void add_feature(Index feature) {
     table_[place_of(feature)] = {feature, static_cast<Index>(features.size())};
@@ -89,7 +89,7 @@ struct FewFeatures {
   std::size_t find(const Row<W>& row, const W* values, const W* deviations, std::size_t stride,
                    bool with_new, FewRow<W>& out) const {
     std::size_t there = features.size();
-    out.strangers.clear();
+    out.new_features.clear();
     out.numbers.resize(row.size + spare_places);
     out.values.resize(row.size + spare_places);
     Index* const numbers = out.numbers.data();
@@ -105,7 +105,7 @@ struct FewFeatures {
       const bool is_next = next < features.size() && features[next] == row.index[i];
       std::size_t number = is_next ? next : number_of(row.index[i]);
       if (number == most) {
-        out.strangers.push_back(row.index[i]);
+        out.new_features.push_back(row.index[i]);
         if (!with_new) continue;
         number = there++;
       }
@@ -121,27 +121,29 @@ struct FewFeatures {
   }
 
   /// There are more features than before: frees what is not kept of so many.
-  void become(Amount more) {
-    if (amount == more) return;
-    amount = more;
-    full.free();
-    if (more == Amount::some) return;
-    bends.free();
+  void become(Tier more) {
+    if (tier == more) return;
+    tier = more;
+    correlated.free();
+    if (more == Tier::middle) return;
+    spline.free();
     features = {};
     table_.fill({});
   }
-  void end() { become(Amount::many); }
+  void end() { become(Tier::high); }
 
   void add_column(int from, bool mirrored) {
-    bends.add_column(from, mirrored);
-    full.add_column(from, mirrored);
+    spline.add_column(from, mirrored);
+    correlated.add_column(from, mirrored);
   }
   void truncate_columns(int n) {
-    bends.columns.resize(n);
-    full.columns.resize(n);
+    spline.columns.resize(n);
+    correlated.columns.resize(n);
   }
-  std::size_t bytes() const { return sizeof *this + bends.bytes() + full.bytes(); }
-  double largest_weight() const { return std::max(bends.largest_weight(), full.largest_weight()); }
+  std::size_t bytes() const { return sizeof *this + spline.bytes() + correlated.bytes(); }
+  double largest_weight() const {
+    return std::max(spline.largest_weight(), correlated.largest_weight());
+  }
 
  private:
   /// A hash table that is never more than half full.

@@ -31,9 +31,9 @@ struct Mixture {
     }
   }
 
-  double score(const Numbers& said) const {
+  double score(const Numbers& scores) const {
     double sum = 0;
-    for (int e = 0; e < experts; ++e) sum += mean[e] * said[e];
+    for (int e = 0; e < experts; ++e) sum += mean[e] * scores[e];
     return sum;
   }
 

@@ -11,22 +11,22 @@
 
 namespace yarrow {
 
-/// What is kept of few features: bends, and a full covariance up to a number.
+/// What is kept of few features: splines, and a full covariance up to a number.
 template <class W>
 void save_few(const FewFeatures<W>& few, const ArrayWriter& put) {
-  const std::size_t columns = few.bends.columns.size(), features = few.features.size();
-  const std::size_t cells = Bends<W>::size(features), size = features + 1;
-  std::vector<W> bends, weights, covariance;
-  for (const std::vector<W>& column : few.bends.columns)
-    bends.insert(bends.end(), column.begin(), column.begin() + cells);
+  const std::size_t columns = few.spline.columns.size(), features = few.features.size();
+  const std::size_t cells = Spline<W>::size(features), size = features + 1;
+  std::vector<W> pieces, weights, covariance;
+  for (const std::vector<W>& column : few.spline.columns)
+    pieces.insert(pieces.end(), column.begin(), column.begin() + cells);
   put("few_features", std::vector<Index>(few.features));
-  put("bends", std::move(bends), columns, cells / Bends<W>::numbers,
-      std::size_t{Bends<W>::numbers});
-  if (few.amount != Amount::few) return;
-  for (const std::vector<W>& column : few.full.columns)
+  put("bends", std::move(pieces), columns, cells / Spline<W>::numbers,
+      std::size_t{Spline<W>::numbers});
+  if (few.tier != Tier::low) return;
+  for (const std::vector<W>& column : few.correlated.columns)
     weights.insert(weights.end(), column.begin(), column.begin() + size);
   for (std::size_t i = 0; i < size; ++i) {
-    const auto line = few.full.covariance.begin() + i * few.full.line();
+    const auto line = few.correlated.covariance.begin() + i * few.correlated.line();
     covariance.insert(covariance.end(), line, line + size);
   }
   put("full_weights", std::move(weights), columns, size);
@@ -37,13 +37,13 @@ void save_few(const FewFeatures<W>& few, const ArrayWriter& put) {
 template <class W>
 void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, std::size_t columns) {
   few = {};
-  few.bends.columns.resize(columns);
-  few.full.columns.resize(columns);
+  few.spline.columns.resize(columns);
+  few.correlated.columns.resize(columns);
   if (!from.has("few_features") && !from.has("bends")) return few.end();
   const auto numbered = from.values<Index>("few_features", {SavedState::any});
-  const std::size_t n = numbered.size(), cells = Bends<W>::size(n), piece = Bends<W>::numbers;
+  const std::size_t n = numbered.size(), cells = Spline<W>::size(n), piece = Spline<W>::numbers;
   if (n > FewFeatures<W>::most) SavedState::refuse("few_features", "are too many");
-  few.become(few.amount_of(n));
+  few.become(few.tier_of(n));
   for (const Index feature : numbered) {
     if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
         few.number_of(feature) != FewFeatures<W>::most)
@@ -51,15 +51,15 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
     few.add_feature(feature);
   }
   few.make_room(n);
-  const auto bends = from.values<W>("bends", {columns, cells / piece, piece});
+  const auto pieces = from.values<W>("bends", {columns, cells / piece, piece});
   for (std::size_t k = 0; k < columns; ++k)
-    std::copy_n(bends.begin() + k * cells, cells, few.bends.columns[k].begin());
-  if (few.amount != Amount::few) return;
+    std::copy_n(pieces.begin() + k * cells, cells, few.spline.columns[k].begin());
+  if (few.tier != Tier::low) return;
   const std::size_t size = n + 1;
   const auto weights = from.values<W>("full_weights", {columns, size});
   const auto covariance = from.values<W>("full_covariance", {size, size});
   for (std::size_t k = 0; k < columns; ++k)
-    std::copy_n(weights.begin() + k * size, size, few.full.columns[k].begin());
+    std::copy_n(weights.begin() + k * size, size, few.correlated.columns[k].begin());
   // It shrinks from 1 on; float32 adds some errors.
   const auto is_small = [](W cell) { return std::abs(cell) <= W{1.001}; };
   if (!std::all_of(covariance.begin(), covariance.end(), is_small) ||
@@ -67,7 +67,7 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
     SavedState::refuse("full_covariance", "is no covariance");
   for (std::size_t i = 0; i < size; ++i)
     std::copy_n(covariance.begin() + i * size, size,
-                few.full.covariance.begin() + i * few.full.line());
+                few.correlated.covariance.begin() + i * few.correlated.line());
 }
 
 template <class W>
@@ -122,7 +122,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     put("mixture", std::move(numbers));
     put("mixture_hits", std::move(hits));
     put("mixture_weights", std::move(weights));
-    if (few.amount != Amount::many) save_few(few, put);
+    if (few.tier != Tier::high) save_few(few, put);
   }
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
     constexpr std::size_t experts = Mixture::experts;

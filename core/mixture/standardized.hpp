@@ -43,9 +43,9 @@ struct ColumnStatistics {
   /// Brings a row to scale; what its features say of so many columns is weighed while they are at
   /// hand.
   template <class W, std::size_t Columns>
-  FeaturesSay<W, Columns> standardize(const State<W>& state, const Row<W> row,
-                                      const Weighing<W, Columns>& weighing,
-                                      StandardizedRow<W>& out) const {
+  FeatureEvidence<W, Columns> standardize(const State<W>& state, const Row<W> row,
+                                          const Weighing<W, Columns>& weighing,
+                                          StandardizedRow<W>& out) const {
     out.values.resize(row.size + spare_places);
     out.known = out.to_predict = out.to_learn = 0;
     if (row.size == 0) return {};
@@ -53,21 +53,21 @@ struct ColumnStatistics {
     const FeatureStatistics<W> all = {state.blocks.first() + at, state.blocks.stride(), rows,
                                       rows > 0 ? 1 / rows : 0};
     W* const to = out.values.data();
-    FeaturesSay<W, Columns> said;
-    std::size_t i = with_walks<W>(
-        [&](auto walks) { return walks.standardize(all, row, 0, weighing, to, said); });
-    i = Walks<W>::standardize(all, row, i, weighing, to, said);
+    FeatureEvidence<W, Columns> found;
+    std::size_t i = with_kernels<W>(
+        [&](auto kernels) { return kernels.standardize(all, row, 0, weighing, to, found); });
+    i = Kernels<W>::standardize(all, row, i, weighing, to, found);
     if (i < row.size) {
       const Ending<W> ending(row, i);
       const Row<W> rest = {ending.index + ending.skipped, ending.value + ending.skipped, 4};
-      Walks<W>::standardize(all, rest, 0, weighing.from(i), to + i, said);
+      Kernels<W>::standardize(all, rest, 0, weighing.from(i), to + i, found);
     }
     double seen = 0;
-    for (std::size_t k = 0; k < lanes_of<W>; ++k) seen -= static_cast<double>(said.known[k]);
+    for (std::size_t k = 0; k < lanes_of<W>; ++k) seen -= static_cast<double>(found.known[k]);
     out.known = seen;
     out.to_predict = seen > 0 ? 1 / std::sqrt(seen) : 0;
     out.to_learn = 1 / std::sqrt(static_cast<double>(row.size));
-    return said;
+    return found;
   }
 
   /// Takes the values of a row, which weighs something, into the statistics, and so many hits into
@@ -78,9 +78,9 @@ struct ColumnStatistics {
     state.blocks.intercept()[at] += weight;
     W* const first = state.blocks.first() + at;
     const std::size_t stride = state.blocks.stride();
-    std::size_t i = with_walks<W>(
-        [&](auto walks) { return walks.count(first, stride, row, 0, weight, more_hits); });
-    i = Walks<W>::count(first, stride, row, i, weight, more_hits);
+    std::size_t i = with_kernels<W>(
+        [&](auto kernels) { return kernels.count(first, stride, row, 0, weight, more_hits); });
+    i = Kernels<W>::count(first, stride, row, i, weight, more_hits);
     if (i == row.size) return;
     // The last place fills up the register: the same numbers are written more than once.
     constexpr std::size_t width = lanes_of<W>;
@@ -91,7 +91,7 @@ struct ColumnStatistics {
       features[k] = row.index[place];
       values[k] = row.value[place];
     }
-    Walks<W>::count(first, stride, {features, values, width}, 0, weight, more_hits);
+    Kernels<W>::count(first, stride, {features, values, width}, 0, weight, more_hits);
   }
 
   /// Counts a row that has been learned. Once in millions of rows all counts are halved, before

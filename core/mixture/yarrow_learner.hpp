@@ -4,21 +4,21 @@
 #include <vector>
 
 #include "learner/learner.hpp"
-#include "mixture/bent_expert.hpp"
+#include "mixture/covariance_expert.hpp"
 #include "mixture/explanation.hpp"
-#include "mixture/full_expert.hpp"
-#include "mixture/straight_experts.hpp"
+#include "mixture/linear_experts.hpp"
+#include "mixture/spline_expert.hpp"
 
 namespace yarrow {
 
 /// The learner without settings: nine experts on standardised rows (experts.hpp), and a mixture
 /// above them. Each expert is one-versus-rest, each learns every row by itself;
 /// docs/yarrow-learner.md has the idea.
-///   walk.hpp              what a row is found to say: to the experts, and to the mixture
-///   straight_experts.hpp  how the six learn whose score is a sum of weight times value
-///   bent_expert.hpp       how few features are learned with bends
-///   full_expert.hpp       and how with a full covariance
-///   explanation.hpp       what each value of a row adds to a score
+///   forward_pass.hpp       what a row is found to say: to the experts, and to the mixture
+///   linear_experts.hpp     how the six learn whose score is a sum of weight times value
+///   spline_expert.hpp      how few features are learned with splines
+///   covariance_expert.hpp  and how with a full covariance
+///   explanation.hpp        what each value of a row adds to a score
 template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
@@ -50,37 +50,38 @@ class YarrowLearner final : public Learner<W> {
   void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
 
   void score(const Row<W>& row, Scores& out) const override {
-    thread_local Walk<W> walk;
-    walker().template listen<false>(row, walk);
+    thread_local ForwardPass<W> pass;
+    evaluator().template evaluate<false>(row, pass);
     out.resize(state.blocks.columns());
-    out.score = walk.scores;
+    out.score = pass.scores;
     // The mixture's margin itself is what is calibrated: it has variance one.
     std::fill(out.variance.begin(), out.variance.end(), state.classes > 2 ? 0.5 : 1.0);
   }
 
   Parts explain(const Row<W>& row, int column) const override {
-    return explain_mixture(walker(), row, static_cast<std::size_t>(column));
+    return explain_mixture(evaluator(), row, static_cast<std::size_t>(column));
   }
 
   bool predicts_as_it_learns() const override { return true; }
   void last_scores(std::vector<double>& out) const override {
-    out = walk_.scores;
+    out = pass_.scores;
     this->outputs().to_classes(out, -1);
   }
 
-  /// Of the standardised feature, as far as it goes straight, and as long as no expert shouts.
+  /// Of the standardised feature, by its linear part, as long as no expert is cut.
   double weight(std::size_t slot, int column) const override {
     const std::size_t capacity = state.blocks.capacity();
     const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
     double sum = 0;
-    for (std::size_t e = 0; e < Experts::straight; ++e)
-      sum += own().mixture.mean[e] * Experts::heard(e) * static_cast<double>(cell[e * capacity]) *
+    for (std::size_t e = 0; e < Experts::linear; ++e)
+      sum += own().mixture.mean[e] * Experts::gain(e) * static_cast<double>(cell[e * capacity]) *
              (e == 0 ? own_factor(slot, column) : 1);
-    if (own().few.amount != Amount::few) return sum;
+    if (own().few.tier != Tier::low) return sum;
     const std::size_t number =
         slot == 0 ? 0 : own().few.number_of(static_cast<Index>(slot - 1)) + 1;
     if (number > FewFeatures<W>::most) return sum;
-    return sum + own().mixture.mean[Experts::full] * own().few.full.columns[column][number];
+    return sum +
+           own().mixture.mean[Experts::covariance] * own().few.correlated.columns[column][number];
   }
   std::vector<W> weights() const override {
     const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
@@ -106,7 +107,7 @@ class YarrowLearner final : public Learner<W> {
   void rebuild() override {
     const std::size_t capacity = state.blocks.capacity();
     const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
-    bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.bends.has_negative();
+    bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.spline.has_negative();
     for (const auto& column : own().columns)
       fits = fits && is_part(column.hits, own().visits) && is_part(column.weight, own().weight);
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
@@ -119,7 +120,7 @@ class YarrowLearner final : public Learner<W> {
         fits = fits && cells[i] >= 0;
       for (std::size_t i = Experts::hits * capacity; i < Experts::statistics * capacity; ++i)
         fits = fits && is_part(cells[i], visits);
-      if (slot == 0 || own().few.amount == Amount::many) continue;
+      if (slot == 0 || own().few.tier == Tier::high) continue;
       // Halved again and again, the smallest number of visits becomes 0.
       const std::size_t number = own().few.number_of(static_cast<Index>(slot - 1));
       fits = fits && (visits == 0 || number < FewFeatures<W>::most);
@@ -129,7 +130,7 @@ class YarrowLearner final : public Learner<W> {
 
  private:
   static std::vector<Plane> planes() {
-    std::vector<Plane> planes(Experts::straight, {0, true});
+    std::vector<Plane> planes(Experts::linear, {0, true});
     planes.resize(Experts::hits, {0, false});
     planes.push_back({0, false, false, true});
     planes.resize(Experts::statistics + ColumnStatistics::planes,
@@ -137,39 +138,39 @@ class YarrowLearner final : public Learner<W> {
     return planes;
   }
 
-  Walker<W> walker() const { return {state, experts_}; }
+  Evaluator<W> evaluator() const { return {state, experts_}; }
   MixtureState<W>& own() { return MixtureState<W>::of(state); }
   const MixtureState<W>& own() const { return MixtureState<W>::of(state); }
 
   /// By what the first AROW sees values of a feature multiplied.
   double own_factor(std::size_t slot, int column) const {
-    if (slot == 0 || own().few.amount == Amount::few) return 1;
-    return std::abs(walker().evidence_of(slot, column));
+    if (slot == 0 || own().few.tier == Tier::low) return 1;
+    return std::abs(evaluator().evidence_of(slot, column));
   }
 
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
-    walker().template listen<true>(row, walk_);
+    evaluator().template evaluate<true>(row, pass_);
     const int classes = state.classes - is_new;
     const int predicted = predicted_class(classes);
     this->last_prediction = predicted;
     const Mixture::Step mixture_step =
         own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
-    if (!walk_.values.strangers.empty()) meet_features(row);
+    if (!pass_.values.new_features.empty()) meet_features(row);
     const Outputs outputs = this->outputs();
     const double growth =
-        std::max({straight_.decide(state, experts_, row, walk_, outputs, c, weight),
-                  bent_.decide(state, experts_, walk_, outputs, c, weight),
-                  full_.decide(state, experts_, walk_, outputs, c, weight)});
+        std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
+                  spline_.decide(state, experts_, pass_, outputs, c, weight),
+                  covariance_.decide(state, experts_, pass_, outputs, c, weight)});
     state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
-    straight_.move(state, experts_, row, walk_);
+    linear_.move(state, experts_, row, pass_);
     if (const W times = static_cast<W>(std::min(weight, Experts::infinite_weight)); times > 0) {
       move_few(outputs, c, times);
       count(row, c, times);
     }
     own().mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
-    if (walker().statistics().finish_row(state)) halve_counts();
+    if (evaluator().statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
     for (Column& column : state.columns) ++column.updates;
@@ -180,20 +181,20 @@ class YarrowLearner final : public Learner<W> {
 
   /// With its new features the row is one of few, or no longer.
   void meet_features(const Row<W>& row) {
-    const std::size_t features = own().few.features.size() + walk_.values.strangers.size();
-    const bool were_few = walk_.few();
-    walk_.amount = FewFeatures<W>::amount_of(features);
-    if (were_few && !walk_.few()) walker().template go_straight<true>(row, walk_);
+    const std::size_t features = own().few.features.size() + pass_.values.new_features.size();
+    const bool were_few = pass_.few();
+    pass_.tier = FewFeatures<W>::tier_of(features);
+    if (were_few && !pass_.few()) evaluator().template linear_part<true>(row, pass_);
     own().few.make_room(features);
-    walker().sum_of_few(row, true, walk_);
+    evaluator().sum_of_few(row, true, pass_);
   }
 
   /// What is done for few features, as far as they still are.
   void move_few(Outputs outputs, int c, W times) {
-    own().few.become(walk_.amount);
-    for (const Index feature : walk_.values.strangers) own().few.add_feature(feature);
-    if (walk_.bent) bent_.move(state, experts_, walk_, outputs, c, times);
-    if (walk_.few()) full_.move(state);
+    own().few.become(pass_.tier);
+    for (const Index feature : pass_.values.new_features) own().few.add_feature(feature);
+    if (pass_.has_spline) spline_.move(state, experts_, pass_, outputs, c, times);
+    if (pass_.few()) covariance_.move(state);
   }
 
   bool is_hit(int column, int c) const { return this->outputs().sign(column, c) > 0; }
@@ -204,7 +205,8 @@ class YarrowLearner final : public Learner<W> {
     const std::size_t capacity = state.blocks.capacity(), stride = state.blocks.stride();
     const int last = state.blocks.columns() - 1;
     const bool is_last_beside = last + 1 == static_cast<int>(capacity);  // the statistics
-    walker().statistics().count(state, row, times, is_last_beside && is_hit(last, c) ? times : 0);
+    evaluator().statistics().count(state, row, times,
+                                   is_last_beside && is_hit(last, c) ? times : 0);
     const double weight = times, values = weight * static_cast<double>(row.size);
     for (int k = 0; k <= last; ++k) {
       if (!is_hit(k, c)) continue;
@@ -229,24 +231,25 @@ class YarrowLearner final : public Learner<W> {
     }
     own().visits /= 2;
     own().weight /= 2;
-    own().few.bends.halve_counts();
+    own().few.spline.halve_counts();
   }
 
   /// The true class against its best rival, as the mixture meets it. Up to two classes share a
   /// column, which speaks for the second.
   Mixture::Numbers example_of(int c) const {
-    Mixture::Numbers z = walk_.said[this->column_of(state.classes > 2 ? c : 1)];
+    Mixture::Numbers z = pass_.expert_scores[this->column_of(state.classes > 2 ? c : 1)];
     if (state.classes <= 2) {
       if (c != 1)
         for (double& s : z) s = -s;
       return z;
     }
-    const Mixture::Numbers& rival = walk_.said[this->column_of(best_class(c, state.classes))];
+    const Mixture::Numbers& rival =
+        pass_.expert_scores[this->column_of(best_class(c, state.classes))];
     for (std::size_t e = 0; e < Experts::all; ++e) z[e] = (z[e] - rival[e]) / 2;
     return z;
   }
 
-  double score_of(int c) const { return walk_.scores[this->column_of(c)]; }
+  double score_of(int c) const { return pass_.scores[this->column_of(c)]; }
 
   int best_class(int except, int classes) const {
     int best = -1;
@@ -269,15 +272,15 @@ class YarrowLearner final : public Learner<W> {
 
   double largest_weight() const {
     double most = own().few.largest_weight();
-    for (std::size_t e = 0; e < Experts::straight; ++e) most = std::max(most, state.largest(e));
+    for (std::size_t e = 0; e < Experts::linear; ++e) most = std::max(most, state.largest(e));
     return most;
   }
 
   const Experts experts_;
-  Walk<W> walk_;
-  StraightExperts<W> straight_;
-  BentExpert<W> bent_;
-  FullExpert<W> full_;
+  ForwardPass<W> pass_;
+  LinearExperts<W> linear_;
+  SplineExpert<W> spline_;
+  CovarianceExpert<W> covariance_;
 };
 
 }  // namespace yarrow

@@ -30,21 +30,21 @@ namespace yarrow::wide {
 
 namespace yarrow {
 
-/// Calls f with the walks for the registers that this processor has.
+/// Calls f with the kernels for the registers that this processor has.
 template <class W, class F>
-auto with_walks(F f) {
+auto with_kernels(F f) {
   if constexpr (may_have_wide_lanes<W>)
-    if (has_wide_lanes()) return f(wide::Walks<W>{});
-  return f(Walks<W>{});
+    if (has_wide_lanes()) return f(wide::Kernels<W>{});
+  return f(Kernels<W>{});
 }
 
-/// The same for walks over so many columns: one alone does not fill a large register.
+/// The same for kernels over so many columns: one alone does not fill a large register.
 template <std::size_t Columns, class W, class F>
-auto with_walks_of(F f) {
+auto with_kernels_of(F f) {
   if constexpr (Columns == 1)
-    return f(Walks<W>{});
+    return f(Kernels<W>{});
   else
-    return with_walks<W>(f);
+    return with_kernels<W>(f);
 }
 
 }  // namespace yarrow

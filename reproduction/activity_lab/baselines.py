@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import time
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry, Event
 from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.features import SCALE
+from yarrow.activity.model.history import Diary
 from yarrow.activity.model.learning import Example, Weights
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
 from yarrow.activity.sources.categories import Categories, Category
@@ -87,7 +89,7 @@ class RuleWatcher:
         self._categories = Categories()
         self._numbers: dict[str, int] = {}
         self._known: dict[str, int | None] = {}  # titles that were looked at before
-        self._minutes: list[tuple[float, float, int]] = []
+        self._diary = Diary()
         self._row = (-1, 0)  # an activity, and how many vectors in a row it was seen
         self._alarms = 0
 
@@ -104,7 +106,8 @@ class RuleWatcher:
                 self.declared, self._row = entry.activity, (-1, 0)
             case Correct():
                 self.declared, self._row = entry.activity, (-1, 0)
-                self._correct(entry)
+                for line in self._diary.between(entry.since, math.inf):
+                    self._diary.relabel(line, entry.activity, "corrected")
             case Confirm():
                 self._row = (-1, 0)
         return alarms
@@ -118,14 +121,7 @@ class RuleWatcher:
 
     def minutes(self) -> list[tuple[float, int]]:
         """When each information vector ended, and its activity."""
-        return [(end, activity) for _, end, activity in self._minutes]
-
-    def _correct(self, entry: Correct) -> None:
-        for line in range(len(self._minutes) - 1, -1, -1):
-            start, end, _ = self._minutes[line]
-            if (start + end) / 2 < entry.since:
-                break
-            self._minutes[line] = (start, end, entry.activity)
+        return list(zip(self._diary.end, self._diary.activity, strict=True))
 
     def _write_rule(self, activity: int, name: str) -> None:
         one, *other = (re.escape(word) for word in name.split()[1:3])
@@ -138,13 +134,13 @@ class RuleWatcher:
         if vector is None:
             return []
         declared = -1 if self.declared is None else self.declared
-        self._minutes.append((vector.start, vector.end, declared))
         best = self._category(vector)
+        self._diary.add(vector.start, vector.end, declared, "declared", best, 1.0)
         self._row = (best, self._row[1] + 1 if best == self._row[0] else 1)
         if self.patience is None or best in (-1, self.declared) or self._row[1] != self.patience:
             return []
         self._alarms += 1
-        since = self._minutes[-self.patience][0]
+        since = self._diary.start[-self.patience]
         return [Alarm(self._alarms, vector.end, since, best, self.declared, 1.0, 1.0, ())]
 
     def _category(self, vector: InformationVector) -> int:

@@ -98,17 +98,21 @@ def _activity_at(life: Life, times: list[float], end: float) -> int:
     return life.switches[max(bisect.bisect_left(times, end) - 1, 0)].activity
 
 
-def short_life(seed: int, *, stretch: float = 200.0, resources: int = 3) -> Life:
-    """Two activities with nothing in common, in turns; the last switch is the one not declared.
+def short_life(
+    seed: int, *, activities: int = 2, stretch: float = 200.0, resources: int = 3
+) -> Life:
+    """Activities with nothing in common, in turns; the last switch is the one not declared.
 
-    Each has been at the desk twice for so many seconds when that switch comes: a person's first
-    quarter of an hour, when each minute that counts for the wrong activity is a large part of all.
+    It leads back to the first of them. Two have been at the desk twice, and four once, for so many
+    seconds when it comes: a person's first quarter of an hour, when each minute that counts for
+    the wrong activity is a large part of all.
     """
     chance = random.Random(f"yarrow short life {seed}")
-    names = ("Harbour", "Violin")
+    names = ("Harbour", "Violin", "Glacier", "Orchard")[:activities]
     events: list[Event] = []
     switches = [
-        Switch(_FIRST + turn * stretch, turn % 2, turn % 2) for turn in range(FORGOTTEN + 1)
+        Switch(_FIRST + turn * stretch, turn % activities, turn % activities)
+        for turn in range(FORGOTTEN + 1)
     ]
     for switch in switches:
         end = switch.time + (RIGHT_WITHIN if switch is switches[-1] else stretch)

@@ -21,7 +21,7 @@ from yarrow.activity.model.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
-REVISION = 4
+REVISION = 5
 _LIVES: dict[str, Callable[..., Life]] = {"desktop-life": desktop_life, "short-life": short_life}
 _RUNS = 5
 """How often a time is measured; the least counts, since other work can only make it longer."""

@@ -7,6 +7,8 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from yarrow.moved import keep_old_names
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ _ELSEWHERE = {
 }
 #: old names, and what they are called now
 _RENAMED = {"Situation": "RuleInput"}
+
+keep_old_names()
 
 
 def __getattr__(name: str) -> Any:

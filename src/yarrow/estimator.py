@@ -286,7 +286,7 @@ class LearnsArrays:
         return int(self._n_iter)
 
 
-class ClassifierManners:
+class ClassifierMixin:
     """What both libraries ask of every classifier; probabilities only where they mean something."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
@@ -324,6 +324,9 @@ class ClassifierManners:
     def predict_proba_many(self, X: Any) -> Any:
         """Refused, in river's way: these scores are not probabilities."""
         raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+
+ClassifierManners = ClassifierMixin  # its name before version 0.2
 
 
 def columns_of(rows: Any) -> dict[str, Any]:

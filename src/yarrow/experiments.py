@@ -3,12 +3,11 @@
 import sys
 
 from yarrow.compare import Comparison, Entrant, Files, Outcome, Race, compare, race
-from yarrow.moved import keep_old_names, warn
+from yarrow.moved import warn
 
 __all__ = ["Comparison", "Entrant", "Files", "Outcome", "Race", "compare", "race"]
 __path__: list[str] = []  # a package whose modules are all elsewhere
 
 warn(__name__, "yarrow.compare")
-keep_old_names()
 for _name in ("compare", "race"):  # importing them anew would hide the functions of these names
     sys.modules[f"{__name__}.{_name}"] = sys.modules[f"yarrow.compare.{_name}"]

@@ -15,13 +15,14 @@ def exports(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that offers names out of files that are not loaded.
 
-    `homes` has the file of each name.
+    `homes` has the file of each name; "yarrow.x.y" is one of another package.
     """
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        home = homes[name] if "." in homes[name] else f"{package}.{homes[name]}"
+        value = getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 

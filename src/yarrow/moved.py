@@ -6,11 +6,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-
-from yarrow.checkout import load
+from typing import Any
 
 #: packages of before and of now, and the modules that have kept their names
 _SAME_NAME = {
@@ -23,7 +21,7 @@ _SAME_NAME = {
     ("yarrow.activity", "yarrow.activity.model"): (
         "features folders function_words learning recogniser vectors"
     ),
-    ("yarrow.activity", "yarrow.activity.log"): "database store",
+    ("yarrow.activity", "yarrow.activity.log"): "store",
     ("yarrow.activity", "yarrow.activity.app"): (
         "demo keys requests rules runner server session transfer"
     ),
@@ -32,6 +30,9 @@ _SAME_NAME = {
     ),
     ("yarrow.experiments", "reproduction"): (
         "candidates engine findings peers protocols results spec"
+    ),
+    ("yarrow.linear_model", "yarrow.base"): (
+        "classifier combinations probabilities regressor rivals"
     ),
     ("yarrow.stream", "yarrow.data"): "arrays named_rows sparse",
     ("yarrow.stream", "yarrow.io"): "columns compressed csv_table taught",
@@ -43,6 +44,7 @@ MOVED = {
 } | {
     "yarrow.activity.answers": "yarrow.activity.model.unanswered",
     "yarrow.activity.checks": "yarrow.activity.model.activities",
+    "yarrow.activity.database": "yarrow.activity.log.store",
     "yarrow.activity.diary": "yarrow.activity.model.history",
     "yarrow.activity.events": "yarrow.activity.log.entries",
     "yarrow.activity.judge": "yarrow.activity.model.learning",
@@ -56,6 +58,17 @@ MOVED = {
     "yarrow.activity.table": "yarrow.activity.model.features",
     "yarrow.activity.thoughts": "yarrow.activity.model.explain",
     "yarrow.activity.titles": "yarrow.activity.sources.spans",
+    "yarrow.kernel.inside": "yarrow.kernel.fitted_attributes",
+    "yarrow.linear_model.base": "yarrow.base.linear",
+    "yarrow.linear_model.confidence_relatives": "yarrow.linear_model",
+    "yarrow.linear_model.inspection": "yarrow.base.explanation",
+    "yarrow.linear_model.naming": "yarrow.saving.registry",
+    "yarrow.linear_model.owner": "yarrow.base.core_estimator",
+    "yarrow.linear_model.passes": "yarrow.base.epochs",
+    "yarrow.linear_model.persistence": "yarrow.saving.core_state",
+    "yarrow.linear_model.progressive": "yarrow.online.core_progressive",
+    "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
+    "yarrow.datasets.gaussian": "yarrow.datasets.synthetic",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",
@@ -65,6 +78,12 @@ MOVED = {
     "yarrow.stream.tabular": "yarrow.io.tables",
 }
 """Old names and new ones; what is in an old package is in the new one."""
+
+#: classes of these modules that have another name now
+RENAMED = {
+    "yarrow.kernel.inside": {"Inside": "FittedAttributes"},
+    "yarrow.linear_model.owner": {"ModelOwner": "CoreEstimator"},
+}
 
 
 def warn(old: str, new: str) -> None:
@@ -85,16 +104,29 @@ def _new_name(name: str) -> str | None:
     return MOVED[known] + name.removeprefix(known) if known in MOVED else None
 
 
-class _Moved(MetaPathFinder, Loader):
+class _Moved:
+    """Finds and loads; a class of importlib.abc above it would double the time to import yarrow."""
+
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if _new_name(name) else None
+        loader: Any = self
+        return ModuleSpec(name, loader) if _new_name(name) else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """The module is an empty one, until it is known which it is."""
 
     def exec_module(self, module: ModuleType) -> None:
         old = module.__name__
         new = _new_name(old) or old
-        found = load(new) if new.startswith("reproduction.") else import_module(new)
+        if new.startswith("reproduction."):
+            from yarrow.checkout import load
+
+            found = load(new)
+        else:
+            found = import_module(new)
+        for old_name, new_name in RENAMED.get(old, {}).items():
+            setattr(found, old_name, getattr(found, new_name))
         sys.modules[old] = found  # importlib takes it instead of the empty one
         warn(old, new)
 

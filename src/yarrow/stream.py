@@ -4,12 +4,11 @@ from typing import Any
 
 from yarrow import io
 from yarrow.io import __all__ as __all__
-from yarrow.moved import keep_old_names, warn
+from yarrow.moved import warn
 
 __path__: list[str] = []  # a package whose modules are all elsewhere
 
 warn(__name__, "yarrow.io")
-keep_old_names()
 
 
 def __getattr__(name: str) -> Any:

@@ -58,7 +58,7 @@ def test_the_log_is_in_the_users_data_folder(run: Run, monkeypatch: pytest.Monke
 def test_status_tells_what_is_there(run: Run, database: Path) -> None:
     told = run("activity", "status", "--database", database).stdout
     assert f"Log: {database}, 44 entries since 2026-03-02" in told
-    assert "Page: no program runs on this log" in told
+    assert "Page: not running" in told
     assert "Declared: Garden" in told
     assert "0.3 h  Tax return" in told
 
@@ -74,7 +74,7 @@ def test_forget_asks_and_removes(run: Run, database: Path) -> None:
     arguments = ("activity", "forget", "--database", database)
     resource = ("--resource", "/home/me/garden/beds.txt")
     asked = run(*arguments, *resource, stdin="n\n", code=130)
-    assert "Forget '/home/me/garden/beds.txt' for ever?" in asked.stderr
+    assert "Permanently forget '/home/me/garden/beds.txt'?" in asked.stderr
     assert len(Store(database)) == 44
     assert run(*arguments, *resource, stdin="y\n").stdout == "10 entries removed\n"
     removed = run(*arguments, "--matching", "seeds", "--yes").stdout
@@ -87,10 +87,13 @@ def test_forget_asks_and_removes(run: Run, database: Path) -> None:
 
 def test_forget_needs_to_know_what(run: Run, database: Path) -> None:
     arguments = ("activity", "forget", "--database", database, "--yes")
-    assert "Say one of --resource" in run(*arguments, code=2).stderr
-    assert "Say one of" in run(*arguments, "--since", "9:00", "--resource", "x", code=2).stderr
-    assert "'noon' is no time, such as 14:30" in run(*arguments, "--since", "noon", code=2).stderr
-    assert "is no regular expression" in run(*arguments, "--matching", "(", code=2).stderr
+    assert "Give exactly one of --resource" in run(*arguments, code=2).stderr
+    assert (
+        "Give exactly one of"
+        in run(*arguments, "--since", "9:00", "--resource", "x", code=2).stderr
+    )
+    assert "'noon' is not a time such as 14:30" in run(*arguments, "--since", "noon", code=2).stderr
+    assert "is not a regular expression" in run(*arguments, "--matching", "(", code=2).stderr
 
 
 def test_one_side_of_a_span_may_be_open(run: Run, database: Path) -> None:
@@ -104,7 +107,10 @@ def test_one_side_of_a_span_may_be_open(run: Run, database: Path) -> None:
     assert run(*arguments, "--since", "2100-01-01").stdout == "1 entry removed\n"
     assert run(*arguments, "--until", "1970-01-02").stdout == "1 entry removed\n"
     assert run("activity", "status", "--database", database).stderr == ""
-    assert "Say one of" in run(*arguments, "--until", "9:00", "--resource", "x", code=2).stderr
+    assert (
+        "Give exactly one of"
+        in run(*arguments, "--until", "9:00", "--resource", "x", code=2).stderr
+    )
 
 
 def test_never_lists_adds_and_removes(run: Run, database: Path) -> None:
@@ -115,7 +121,7 @@ def test_never_lists_adds_and_removes(run: Run, database: Path) -> None:
     run(*arguments, "bank", "--remove")
     assert run(*arguments).stdout == "private browsing\n"
     assert "no pattern 'bank'" in run(*arguments, "bank", "--remove", code=2).stderr
-    assert "is no regular expression" in run(*arguments, "(", code=2).stderr
+    assert "is not a regular expression" in run(*arguments, "(", code=2).stderr
 
 
 def test_import_then_status(run: Run, tmp_path: Path) -> None:
@@ -146,7 +152,7 @@ def test_export_writes_a_bucket(run: Run, database: Path, tmp_path: Path) -> Non
         "does not answer" in run(*command, "--activitywatch", "http://127.0.0.1:1", code=2).stderr
     )
     assert (
-        "have no times"
+        "take no --since"
         in run(
             "activity", "export", "categories", "--since", "9:00", "--database", database, code=2
         ).stderr
@@ -177,7 +183,7 @@ def test_folders_for_shells_and_dialogs(run: Run, tmp_path: Path) -> None:
 
 def test_a_feed_is_needed_without_activitywatch(run: Run, tmp_path: Path) -> None:
     said = run("activity", "run", "--no-activitywatch", "--database", tmp_path / "a", code=2).stderr
-    assert "say by --feed where events come from" in said
+    assert "use --feed to say where events come from" in said
 
 
 @pytest.mark.slow
@@ -190,7 +196,7 @@ def test_the_program_and_the_commands_beside_it(run: Run, database: Path, tmp_pa
         told = run("activity", "status", "--database", database).stdout
         assert f"Page: {link.partition('#')[0]} ('yarrow activity open' opens it)" in told
         again = run("activity", *command, code=2).stderr  # not two programs on one log
-        assert "another program runs on it; 'yarrow activity open' opens its page" in again
+        assert "Yarrow already runs on it; 'yarrow activity open' opens its page" in again
         assert client.guest.key not in told + again
         with feed.open("a") as file:
             file.write('{"kind": "save", "resource": "/srv/www/index.html"}\n' + "broken\n")
@@ -198,7 +204,7 @@ def test_the_program_and_the_commands_beside_it(run: Run, database: Path, tmp_pa
             lambda: client.ask("/api/state").body,
             lambda told: any(not one["ok"] for one in told["sources"]),
         )
-        assert "line 2: is no JSON" in told["sources"][0]["sentence"]
+        assert "line 2: is not JSON" in told["sources"][0]["sentence"]
         resource = "/home/me/garden/beds.txt"
         run("activity", "forget", "--resource", resource, "--database", database, "--yes")
         found = asked_until(
@@ -228,7 +234,7 @@ def test_the_demo_asks_within_a_minute() -> None:
         sentence = state["sources"][0]["sentence"]
         assert "simulated day" in sentence or "Answer the question" in sentence
         assert client.ask("/api/open", {"resource": "https://search.example.com/"}).body == {
-            "error": "in the demo nothing is opened."
+            "error": "nothing is opened in the demo."
         }
 
 

@@ -81,7 +81,7 @@ def test_a_damaged_entry_is_named_and_the_others_are_read(
 def test_what_was_said_is_of_its_type(run: Run, path: Path, said_of: str, fields: str) -> None:
     execute(path, "UPDATE log SET said = ? WHERE kind = ?", fields, said_of)
     told = run("activity", "status", "--database", path)
-    assert "an entry of the log is left out" in told.stderr
+    assert "an entry of the log was skipped" in told.stderr
     assert "Traceback" not in told.stderr
 
 

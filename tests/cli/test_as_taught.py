@@ -240,7 +240,9 @@ def test_a_row_of_a_table_is_a_json_object(run: Run, rows: Any) -> None:
     folder, _ = rows
     run("train", folder / "train.csv", *OPTIONS, "--model", folder / "m")
     said = run("inspect", folder / "m", "--explain", "31,0150,Oslo,true,cheap", code=2).stderr
-    assert "the row to explain: no feature of it is known; write columns as a JSON object" in said
+    assert (
+        "the row to explain: none of its features is known; write columns as a JSON object" in said
+    )
     said = run("inspect", folder / "m", "--explain", '{"age": "old"}', code=2).stderr
     assert "the row to explain, field 'age': 'old' is not a number" in said
 

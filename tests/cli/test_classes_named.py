@@ -26,10 +26,10 @@ def data(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--class-weight", "spma=5"], "--class-weight: 'spma' never came"),
-        (["--class-weight", "spma=5,ham=2,egg=1"], "--class-weight: 'spma', 'egg' never came"),
-        (["--multiclass", "top1", "--cost", "spma:ham=5"], "--cost: 'spma' never came"),
-        (["--multiclass", "top1", "--cost", "ham:spma=5"], "--cost: 'spma' never came"),
+        (["--class-weight", "spma=5"], "--class-weight: 'spma' did not occur"),
+        (["--class-weight", "spma=5,ham=2,egg=1"], "--class-weight: 'spma', 'egg' did not occur"),
+        (["--multiclass", "top1", "--cost", "spma:ham=5"], "--cost: 'spma' did not occur"),
+        (["--multiclass", "top1", "--cost", "ham:spma=5"], "--cost: 'spma' did not occur"),
     ],
 )
 @pytest.mark.parametrize("quiet", [True, False])
@@ -65,13 +65,13 @@ def test_nothing_is_said_of_classes_that_came(run: Run, tmp_path: Path, options:
 def test_a_class_that_comes_later_is_waited_for(run: Run, data: Path) -> None:
     (data.parent / "later.svm").write_text("egg 3:1\n")
     weighted = ["--class-weight", "egg=3", "--quiet", "--model", data.parent / "m"]
-    assert "'egg' never came" in run("train", data, *weighted).stderr
+    assert "'egg' did not occur" in run("train", data, *weighted).stderr
     assert run("train", data, data.parent / "later.svm", *weighted).stderr == ""
 
 
 def test_the_positive_class_that_never_came_is_told(run: Run, data: Path) -> None:
     told = run("evaluate", data, "--metrics", "f1", "--positive", "spma").stderr
-    assert "--positive: 'spma' never came; the classes are 'spam', 'ham'." in told
+    assert "--positive: 'spma' did not occur; the classes are 'spam', 'ham'." in told
     assert run("evaluate", data, "--metrics", "f1", "--positive", "spam").stderr == ""
 
 

@@ -92,7 +92,7 @@ def test_vw_text_has_names_and_numbered_classes(
         (["synthetic/text", "rows=0"], "The 'rows' parameter must be an integer >= 1"),
         (["synthetic/text", "--output", "x.parquet"], "written as svmlight or vw, not parquet"),
         (["synthetic/text", "--output", "no/folder/x.svm"], "there is no folder"),
-        (["--output", "x.svm"], "Say which set to write"),
+        (["--output", "x.svm"], "Missing argument: the NAME of the data set"),
     ],
 )
 def test_a_mistake_is_one_sentence(run: Run, args: list[str], sentence: str) -> None:

@@ -82,7 +82,7 @@ def test_the_table_has_the_metrics_in_place_of_the_row(run: Run, svm: Path) -> N
     assert len({len(line) for line in lines[:5]}) == 1
     assert lines[-2].startswith("balanced accuracy 0.")
     assert lines[-1].startswith("balanced accuracy of the last 100 rows 0.")
-    assert "each label arrived 5 rows late" in run("evaluate", svm, "--delay", 5).stdout
+    assert "labels were delayed by 5 rows" in run("evaluate", svm, "--delay", 5).stdout
 
 
 def test_probabilities_are_scored(run: Run, svm: Path) -> None:

@@ -11,10 +11,9 @@ from cli.support import CSV, Run, rows_of_text
 from online.test_late_labels import by_blocks, row_by_row, svm_rows
 
 import yarrow
-from yarrow.cli.known import learners
-from yarrow.linear_model import naming
-from yarrow.linear_model.base import LinearModel
+from yarrow.base.linear import LinearModel
 from yarrow.online import files
+from yarrow.saving.registry import learners, short_name
 
 NAMES = [name for name, cls in learners().items() if not issubclass(cls, LinearModel)]
 
@@ -130,7 +129,7 @@ def test_scores_and_probabilities_where_there_are_any(run: Run, svm: Path, tmp_p
         (("--learner", "hedge", "--experts", "arow,pa-regressor"), "is not for classes"),
         (("--learner", "hedge", "--r", "1"), "HedgeClassifier has no option --r; it has --experts"),
         (("--learner", "kernelpa", "--kernel", "rbg"), "The 'kernel' parameter must be one of"),
-        (("--learner", "hedge", "--export", "e.json"), "cannot be exported: use --model"),
+        (("--learner", "hedge", "--export", "e.json"), "has no weights to export: use --model"),
     ],
 )
 def test_what_cannot_be_gets_a_sentence(run: Run, svm: Path, args: Any, sentence: str) -> None:
@@ -162,4 +161,4 @@ def test_kernels_are_compared_when_they_are_named(run: Run, tmp_path: Path) -> N
 
 def test_short_names_are_of_one_learner_each() -> None:
     classes = [cls.__name__ for cls in learners().values()]
-    assert len({naming.short_name(name) for name in classes}) == len(classes)
+    assert len({short_name(name) for name in classes}) == len(classes)

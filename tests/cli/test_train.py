@@ -16,8 +16,8 @@ import zstandard
 from cli.support import Run, by_name, rows_of_text
 
 import yarrow
+from yarrow.base.linear import LinearModel
 from yarrow.cli.learners import ONLY_FIT, hyper_parameters, learner_options, learners
-from yarrow.linear_model.base import LinearModel
 from yarrow.parameters import parameters
 
 

@@ -10,8 +10,8 @@ from contract.support import INTERRUPTIONS, as_dicts, classification
 import yarrow
 from conftest import ALL_CLASSES, CLASSES
 from yarrow import AROWClassifier, VotedPerceptron, YarrowClassifier, linear_model
+from yarrow.base.core_estimator import CoreEstimator
 from yarrow.errors import YarrowError
-from yarrow.linear_model.owner import ModelOwner
 
 LABELS = {1: ["only"], 2: ["spam", "ham"], 3: [7, 3, 5]}
 ASKED = 4  # rows
@@ -264,7 +264,7 @@ def test_what_is_no_row_is_refused(row, label):
 def test_all_that_own_a_model_are_under_this_contract():
     """A learner of another kind would need a look at what its explanation adds up to."""
     items = (getattr(linear_model, name) for name in linear_model.__all__)
-    owners = {item for item in items if isinstance(item, type) and issubclass(item, ModelOwner)}
+    owners = {item for item in items if isinstance(item, type) and issubclass(item, CoreEstimator)}
     assert owners - set(ALL_CLASSES) == {linear_model.StructuredClassifier}
     assert {item.__name__ for item in set(ALL_CLASSES) - set(CLASSES)} == {
         "OneClassPassiveAggressive", "PassiveAggressiveRanker",

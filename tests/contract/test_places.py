@@ -119,7 +119,7 @@ def test_rows(cls, form):
 
 def _is_single(model):
     """Whether all numbers are kept in single precision."""
-    if isinstance(model, yarrow.linear_model.base.LinearModel):
+    if isinstance(model, yarrow.base.linear.LinearModel):
         return model.dtype == "float32"
     return hasattr(model, "learners_") and any(map(_is_single, model.learners_))
 

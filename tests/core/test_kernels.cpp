@@ -34,28 +34,28 @@ void covariances_agree(std::size_t size) {
   const std::vector<float> values = some_numbers(size - 1, -9);
   const std::vector<Index> features = some_features(size - 1);
   const Row<float> row{features.data(), values.data(), values.size()};
-  wide::Walks<float>::multiply(lines.data(), line, 0.5F, row, 0.3F, wide_h.data());
-  Walks<float>::multiply(lines.data(), line, 0.5F, row, 0.3F, h.data());
+  wide::Kernels<float>::multiply(lines.data(), line, 0.5F, row, 0.3F, wide_h.data());
+  Kernels<float>::multiply(lines.data(), line, 0.5F, row, 0.3F, h.data());
   CHECK(wide_h == h);
-  wide::Walks<float>::take_away(lines.data(), size, line, h.data(), 0.7F);
-  Walks<float>::take_away(other.data(), size, line, h.data(), 0.7F);
+  wide::Kernels<float>::take_away(lines.data(), size, line, h.data(), 0.7F);
+  Kernels<float>::take_away(other.data(), size, line, h.data(), 0.7F);
   CHECK(lines == other);
 }
 
-void bends_agree(std::size_t size) {
+void splines_agree(std::size_t size) {
   const std::size_t padded = (size + 7) / 8 * 8, pieces = 2 * padded + 1;
   std::vector<float> column = some_numbers(pieces * PieceLayout::numbers, 0), other = column;
   std::vector<Index> places = some_features(padded);
   for (Index& place : places) place = 2 * place;
   const std::vector<float> below = some_numbers(padded, 0), above = some_numbers(padded, 0);
-  const BentPlaces<float> row = {places.data(), below.data(), above.data(), padded};
-  const BentSums a = wide::Walks<float>::sum_bent(row, column.data(), 0.3F, 0.1F);
-  const BentSums b = Walks<float>::sum_bent(row, column.data(), 0.3F, 0.1F);
+  const SplinePlaces<float> row = {places.data(), below.data(), above.data(), padded};
+  const SplineSums a = wide::Kernels<float>::sum_spline(row, column.data(), 0.3F, 0.1F);
+  const SplineSums b = Kernels<float>::sum_spline(row, column.data(), 0.3F, 0.1F);
   CHECK(a.product == b.product && a.variance == b.variance && a.evidence == b.evidence);
   CHECK(a.variance > 0);
-  const BentStep<float> step = {0.5F, -0.3F, 0.2F, 1, 1};
-  wide::Walks<float>::learn_bent(row, column.data(), step);
-  Walks<float>::learn_bent(row, other.data(), step);
+  const SplineStep<float> step = {0.5F, -0.3F, 0.2F, 1, 1};
+  wide::Kernels<float>::learn_spline(row, column.data(), step);
+  Kernels<float>::learn_spline(row, other.data(), step);
   CHECK(column == other);
 }
 
@@ -70,49 +70,50 @@ void statistics_agree(std::size_t size) {
   const FeatureStatistics<float> all = {blocks.data() + at, stride, 5, 0.2F};
   std::vector<float> wide_to(size), to(size), wide_lines(4 * size), lines(4 * size);
   Weighing<float, Columns> weighing = {wide_lines.data(), 0.3F, {}};
-  for (float& lean : weighing.lean) lean = 0.1F;
-  FeaturesSay<float, Columns> wide_say, say;
-  std::size_t i = wide::Walks<float>::standardize(all, row, 0, weighing, wide_to.data(), wide_say);
+  for (float& class_bias : weighing.class_bias) class_bias = 0.1F;
+  FeatureEvidence<float, Columns> wide_found, found;
+  std::size_t i =
+      wide::Kernels<float>::standardize(all, row, 0, weighing, wide_to.data(), wide_found);
   CHECK(i == size / 8 * 8);
-  Walks<float>::standardize(all, row, i, weighing, wide_to.data(), wide_say);
+  Kernels<float>::standardize(all, row, i, weighing, wide_to.data(), wide_found);
   weighing.lines = lines.data();
-  Walks<float>::standardize(all, row, 0, weighing, to.data(), say);
+  Kernels<float>::standardize(all, row, 0, weighing, to.data(), found);
   CHECK(wide_to == to);
   CHECK(wide_lines == lines);
   for (int k = 0; k < 4; ++k) {
-    CHECK(wide_say.known[k] == say.known[k]);
-    for (std::size_t c = 0; c < Columns; ++c) CHECK(wide_say.evidence[c][k] == say.evidence[c][k]);
+    CHECK(wide_found.known[k] == found.known[k]);
+    for (std::size_t c = 0; c < Columns; ++c)
+      CHECK(wide_found.evidence[c][k] == found.evidence[c][k]);
   }
-  i = wide::Walks<float>::count(blocks.data() + at, stride, row, 0, 1, 1);
-  Walks<float>::count(blocks.data() + at, stride, row, i, 1, 1);
-  Walks<float>::count(other.data() + at, stride, row, 0, 1, 1);
+  i = wide::Kernels<float>::count(blocks.data() + at, stride, row, 0, 1, 1);
+  Kernels<float>::count(blocks.data() + at, stride, row, i, 1, 1);
+  Kernels<float>::count(other.data() + at, stride, row, 0, 1, 1);
   CHECK(blocks == other);
 }
 
 /// Two columns: 12 weights, 12 confidences, 2 hits and 3 statistics a block.
 template <bool HasOwn>
 void columns_agree(std::size_t size) {
-  constexpr std::size_t stride = 32, n = 2 * ExpertLayout::straight,
-                        arows = 2 * ExpertLayout::arows;
+  constexpr std::size_t stride = 32, n = 2 * ExpertLayout::linear, arows = 2 * ExpertLayout::arows;
   std::vector<float> blocks = some_numbers(size * stride, 0), other = blocks;
   const std::vector<Index> features = some_features(size);
   const std::vector<float> values = some_numbers(size, -9), lines = some_numbers(4 * size, -9);
   const Row<float> row{features.data(), values.data(), size};
   std::vector<double> wide_products(n), products(n), wide_variances(arows), variances(arows);
-  wide::Walks<float>::sum_columns<2, true, true>(row, values.data(), lines.data(), blocks.data(),
-                                                 stride, wide_products.data(),
-                                                 wide_variances.data());
-  Walks<float>::sum_columns<2, true, true>(row, values.data(), lines.data(), blocks.data(), stride,
-                                           products.data(), variances.data());
+  wide::Kernels<float>::sum_columns<2, true, true>(row, values.data(), lines.data(), blocks.data(),
+                                                   stride, wide_products.data(),
+                                                   wide_variances.data());
+  Kernels<float>::sum_columns<2, true, true>(row, values.data(), lines.data(), blocks.data(),
+                                             stride, products.data(), variances.data());
   CHECK(wide_products == products);
   CHECK(wide_variances == variances);
   const std::vector<float> step = some_numbers(n, -9), gain = some_numbers(n, 0), fade(n, 0.9F);
   const ExpertSteps<float> steps = {step.data(), gain.data(), fade.data()};
   for (const bool arows_move : {false, true}) {
-    wide::Walks<float>::move_columns<2, HasOwn>(row, values.data(), 0.3F, lines.data(),
-                                                blocks.data(), stride, steps, arows_move);
-    Walks<float>::move_columns<2, HasOwn>(row, values.data(), 0.3F, lines.data(), other.data(),
-                                          stride, steps, arows_move);
+    wide::Kernels<float>::move_columns<2, HasOwn>(row, values.data(), 0.3F, lines.data(),
+                                                  blocks.data(), stride, steps, arows_move);
+    Kernels<float>::move_columns<2, HasOwn>(row, values.data(), 0.3F, lines.data(), other.data(),
+                                            stride, steps, arows_move);
     CHECK(blocks == other);
   }
 }
@@ -125,7 +126,7 @@ int main() {
   if (has_wide_lanes())
     for (std::size_t size = 1; size <= 65; ++size) {
       covariances_agree(size);
-      bends_agree(size);
+      splines_agree(size);
       statistics_agree<0>(size);
       statistics_agree<1>(size);
       statistics_agree<2>(size);

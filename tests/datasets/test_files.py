@@ -165,7 +165,7 @@ def test_texts_are_read_once(nothing_here, monkeypatch):
 
 
 def test_wrong_names_and_options_are_named():
-    with pytest.raises(ParameterError, match=r"no set named 'usp' \(do you mean usps"):
+    with pytest.raises(ParameterError, match=r"no set named 'usp' \(did you mean usps"):
         load("usp")
     with pytest.raises(ParameterError, match="no set named ''"):
         load("")

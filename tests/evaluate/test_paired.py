@@ -156,3 +156,73 @@ def test_bad_input_gets_a_sentence() -> None:
         mcnemar([True], [True, False])
     with pytest.raises(DataError, match="truth value a row"):
         mcnemar([0.5], [True])
+
+
+def test_what_a_bootstrap_takes_ends_where_it_says() -> None:
+    rows = [1.0, 2.0, 3.0]
+    for block in (1, 3):
+        assert bootstrap(rows, block=block).block == block
+    assert bootstrap(rows, resamples=1).rows == 3
+    for wrong in ({"block": 0}, {"resamples": 0}, {"level": 0.0}, {"level": 1.0}):
+        with pytest.raises(ParameterError, match="A bootstrap needs"):
+            bootstrap(rows, **wrong)
+    with pytest.raises(DataError, match="one value a row"):
+        bootstrap([[1.0]])
+
+
+def test_what_is_drawn_by_default() -> None:
+    """Of 2,000 resamples none is as far from the mean as 0, so p is one in 2,001."""
+    values = 10 + np.random.default_rng(0).normal(size=100)
+    assert bootstrap(values).p == paired_comparison(values, 0 * values).p == 1 / 2001
+    found = bootstrap(values, block=1)
+    assert found.level == 0.95
+    assert found == bootstrap(values, block=1, level=0.95, resamples=2000, seed=0)
+    assert (found.low, found.high) == tuple(
+        np.quantile(_resampled(values, 1, 2000, np.random.default_rng(0)), [0.025, 0.975])
+    )
+
+
+def test_short_and_even_streams_have_blocks_of_one_row() -> None:
+    walk = [1.4, 1.5, 1.9, 3.0, 3.8, 4.4, 4.0, 3.0]
+    assert block_length(walk[:7]) == 1  # fewer than eight rows do not say
+    assert block_length(walk) == 2
+    assert block_length([]) == 1
+
+
+def test_the_verdict_is_told_for_either_side() -> None:
+    chance = np.random.default_rng(9)
+    worse, better = chance.random(2000) < 0.4, chance.random(2000) < 0.2
+    told = str(paired_comparison(worse, better, names=("A", "B"), level=0.9))
+    assert told.endswith("; B is better")
+    assert " 90 % interval +" in told
+    assert str(paired_comparison(worse, worse)).endswith("no difference can be told")
+
+
+def textbook_length(d: np.ndarray) -> int:
+    """Politis & White's choice for the circular bootstrap, sum by sum."""
+    n, centred = len(d), d - d.mean()
+    run = max(5, int(np.ceil(np.sqrt(np.log10(n)))))
+    most = min(int(np.ceil(np.sqrt(n))) + run, n - 1)
+    covariance = [float(np.dot(centred[: n - k], centred[k:])) / n for k in range(most + 1)]
+    limit = 2 * np.sqrt(np.log10(n) / n)
+    large = [k for k in range(1, most + 1) if abs(covariance[k] / covariance[0]) >= limit]
+    calm = [m for m in range(most - run + 1) if not any(m < k <= m + run for k in large)]
+    width = min(max(2 * (calm[0] if calm else large[-1]), 1), most)
+    total = weighted = 0.0
+    for k in range(-width, width + 1):
+        flat_top = min(1.0, 2 * (1 - abs(k) / width))
+        total += flat_top * covariance[abs(k)]
+        weighted += flat_top * abs(k) * covariance[abs(k)]
+    if total <= 0:
+        return 1
+    length = (2 * weighted**2 / (4 / 3 * total**2) * n) ** (1 / 3)
+    return int(min(max(1, np.ceil(length)), np.ceil(min(3 * np.sqrt(n), n / 3))))
+
+
+@pytest.mark.parametrize("n", [8, 9, 13, 40, 150, 1200])
+def test_the_length_of_blocks_is_that_of_the_textbook(n: int) -> None:
+    chance = np.random.default_rng(n)
+    series = [dependent(chance, n, stay) for stay in (0.0, 0.5, 0.9, 0.99) for _ in range(20)]
+    found = [block_length(d) for d in series]
+    assert found == [textbook_length(d) for d in series]
+    assert n < 10 or len(set(found)) > 1

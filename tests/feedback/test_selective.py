@@ -8,10 +8,10 @@ from contract.support import as_dicts, classification, learned
 
 import yarrow
 from yarrow import AROWClassifier, Perceptron
+from yarrow.base.classifier import LinearClassifier
 from yarrow.errors import DataError, ParameterError
 from yarrow.feedback import SelectiveClassifier
 from yarrow.linear_model import CustomClassifier
-from yarrow.linear_model.classifier import LinearClassifier
 
 X, Y = classification(300, 6, 3, seed=2)
 ROWS = as_dicts(X)

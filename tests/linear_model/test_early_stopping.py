@@ -11,7 +11,7 @@ from linear_model.oracles import EXACT, assert_same, binary_stream, class_stream
 from scipy import sparse
 
 import yarrow
-from yarrow.linear_model.passes import hold_out
+from yarrow.base.epochs import hold_out
 
 MANY = {"max_iter": 40, "early_stopping": True, "validation_fraction": 0.25}
 CLASSIFIERS = [yarrow.Perceptron, yarrow.AROWClassifier, yarrow.RDAClassifier]

@@ -3,7 +3,7 @@
 
 #include "simd/lanes_128.hpp"
 
-// What the walks of dispatch.hpp are told, and what they return: how the numbers of the mixture's
+// What the kernels of dispatch.hpp are told, and what they return: how the numbers of the mixture's
 // experts stand in memory, which is all that they know of it.
 
 namespace yarrow {
@@ -12,10 +12,10 @@ namespace yarrow {
 constexpr double most_precision = 1e30;
 constexpr double most_deviations = 2;  ///< of a standardised value (standardized.hpp)
 
-/// The straight experts of a block, whose score is a sum of weight times value, stand side by side:
+/// The linear experts of a block, whose score is a sum of weight times value, stand side by side:
 /// for each and each column all weights, then all P - 1 and G. The first of them are AROWs.
 struct ExpertLayout {
-  static constexpr std::size_t arows = 4, straight = 6;
+  static constexpr std::size_t arows = 4, linear = 6;
 };
 
 /// The numbers of a piece: weight, P - 1, hits (visits by rows of the column's class), visits.
@@ -38,29 +38,29 @@ struct Weighing {
   static constexpr std::size_t line = lanes_of<W>;
   W* lines;
   W smoothing;
-  std::array<W, Columns> lean;
+  std::array<W, Columns> class_bias;
 
   Weighing from(std::size_t place) const {
-    return {lines ? lines + place * line : nullptr, smoothing, lean};
+    return {lines ? lines + place * line : nullptr, smoothing, class_bias};
   }
 };
 
 /// What the features of a row say, in sums of every fourth.
 template <class W, std::size_t Columns>
-struct FeaturesSay {
+struct FeatureEvidence {
   LaneBits<W> known = {};  ///< -1 for each
   std::array<Lanes<W>, Columns> evidence = {};
 };
 
-/// The steps of all straight experts and columns.
+/// The steps of all linear experts and columns.
 template <class W>
 struct ExpertSteps {
   const W *step, *gain, *fade;
 };
 
-/// A bent row (bent_row.hpp).
+/// A row on splines (spline_row.hpp).
 template <class W>
-struct BentPlaces {
+struct SplinePlaces {
   static constexpr std::size_t at_once = 8;  ///< that many are below, then as many above
 
   const Index* pieces;     ///< those below the values; the neighbours above stand behind them
@@ -69,14 +69,14 @@ struct BentPlaces {
 };
 
 /// A column's sums over a row: share*weight, share^2/P, and share times evidence.
-struct BentSums {
+struct SplineSums {
   double product = 0, variance = 0, evidence = 0;
 };
 
 /// AROW's step on a column, w += step*x/P and P += gain*x^2, where x is a share times the scale;
 /// and how often the visit counts.
 template <class W>
-struct BentStep {
+struct SplineStep {
   W scale, step, gain, visits, hits;
 };
 

@@ -1,6 +1,6 @@
 """The compiled core of yarrow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import enum
 from typing import Annotated
 
@@ -198,12 +198,12 @@ class ModelF32:
 
     def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
-    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple:
+    def predict_then_learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple: ...
+    def predict_then_learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple: ...
 
     def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list, variances: bool = True) -> tuple:
         """
@@ -328,12 +328,12 @@ class ModelF64:
 
     def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
 
-    def foretell_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple:
+    def predict_then_learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def foretell_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_doubts: bool, undo: bool) -> tuple: ...
+    def predict_then_learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple: ...
 
     def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list, variances: bool = True) -> tuple:
         """
@@ -555,8 +555,8 @@ class StreamLearnerF64:
 
     def __init__(self, model: ModelF64, skip_errors: bool, keep_results: bool) -> None: ...
 
-class Amounts:
-    """Amounts by name (rows) and number (columns), most of them nothing."""
+class Counts:
+    """Counts by name (rows) and number (columns), most of them nothing."""
 
     def __init__(self) -> None: ...
 
@@ -580,8 +580,13 @@ class Amounts:
 
     def total(self, name: object) -> float: ...
 
-    def entries(self, name: object) -> list[tuple[int, float]]:
-        """The columns that have an amount, and it."""
+    def state_dict(self) -> list:
+        """
+        Return plain data: each name, and the columns that have an amount, with it.
+        """
+
+    def load_state_dict(self, state: Iterable) -> None:
+        """Go on from plain data."""
 
     def add_shares(self, shares: dict, factor: float, more: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
@@ -593,7 +598,7 @@ class Amounts:
         Write log(total + 1) - log(total - amount + 1), a row of values for each name, and add them, times the factor and the number of times, to `sum`.
         """
 
-def best_endings(first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], penalty: float, unit: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
+def best_pair(first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], penalty: float, unit: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
     """
     Write the score of the best pair that ends at each place, in this unit; return the best place and how far it leads.
     """

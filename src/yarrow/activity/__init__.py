@@ -16,7 +16,6 @@ from yarrow.activity.log.entries import (
 )
 from yarrow.activity.model.explain import Alarm, Thought
 from yarrow.activity.model.recogniser import Recogniser
-from yarrow.moved import keep_old_names
 
 __all__ = [
     "Alarm",
@@ -32,5 +31,3 @@ __all__ = [
     "Rename",
     "Thought",
 ]
-
-keep_old_names()

@@ -52,7 +52,7 @@ def command() -> None:
 
     It watches what happens on the desktop through ActivityWatch, keeps the documents and pages of
     each activity together, notices when you have switched to another activity without saying so,
-    and learns from one key. Nothing leaves this machine.
+    and learns from answers of one key. Nothing leaves this machine.
 
       yarrow activity demo
       yarrow activity run
@@ -73,17 +73,17 @@ def command() -> None:
 @option(
     SOURCES,
     "--feed", "feeds", multiple=True, metavar="FILE",
-              help="A file of JSON lines that grows, an event a line; '-' is standard input. "
+              help="A growing file of JSON lines, one event per line; '-' is standard input. "
               "Repeatable.")  # fmt: skip
 @option(
     PAGE,
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
-              metavar="N", help="Of the page, on 127.0.0.1; 0 takes a free one.")  # fmt: skip
+              metavar="N", help="Port of the page on 127.0.0.1; 0 picks a free one.")  # fmt: skip
 @option(PAGE, "--browser/--no-browser", default=False, help="Open the page in a browser.")
 @option(
     PAGE,
     "--notify/--no-notify", default=True, show_default=True,
-              help="Ask by a notice of the desktop too (notify-send).")  # fmt: skip
+              help="Also ask with a desktop notification (notify-send).")  # fmt: skip
 def run(
     database: str | None,
     address: str,
@@ -95,9 +95,9 @@ def run(
 ) -> None:
     """Collect what happens, recognise activities, and serve the page, until Ctrl-C.
 
-    It may be stopped at any moment and in any way: what you declared or corrected is on the disk
-    before the page shows it. 'yarrow activity open' opens the page. The address that a terminal
-    shows holds the page's key; keep it to yourself.
+    You can stop it at any moment: what you declared or corrected is on the disk before the page
+    shows it. 'yarrow activity open' opens the page. The address shown on a terminal contains the
+    page's key; keep it to yourself.
 
       yarrow activity run
       yarrow activity run --no-activitywatch --feed events.jsonl
@@ -111,13 +111,13 @@ def run(
     from yarrow.activity.sources.feed import FileFeed, PipeFeed
 
     if no_activitywatch and not feeds:
-        raise click.UsageError("Without ActivityWatch, say by --feed where events come from")
+        raise click.UsageError("Without ActivityWatch, use --feed to say where events come from")
     source = None if no_activitywatch else ActivityWatch(address)
     if source is not None:
         try:
             source.buckets()
         except Unreachable as error:
-            click.echo(f"{error} It is looked for again and again.", err=True)
+            click.echo(f"{error} Retrying.", err=True)
     store = Store(path_of(database))
     store.check()
     clock = Clock(last=store.last()[0])
@@ -135,7 +135,7 @@ def run(
 
 @command.command(cls=LogCommand, short_help="A simulated working day, to see how it works.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one",
-              metavar="N", help="Of the page, on 127.0.0.1.")  # fmt: skip
+              metavar="N", help="Port of the page on 127.0.0.1.")  # fmt: skip
 @click.option("--speed", type=click.FloatRange(1, 2000), default=200.0, show_default=True,
               metavar="X", help="How many times as fast as a real day.")  # fmt: skip
 @click.option("--browser/--no-browser", default=False, help="Open the page in a browser.")
@@ -143,7 +143,7 @@ def demo(port: int, speed: float, browser: bool) -> None:
     """Show a simulated working day on the page; nothing of yours is read or kept.
 
     A simulated user works on five things and does not always say when they change. Answer when the
-    page asks, or watch it being answered.
+    page asks, or watch the simulated user answer.
 
       yarrow activity demo
     """
@@ -192,7 +192,7 @@ def _serve(
             click.echo(f"The page is at {server.address}; 'yarrow activity open' opens it.")
         else:
             click.echo(f"The page is at {server.link}")
-        click.echo("Ctrl-C ends it.", err=True)
+        click.echo("Press Ctrl-C to stop.", err=True)
         sys.stdout.flush()
         if browser:
             click.launch(way.as_uri())
@@ -202,7 +202,7 @@ def _serve(
 @command.command("open", cls=LogCommand, short_help="Open the page in a browser.")
 @DATABASE
 def open_page(database: str | None) -> None:
-    """Open the page of the program that runs on the log, with its key, in a browser.
+    """Open the page of the running program in a browser, with its key.
 
     yarrow activity open
     """
@@ -211,13 +211,15 @@ def open_page(database: str | None) -> None:
 
     path = path_of(database)
     if running_at(path) is None:
-        raise ParameterError(f"no program runs on {path}; 'yarrow activity run' starts one.")
+        raise ParameterError(f"Yarrow is not running on {path}; 'yarrow activity run' starts it.")
     way = way_of(path)
     if click.launch(way.as_uri()):
-        raise ParameterError(f"no browser could be started; open {way} in one.")
+        raise ParameterError(f"no browser could be started; open {way} yourself.")
 
 
-@command.command(cls=LogCommand, short_help="What is in the log, and what runs on it.")
+@command.command(
+    cls=LogCommand, short_help="Show what is in the log, and whether Yarrow is running."
+)
 @DATABASE
 def status(database: str | None) -> None:
     """Tell what is in the log, what you are working on, and where the page is.
@@ -238,7 +240,7 @@ def status(database: str | None) -> None:
         f" since {shown(first)}" if first >= 0 else ""))  # fmt: skip
     running = running_at(path)
     if running is None:
-        click.echo("Page: no program runs on this log")
+        click.echo("Page: not running")
     else:  # its key is for the eyes of whoever sits here alone
         link = running["link"] if sys.stdout.isatty() else running["link"].partition("#")[0]
         click.echo(f"Page: {link} ('yarrow activity open' opens it)")
@@ -257,10 +259,10 @@ def status(database: str | None) -> None:
 
 @command.command(cls=LogCommand, short_help="Print the folders you are likely to need next.")
 @DATABASE
-@click.option("--first", is_flag=True, help="Only the likeliest.")
+@click.option("--first", is_flag=True, help="Only the most likely one.")
 @click.option("--existing", is_flag=True, help="Only folders that exist.")
 def folder(database: str | None, first: bool, existing: bool) -> None:
-    """Print the folders you are likely to need next, the likeliest first, a line each.
+    """Print the folders you are likely to need next, most likely first, one per line.
 
     For shells and file dialogs. It asks the running program, or reads the log if none runs.
 

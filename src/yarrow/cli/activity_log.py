@@ -17,7 +17,7 @@ DATABASE = click.option(
     type=click.Path(dir_okay=False),
     metavar="FILE",
     show_default="activity.sqlite in $XDG_DATA_HOME/yarrow or ~/.local/share/yarrow",
-    help="The log of what happened and what you said.",
+    help="The log of events and of what you said.",
 )
 
 
@@ -53,7 +53,7 @@ def opened(path: str) -> Any:
     from yarrow.activity.sources.clock import Clock
 
     if not os.path.exists(path):
-        raise ParameterError(f"{path}: there is no log yet; 'yarrow activity run' begins one.")
+        raise ParameterError(f"{path}: there is no log yet; 'yarrow activity run' creates one.")
     store = Store(path)
     session = Session(store, Clock(last=store.last()[0]))
     try:
@@ -62,22 +62,22 @@ def opened(path: str) -> Any:
         session.close()
 
 
-@click.command("import", cls=LogCommand, short_help="Start with years of history.")
+@click.command("import", cls=LogCommand, short_help="Import existing history.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @DATABASE
 @click.option("--categories", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
               help="ActivityWatch's exported categories; each becomes an activity.")  # fmt: skip
 @click.option("--column", "columns", multiple=True, metavar="ROLE=NAME",
-              help="CSV: the column of the time, end, duration (in seconds; also duration_ms, "
+              help="CSV: which column has the time, end, duration (in seconds; also duration_ms, "
               "duration_min, duration_h), application, title, url or activity, if its name does "
-              "not tell. Repeatable.")  # fmt: skip
+              "not say so. Repeatable.")  # fmt: skip
 def import_(
     file: str, database: str | None, categories: str | None, columns: tuple[str, ...]
 ) -> None:
     """Read an export of ActivityWatch (JSON) or a table (CSV, also .gz) into the log.
 
-    With categories, or a column of activities, the recogniser is trained when it starts. What is in
-    the log already does not enter twice. A program that runs on the log takes it up by itself.
+    Categories, or a column of activities, train the recogniser. Importing the same file again adds
+    nothing. If Yarrow is running on the log, it takes up the new entries by itself.
 
       yarrow activity import aw-buckets-export.json --categories categories.json
       yarrow activity import windows.csv --column activity=project
@@ -110,7 +110,7 @@ def import_(
             pass
 
 
-@click.command(cls=LogCommand, short_help="Give to ActivityWatch what was learned.")
+@click.command(cls=LogCommand, short_help="Export what was learned to ActivityWatch.")
 @click.argument("what", type=click.Choice(["categories", "bucket"]))
 @DATABASE
 @click.option("--output", type=click.Path(), default="-", metavar="FILE",
@@ -145,7 +145,10 @@ def export(
     from yarrow.cli.options import check_output, opened_for_writing
 
     if what == "categories" and (address or since or until):
-        raise click.UsageError("Categories have no times, and are imported in the settings")
+        raise click.UsageError(
+            "Categories take no --since, --until or --activitywatch; import them in "
+            "ActivityWatch's settings"
+        )
     check_output(output)
     with opened(path_of(database)) as session:
         if what == "categories":
@@ -176,7 +179,7 @@ def export(
 @click.command(cls=LogCommand, short_help="Remove something from the log and the model.")
 @DATABASE
 @click.option("--resource", metavar="NAME", help="A document or page, as the page shows it.")
-@click.option("--since", metavar="TIME", help="All that happened from this time on ...")
+@click.option("--since", metavar="TIME", help="Everything from this time on ...")
 @click.option("--until", metavar="TIME", help="... or before this time, or between the two.")
 @click.option("--matching", metavar="PATTERN",
               help="Whatever has this pattern in its title, name or application.")  # fmt: skip
@@ -191,8 +194,8 @@ def forget(
 ) -> None:
     """Remove a resource, a span of time, or what a pattern matches.
 
-    It is overwritten in the file, and the model is learned anew without it. A program that runs on
-    the log does so at once. TIME is a date, a date and time, or a time of today.
+    It is overwritten in the file, and the model is learned again without it, at once if Yarrow is
+    running. TIME is a date, a date and time, or a time of today.
 
       yarrow activity forget --resource https://example.org/secret
       yarrow activity forget --since 13:00 --until 14:30
@@ -204,7 +207,7 @@ def forget(
     from yarrow.activity.log.store import Store
 
     if sum(one is not None for one in (resource, since or until, matching)) != 1:
-        raise click.UsageError("Say one of --resource, --since or --until, and --matching")
+        raise click.UsageError("Give exactly one of --resource, --since/--until and --matching")
     path = path_of(database)
     if not os.path.exists(path):
         raise ParameterError(f"{path}: there is no log.")
@@ -222,21 +225,21 @@ def forget(
             *([] if end is None else [f"before {shown(end)}"]),
         ])  # fmt: skip
     if not yes:
-        click.confirm(f"Forget {told} for ever?", abort=True, err=True)
+        click.confirm(f"Permanently forget {told}?", abort=True, err=True)
     with Store(path) as store:
         removed = store.forget(**what)
     click.echo(f"{removed:,} {'entry' if removed == 1 else 'entries'} removed")
 
 
-@click.command(cls=LogCommand, short_help="Say what is never to be stored.")
+@click.command(cls=LogCommand, short_help="Choose what is never stored.")
 @click.argument("pattern", required=False)
 @DATABASE
-@click.option("--remove", is_flag=True, help="Take the pattern back.")
+@click.option("--remove", is_flag=True, help="Remove the pattern.")
 def never(pattern: str | None, database: str | None, remove: bool) -> None:
-    """Never store what has PATTERN in its title, name or application; without PATTERN, list them.
+    """Never store what PATTERN matches by title, name or application; without it, list patterns.
 
-    A pattern is a regular expression; case does not matter. It holds from now on, also for a
-    program that is running; what is in the log already goes by 'yarrow activity forget'.
+    A pattern is a regular expression; case is ignored. It holds from now on, also if Yarrow is
+    running. 'yarrow activity forget' removes what is already in the log.
 
       yarrow activity never 'bank|private browsing'
       yarrow activity never 'bank|private browsing' --remove
@@ -246,7 +249,7 @@ def never(pattern: str | None, database: str | None, remove: bool) -> None:
     with Store(path_of(database)) as store:
         if pattern is None:
             if remove:
-                raise click.UsageError("Say which pattern to take back")
+                raise click.UsageError("Give the pattern to remove")
             for one in store.never():
                 click.echo(one)
         elif remove:
@@ -262,7 +265,7 @@ def _moment(text: str) -> float:
     with contextlib.suppress(ValueError):
         time = datetime.time.fromisoformat(text)
         return datetime.datetime.combine(datetime.date.today(), time).timestamp()
-    raise ParameterError(f"{text!r} is no time, such as 14:30, 2026-03-02 or 2026-03-02T14:30.")
+    raise ParameterError(f"{text!r} is not a time such as 14:30, 2026-03-02 or 2026-03-02T14:30.")
 
 
 def shown(time: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 import textwrap
 from typing import Any
@@ -20,48 +21,48 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import counted
+from yarrow.cli.progress import RaceDisplay, counted
 from yarrow.errors import ParameterError
 
-RACE = "Race"
+RACE = "Comparison"
 
 GRID = option(
     RACE, "--grid", default="default", metavar="default|FILE", show_default=True,
-    help="Settings to try: a few of each learner, or a JSON or TOML file such as "
+    help="Hyper-parameters to try: a small grid for each learner, or a JSON or TOML file such as "
     '{"arow": {"r": [0.1, 1, 10]}}.',
 )  # fmt: skip
 PASSES = option(
     RACE, "--passes", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-    help="Passes over the data; errors of later passes are shown apart.",
+    help="Number of epochs (passes over the data); the errors of later ones are shown separately.",
 )  # fmt: skip
 REGRESSION = option(
     RACE, "--regression/--classes", "regression", default=None,
-    help="Labels are values, or classes; by default values if those of the first rows have "
-    "fractions.",
+    help="Treat labels as numbers or as classes; by default as numbers if those of the first rows "
+    "have fractions.",
 )  # fmt: skip
 SEED = option(RACE, "--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              metavar="S", help="Of the noise, the folds and the bootstrap.")  # fmt: skip
+              metavar="S", help="Random seed of noise, folds and bootstrap.")  # fmt: skip
 JSON = option(OUTPUT, "--json", "json_file", type=FILE, metavar="FILE",
-              help="Also write all of it as JSON; '-': to standard output alone.")  # fmt: skip
-QUIET = option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
+              help="Also write the results as JSON; '-' prints nothing but them.")  # fmt: skip
+QUIET = option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
 
 
 @click.command(
-    cls=Command, name="compare", short_help="Try many learners and settings; recommend one."
+    cls=Command, name="compare", short_help="Compare learners and hyper-parameters; recommend one."
 )
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @option(RACE, "--learners", default="all", metavar="all|FAMILY|NAMES", show_default=True,
-        help="Names or families with commas between. 'all' leaves out those whose rows cost "
-        "more and more.")  # fmt: skip
+        help="Comma-separated names or families; 'all' leaves out learners whose cost per row "
+        "grows with the stream.")  # fmt: skip
 @GRID
 @PASSES
 @option(RACE, "--noise", type=click.FloatRange(0, 1), default=0.0, metavar="P",
-        help="Replace this share of the labels; mistakes count against the old ones.")  # fmt: skip
+        help="Replace this share of the labels; errors count against the true ones.")  # fmt: skip
 @option(RACE, "--folds", type=click.IntRange(min=2), metavar="K",
         help="Also cross-validate the chosen settings; ranks are over the folds.")  # fmt: skip
 @REGRESSION
 @SEED
-@option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a page of HTML.")
+@option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a report as an HTML page.")
 @JSON
 @QUIET
 @reading_options
@@ -79,28 +80,24 @@ def command(
     json_file: str | None,
     quiet: bool,
 ) -> None:
-    """Let learners with many settings race over DATA, and recommend one with its evidence.
+    """Compare learners and hyper-parameters on DATA by progressive validation; recommend one.
 
-    DATA are files, or the name of a set (see yarrow datasets). They are read once, and every
-    setting predicts each row before it learns it, on all cores. A setting of each learner is
-    chosen on the first half of the rows; the second half says how good it is and how sure that is.
+    DATA are files, or the name of a data set (see yarrow datasets). They are read once, and every
+    setting predicts each row before it learns it, on all cores. The setting of each learner is
+    chosen on the first half of the rows; the second half estimates its error, with an interval.
 
       yarrow compare mail.svm.gz
       yarrow compare a9a --learners arow,pa,confidence --report a9a.html
     """
-    from yarrow.cli.race_display import RaceDisplay
-    from yarrow.cli.race_table import failure_lines, learner_table
     from yarrow.compare.compare import compare
+    from yarrow.report import tables
 
     source = source_of(data, stream_format, regression, noise, seed)
-    for output in (report, json_file):
-        check_output(output, [path for path in data if path != "-"] if is_files(source) else [])
-    if grid != "default":
-        check_inputs([grid])
+    check_race(source, grid, report, json_file)
     with RaceDisplay(source, passes, quiet) as display:
         comparison = compare(
             source, learners, grid, passes=passes, folds=folds or 0, noise=noise, seed=seed,
-            threads=stream_format.threads or None, command=said(), on_progress=display.show,
+            threads=stream_format.threads or None, command=as_given(), on_progress=display.show,
             on_slow=None if quiet else report_slow,
         )  # fmt: skip
     if report is not None:
@@ -112,20 +109,9 @@ def command(
     write_json(json_file, comparison)
     if json_file == "-":
         return
-    click.echo(about(comparison))
-    click.echo()
-    for line in learner_table(comparison):
-        click.echo(line)
-    click.echo()
-    for line in failure_lines(comparison):
-        click.echo(line, err=True)
+    show_results(comparison, tables.learners(comparison).short())
     show_recommendation(comparison)
     report_left_out(source)
-
-
-def is_files(source: Any) -> bool:
-    """Whether rows come from files, not from a set by name."""
-    return hasattr(source, "paths")
 
 
 def source_of(
@@ -146,13 +132,21 @@ def source_of(
     for path in data:
         if path != "-" and not os.path.exists(path):
             raise ParameterError(
-                f"{path}: there is no such file, and no set of that name; see yarrow datasets."
+                f"{path}: there is no such file, and no data set of that name; see yarrow datasets."
             )
     check_inputs(data)
     return Files(data, stream_format, regression=regression, noise=noise, seed=seed)
 
 
-def said() -> str:
+def check_race(source: Any, grid: str, *outputs: str | None) -> None:
+    """Complain about other files than the data before the race starts."""
+    for output in outputs:
+        check_output(output, getattr(source, "paths", ()))
+    if grid != "default":
+        check_inputs([grid])
+
+
+def as_given() -> str:
     """The command as it was given."""
     return shlex.join(["yarrow", *sys.argv[1:]])
 
@@ -161,8 +155,8 @@ def report_slow(names: list[str]) -> None:
     """Say which learners are left out."""
     verb = "are" if len(names) > 1 else "is"
     click.echo(
-        f"{', '.join(names)} {verb} left out: their rows cost more and more; name them with "
-        "--learners to include them.",
+        f"{', '.join(names)} {verb} left out: their cost per row grows with the stream; name them "
+        "with --learners to include them.",
         err=True,
     )
 
@@ -173,24 +167,31 @@ def report_left_out(source: Any) -> None:
         click.echo(f"{counted(source.skipped, 'row')} skipped: {source.complaints[0]}", err=True)
 
 
-def about(comparison: Any) -> str:
-    """One line about the data and the race."""
+def width() -> int:
+    """Of the terminal; 100 in a pipe."""
+    return (shutil.get_terminal_size().columns if sys.stdout.isatty() else 100) - 1
+
+
+def show_results(comparison: Any, table: Any) -> None:
+    """What was compared, how each did, and what failed."""
     data = comparison.data
     n = sum(o.family != "baseline" for o in comparison.outcomes)
     k = data["classes"] and len(data["classes"])
     classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
-    return (
+    click.echo(
         f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
-        f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s"
+        f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s\n\n"
+        f"{table.text(width())}\n"
     )
+    for outcome in comparison.outcomes:
+        if outcome.failure:
+            click.echo(f"{outcome.name} is out: {outcome.failure}", err=True)
 
 
 def show_recommendation(comparison: Any) -> None:
     """The sentence, and what it rests on."""
-    from yarrow.cli.race_table import width
-
     found = comparison.recommendation
-    wrap = textwrap.TextWrapper(min(width(), 100) - 1, subsequent_indent="  ")
+    wrap = textwrap.TextWrapper(min(width(), 99), subsequent_indent="  ")
     click.echo(wrap.fill(found["sentence"]))
     for sentence in found["evidence"]:
         click.echo(wrap.fill(f"- {sentence}"))

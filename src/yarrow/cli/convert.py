@@ -31,11 +31,11 @@ from yarrow.errors import ParameterError
 )
 @click.argument("source", metavar="IN", type=DATA)
 @click.argument("target", metavar="OUT", type=DATA)
-@option(OUTPUT, "--to", type=FORMAT, help="By default OUT's name tells.")
+@option(OUTPUT, "--to", type=FORMAT, help="Default: by the suffix of OUT.")
 @option(OUTPUT, "--names", type=FILE, metavar="FILE", show_default="OUT.names",
-        help="svmlight from named features: the name of index k stands in line k. A FILE that "
-        "is there is gone on with, so that several files share their numbers.")  # fmt: skip
-@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+        help="svmlight from named features: line k has the name of index k. An existing FILE is "
+        "extended, so that several files share their indices.")  # fmt: skip
+@option(OUTPUT, "--quiet", is_flag=True, help="Print only errors and warnings.")
 @reading_options
 def command(
     source: str, target: str, stream_format: Any, to: str | None, names: str | None, quiet: bool
@@ -43,27 +43,29 @@ def command(
     """Convert IN to OUT ('-' is standard input or output).
 
     OUT is compressed if it ends in .gz, .zst, .xz or .bz2. --format is that of IN, where its
-    name does not tell it.
+    suffix does not tell it.
 
-    Features keep their names. svmlight has numbers instead, which are given out from 1 and
-    listed in a file of names; conversely a number becomes a name of digits. CSV and Parquet get a
-    column a feature, which takes two passes over IN; for many features use jsonl. Other programs
-    read VW text and svmlight only if labels are numbers.
+    Features keep their names. svmlight has indices instead, which are assigned from 1 and
+    listed in a file of names; conversely an index becomes a name of digits. CSV and Parquet have a
+    column for each feature, which takes two passes over IN; for many features use jsonl. Other
+    programs read VW text and svmlight only if labels are numbers.
 
       yarrow convert mail.tsv mail.svm.gz --label label --text text
       yarrow convert a9a.svm.gz a9a.vw
     """
-    from yarrow.cli.writers import Layout, compressing
-    from yarrow.io.formats import format_of_name
-    from yarrow.online.core_stream import errors_named
+    from yarrow.cli.writers import Layout
+    from yarrow.io.compressed import compressing
+    from yarrow.io.formats import errors_named, format_of_name
     from yarrow.online.ledger import Progress
 
     to = to or (None if target == "-" else format_of_name(target))
     if to is None:
-        raise click.UsageError("Say by --to in which format OUT is written")
+        raise click.UsageError("Missing option: --to says in which format OUT is written")
     if to == "svmlight" and stream_format.of(source) != "svmlight":
         if names is None and target == "-":
-            raise click.UsageError("Say by --names where the names of the features go")
+            raise click.UsageError(
+                "Missing option: --names says where to write the names of the features"
+            )
     else:
         names = None
     check_inputs([source])
@@ -76,7 +78,7 @@ def command(
     if is_wide and (source == "-" or not os.path.isfile(source)):
         raise ParameterError(f"{to} takes two passes over the rows and needs a file to read.")
     progress, tagged = Progress(), list[str]()
-    with errors_named(source, stream_format.of(source)):
+    with errors_named(source, stream_format.of(source)):  # also those of what cannot be written
         for row in _rows(source, stream_format, Progress(), []) if is_wide else ():
             layout.see(row)
         with opened_for_writing(target) as file, compressing(file, target) as packed:
@@ -90,7 +92,8 @@ def command(
         click.echo(f"{counted(progress.rows, 'row')} written to {target}{list_of_names}", err=True)
         if writer.replaced:
             click.echo(
-                f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', now '_'", err=True
+                f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', replaced by '_'",
+                err=True,
             )
         if tagged:
             what = "qid" if stream_format.of(source) == "svmlight" else "tag"
@@ -130,25 +133,16 @@ def _write_names(writer: Any, path: str) -> str:
 
 def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> Iterator[Any]:
     """The rows of a file in any format; `tagged` gets the tags (svmlight: qids) of the rows."""
-    from yarrow.io.formats import TEXT_FORMATS, TableReader, opened, text_reader
-    from yarrow.online.core_stream import with_name
+    from yarrow.io.formats import reading
 
-    format = stream_format.of(source)
     progress.source = source
-    with opened(source) as file:
-        reader: Any
-        if format in TEXT_FORMATS:
-            reader = text_reader(file, format, stream_format, labels_optional=True)
-            rows = _text_rows(reader, tagged)
-        else:
-            labels = bool(stream_format.table.get("label"))
-            reader = TableReader(source, file, format, stream_format, labels=labels)
-            rows = _table_rows(reader)
-        for row in rows:
+    labels = bool(stream_format.table.get("label"))
+    with reading(source, stream_format, labels=labels) as opened:
+        reader = opened.reader
+        for row in _text_rows(reader, tagged) if opened.is_text else _table_rows(reader):
             progress.rows += 1
             yield row
-        progress.skipped = reader.skipped
-        progress.complaints = [with_name(source, complaint) for complaint in reader.complaints]
+        progress.skipped, progress.complaints = reader.skipped, opened.complaints
 
 
 def _text_rows(reader: Any, tagged: list[str]) -> Iterator[Any]:

@@ -21,19 +21,21 @@ _WHAT_TO_DO = (
 
 
 @click.command(
-    cls=Command, name="datasets", short_help="List, describe or write the sets that have a name."
+    cls=Command, name="datasets", short_help="List, describe or write the named data sets."
 )
 @click.argument("name", required=False)
 @click.argument("settings", metavar="[OPTION=VALUE]...", nargs=-1)
 @option(OUTPUT, "--output", type=FILE, metavar="FILE",
         help="Write the rows: svmlight, or VW text if FILE ends in .vw ('-' is standard output). "
         "FILE is compressed if it ends in .gz, .zst, .xz or .bz2.")  # fmt: skip
-@option(OUTPUT, "--to", type=click.Choice(["svmlight", "vw"]), help="By default FILE's name tells.")
-@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@option(
+    OUTPUT, "--to", type=click.Choice(["svmlight", "vw"]), help="Default: by the suffix of FILE."
+)
+@option(OUTPUT, "--quiet", is_flag=True, help="Print only errors and warnings.")
 def command(
     name: str | None, settings: tuple[str, ...], output: str | None, to: str | None, quiet: bool
 ) -> None:
-    """List all sets, describe the set NAME, or write its rows in their stated order.
+    """List all data sets, describe the one called NAME, or write its rows in their stated order.
 
     Sets are read from the folder that the environment variable YARROW_DATA names; some are
     fetched if they are not there. In Python: yarrow.datasets.load("mnist classes=3,5").
@@ -51,7 +53,7 @@ def command(
 
     if name is None:
         if output is not None:
-            raise click.UsageError("Say which set to write")
+            raise click.UsageError("Missing argument: the NAME of the data set to write")
         click.echo(_table(SETS))
         if not all(source().is_here() for source in SETS.values()):
             click.echo(f"\nTo have what is not here, {_WHAT_TO_DO}.", err=True)
@@ -77,20 +79,14 @@ def command(
 
 def _table(sets: dict[str, Any]) -> str:
     """A line a set."""
-    lines = [("name", "rows", "features", "classes", "order", "here")]
+    from yarrow.report.tables import Cell, Table
+
+    rows = []
     for source in sets.values():
-        rows, features, classes = source.size
         order = re.sub(r"( with seed|[,:;]).*", "", source.order)
-        sizes = f"{rows:,}", f"{features:,}", f"{classes or 'numbers'}"
-        lines.append((source.name, *sizes, order, _whether_here(source())))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place in (1, 2, 3) else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+        sizes = [Cell(f"{size:,}" if size else "numbers", size) for size in source.size]
+        rows.append([Cell(source.name), *sizes, Cell(order), Cell(_whether_here(source()))])
+    return Table(["name", "rows", "features", "classes", "order", "here"], rows).text()
 
 
 def _whether_here(source: Any) -> str:
@@ -101,7 +97,8 @@ def _whether_here(source: Any) -> str:
 
 def _write(source: Any, path: str, to: str | None) -> str:
     """Write all rows, and return what there is to say about it."""
-    from yarrow.cli.writers import SvmlightWriter, VwWriter, compressing
+    from yarrow.cli.writers import SvmlightWriter, VwWriter
+    from yarrow.io.compressed import compressing
     from yarrow.io.formats import format_of_name
 
     to = to or (None if path == "-" else format_of_name(path)) or "svmlight"

@@ -41,26 +41,29 @@ _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
 
 
 @click.command(
-    cls=LearnerCommand, name="evaluate", short_help="Predict each row before it is learned; score."
+    cls=LearnerCommand,
+    name="evaluate",
+    short_help="Progressive validation: predict each row, then learn it.",
 )
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @learning_options
 @option(SCORING, "--metrics", metavar="NAMES",
-        help="More metrics, with commas between: accuracy, balanced_accuracy, f1, f1_macro, "
-        "f1_micro, roc_auc, log_loss; of a regression mse, mae, r2.")  # fmt: skip
+        help="Further metrics, comma-separated: accuracy, balanced_accuracy, f1, f1_macro, "
+        "f1_micro, roc_auc, log_loss; for a regression mse, mae, r2.")  # fmt: skip
 @option(SCORING, "--window", type=click.IntRange(min=1), metavar="N",
-        help="The metrics (if none is named, the error) of the last N rows.")  # fmt: skip
+        help="Also the metrics (by default the error) of a sliding window of N rows.")  # fmt: skip
 @option(SCORING, "--fading", type=click.FloatRange(min=1e-9, max=1, max_open=True), metavar="M",
-        help="The metrics with rows that count M times as much as the row after them.")  # fmt: skip
+        help="Also the metrics with a fading factor M, by which each row counts less than the "
+        "next.")  # fmt: skip
 @option(SCORING, "--positive", metavar="CLASS",
-        help="The class that f1, roc_auc and log_loss are of.")  # fmt: skip
+        help="The positive class of f1, roc_auc and log_loss.")  # fmt: skip
 @option(SCORING, "--delay", type=click.IntRange(min=0), default=0, metavar="N",
-        help="A label arrives when N more rows have been predicted.")  # fmt: skip
-@option(OUTPUT, "--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
-@option(OUTPUT, "--certificate", is_flag=True, help="Also say what a theorem promised of this run: "
-        "mistakes, bound, assumptions. Reads the data once more, into memory.")  # fmt: skip
-@option(OUTPUT, "--model", type=FILE, metavar="FILE", help="Also save what was learned.")
-@option(OUTPUT, "--quiet", is_flag=True, help="Only the summary, not the table of the way there.")
+        help="Delay of the labels: each arrives when N more rows have been predicted.")  # fmt: skip
+@option(OUTPUT, "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+@option(OUTPUT, "--certificate", is_flag=True, help="Also print the bound that a theorem "
+        "gives for this run, and its assumptions. Reads the data again, into memory.")  # fmt: skip
+@option(OUTPUT, "--model", type=FILE, metavar="FILE", help="Also save the model.")
+@option(OUTPUT, "--quiet", is_flag=True, help="Print only the summary.")
 @reading_options
 def command(
     data: tuple[str, ...],
@@ -79,9 +82,9 @@ def command(
     """Progressive validation: each row is predicted before it is learned.
 
     So every row counts, and no prediction has seen its label. A line is printed at rows 1, 2, 4,
-    8... with the error so far and since the line before, and with further metrics if they are
-    asked for. A ranker is scored by the pairs of rows of a query that it has in the wrong order, a
-    learner of one class by the rows outside its ball.
+    8... with the error so far and since the previous line, and with further metrics if they are
+    requested. A ranker is scored by the pairs of rows of a query that it puts in the wrong order, a
+    one-class learner by the rows outside its ball.
 
       yarrow evaluate spam.svm.gz --learner cw
       yarrow evaluate spam.svm.gz --metrics f1,roc_auc --window 1000 --delay 50
@@ -103,7 +106,7 @@ def command(
     is_fresh = not estimator.__sklearn_is_fitted__()
     if not has_labels and (delay or keeper.metrics):
         raise ParameterError(
-            f"{type(estimator).__name__} learns without labels: it has no metrics."
+            f"{type(estimator).__name__} learns without labels, so it has no metrics."
         )
     _check_metrics(keeper.wanted, estimator)
     stream = learn_files(
@@ -214,7 +217,7 @@ class _Keeper(Ledger):
     def lines(self, delay: int) -> list[str]:
         """The metrics in words."""
         lines = [f"{name} {metric.value:.6g}" for name, metric in self.metrics.items()]
-        late = [f"each label arrived {counted(delay, 'row')} late"] if delay else []
+        late = [f"labels were delayed by {counted(delay, 'row')}"] if delay else []
         return ["", *lines, *late] if lines or late else []
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yarrow.cli.known import learner_named, learners
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
 from yarrow.errors import ParameterError
+from yarrow.saving.registry import learner_named, learners, short_name
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.base.linear import LinearModel
     from yarrow.parameters import Parameter
 
 LEARNER = "Learner"
@@ -132,8 +132,8 @@ def hyper_parameters(cls: type[LinearModel]) -> dict[str, Parameter]:
 
 def learner_options(cls: type[LinearModel]) -> list[Option]:
     """The options of a learner, its own before those that all learners have."""
-    from yarrow.linear_model.classifier import LinearClassifier
-    from yarrow.linear_model.regressor import LinearRegressor
+    from yarrow.base.classifier import LinearClassifier
+    from yarrow.base.regressor import LinearRegressor
 
     common = hyper_parameters(LinearClassifier).keys() | hyper_parameters(LinearRegressor).keys()
     own: list[Option] = []
@@ -180,7 +180,7 @@ class LearnerCommand(Command):
         ctx.meta["options"] = learner_options(cls) if cls else []
         if name and resumed:
             raise click.UsageError(
-                "--resume goes on with the learner of its model: leave out --learner"
+                "--resume continues with the learner of its model: leave out --learner"
             )
         return super().parse_args(ctx, args)
 
@@ -193,7 +193,7 @@ class LearnerCommand(Command):
         ):
             return super().no_such_option(ctx, name)
         if cls is None:
-            return f"{name} is no option with --resume, whose model has its settings"
+            return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
         return f"{cls.__name__} has no option {name}; it has {allowed}"
 
@@ -211,14 +211,12 @@ class LearnerCommand(Command):
         if not ctx.meta["chosen"]:
             with formatter.section("Learners"):
                 formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
-            with formatter.section("Not here"):
+            with formatter.section("Elsewhere"):
                 formatter.write_text(
-                    "Bandits, which learn from right or wrong: see yarrow compare. Rules, kernels "
-                    "and feature maps of your own: use Python."
+                    "Bandits, which learn from partial feedback: see yarrow compare. Custom rules, "
+                    "kernels and feature maps: use Python."
                 )
         elif cls is not None:
-            from yarrow.linear_model.naming import short_name
-
             with formatter.section(f"{cls.__name__} ({short_name(cls.__name__)})"):
                 formatter.write_text("\n\n".join(_paragraphs(cls)))
 
@@ -252,8 +250,8 @@ _LEARNING = [
         LEARNER,
         "--learner",
         metavar="NAME",
-        help="One of the learners, by this name or that of its class; with --help behind it the "
-        "options of that learner are shown.",
+        help="The learner, by its short name or that of its class; followed by --help, its options "
+        "are shown.",
         default=DEFAULT,
         show_default=True,
     ),
@@ -262,7 +260,7 @@ _LEARNING = [
         "--resume",
         type=FILE,
         metavar="MODEL",
-        help="Go on with a saved model instead, as if it had never been saved.",
+        help="Continue to train a saved model instead, as if it had never been saved.",
     ),
     option(
         LEARNER,
@@ -270,7 +268,7 @@ _LEARNING = [
         "settings",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Any parameter by its name in Python, also those of 'fit'. Repeatable.",
+        help="Any hyper-parameter by its name in Python, including those of 'fit'. Repeatable.",
     ),
 ]
 
@@ -286,7 +284,7 @@ def learning_options(command: F) -> F:
         if cls is None:
             if settings:
                 raise click.UsageError(
-                    "--set is no option with --resume, whose model has its settings"
+                    "--set cannot be used with --resume: the model has its hyper-parameters"
                 )
             return command(estimator=_resumed(resume), **values)
         given = {
@@ -305,10 +303,12 @@ def _resumed(path: str) -> LinearModel:
     model = load(path)
     if isinstance(model, ExportedModel):
         raise ParameterError(
-            f"{path}: is an export, which only predicts; resume what --model wrote."
+            f"{path}: is an exported model, which only predicts; resume what --model wrote."
         )
     if not hasattr(model, "_predict_then_learn") and not hasattr(model, "_stream_learning"):
-        raise ParameterError(f"{path}: holds a {type(model).__name__}, which no command trains.")
+        raise ParameterError(
+            f"{path}: holds a {type(model).__name__}, which cannot be trained on the command line."
+        )
     return model  # type: ignore[no-any-return]
 
 

@@ -88,13 +88,18 @@ def option(section: str, *names: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, cls=Option, section=section, **settings)
 
 
+def repeatable(section: str, name: str, metavar: str, help: str) -> Callable[[F], F]:
+    """An option that may be given several times."""
+    return option(section, name, multiple=True, metavar=metavar, help=f"{help} Repeatable.")
+
+
 _READING = [
     option(
         INPUT,
         "--format",
         type=FORMAT,
-        help="By default the file's name tells: .svm .vw .csv .tsv .jsonl .parquet, with .gz .zst "
-        ".xz or .bz2 behind it; svmlight if it does not.",
+        help="Default: by the suffix (.svm .vw .csv .tsv .jsonl .parquet, each perhaps followed by "
+        ".gz .zst .xz or .bz2), otherwise svmlight.",
     ),
     option(
         INPUT,
@@ -102,7 +107,7 @@ _READING = [
         type=click.IntRange(min=1),
         metavar="N",
         show_default="one for each core",
-        help="Threads that parse text; the result is the same with any number.",
+        help="Number of threads that parse text; the result does not depend on it.",
     ),
     option(
         INPUT,
@@ -110,8 +115,8 @@ _READING = [
         type=click.Choice(["auto", "0", "1"]),
         default="auto",
         show_default=True,
-        help="The first index of svmlight files. auto: 0 if it occurs in the first 4 MB, else 1; "
-        "say it for a live pipe, which would first have to deliver them.",
+        help="Smallest index of svmlight files. auto: 0 if it occurs in the first 4 MB, otherwise "
+        "1; set it for a live pipe, which would have to deliver 4 MB first.",
     ),
     option(
         INPUT,
@@ -119,8 +124,8 @@ _READING = [
         "--interactions",
         multiple=True,
         metavar="AB",
-        help="VW text: multiply the features of namespaces A and B (first letters, or "
-        "whole names with a comma between). Repeatable.",
+        help="VW text: add the products of the features of namespaces A and B (first letters, or "
+        "whole names separated by a comma). Repeatable.",
     ),
     option(
         INPUT,
@@ -128,7 +133,7 @@ _READING = [
         type=click.Choice(["raise", "skip"]),
         default="raise",
         show_default=True,
-        help="A broken row: stop there, or leave it out and count it.",
+        help="An invalid row: stop with an error, or skip and count it.",
     ),
     option(
         INPUT,
@@ -136,52 +141,30 @@ _READING = [
         type=click.IntRange(min=1),
         metavar="BYTES",
         show_default="64 MiB",
-        help="A longer line, or row of a CSV file, stops the command: it would take much memory.",
+        help="Maximum length of a line, or of a row of a CSV file: a longer one is an error.",
     ),
-    option(TABLES, "--label", metavar="COLUMN", help="The column to predict."),
-    option(TABLES, "--weight", metavar="COLUMN", help="How much each row counts."),
-    option(TABLES, "--text", multiple=True, metavar="COLUMN", help="Read as words. Repeatable."),
-    option(
-        TABLES,
-        "--category",
-        multiple=True,
-        metavar="COLUMN",
-        help="Values are names even if they look like numbers. Repeatable.",
+    option(TABLES, "--label", metavar="COLUMN", help="Column with the labels."),
+    option(TABLES, "--weight", metavar="COLUMN", help="Column with the sample weights."),
+    repeatable(TABLES, "--text", "COLUMN", "Column of text, split into words."),
+    repeatable(TABLES, "--category", "COLUMN", "Categorical column, even if it has numbers."),
+    repeatable(
+        TABLES, "--numeric", "COLUMN", "CSV: numeric column, whatever its first rows look like."
     ),
-    option(
-        TABLES,
-        "--numeric",
-        multiple=True,
-        metavar="COLUMN",
-        help="CSV: holds numbers, whatever the first rows look like. Repeatable.",
-    ),
-    option(TABLES, "--drop", multiple=True, metavar="COLUMN", help="Leave out. Repeatable."),
-    option(
-        TABLES,
-        "--only",
-        multiple=True,
-        metavar="COLUMN",
-        help="Make features of these columns alone. Repeatable.",
-    ),
+    repeatable(TABLES, "--drop", "COLUMN", "Column to ignore."),
+    repeatable(TABLES, "--only", "COLUMN", "Use only these columns as features."),
     option(
         TABLES,
         "--delimiter",
         metavar="CHARACTER",
         show_default="a comma; a tab in tsv",
-        help="CSV: what separates cells, or 'tab'.",
+        help="CSV: the character that separates cells, or 'tab'.",
     ),
-    option(
-        TABLES,
-        "--missing",
-        multiple=True,
-        metavar="MARK",
-        help="CSV: a cell that means no value, such as NA. Repeatable.",
-    ),
+    repeatable(TABLES, "--missing", "MARK", "CSV: how a missing value is written, such as NA."),
     option(
         TABLES,
         "--no-quotes",
         is_flag=True,
-        help="CSV: a double quote is a character like any other, as in most files with tabs.",
+        help="CSV: double quotes are ordinary characters, as in most tab-separated files.",
     ),
     option(
         TABLES,
@@ -193,7 +176,7 @@ _READING = [
         TABLES,
         "--no-header",
         is_flag=True,
-        help="CSV without a header line: its columns are called 1, 2, 3...",
+        help="CSV without a header line: its columns are named 1, 2, 3...",
     ),
 ]
 
@@ -255,7 +238,7 @@ def check_inputs(paths: Iterable[str]) -> None:
             _check_no_set(path)
         os.stat(path)
         if not os.access(path, os.R_OK):
-            raise ParameterError(f"{path}: may not be read.")
+            raise ParameterError(f"{path}: there is no permission to read it.")
 
 
 def _check_no_set(name: str) -> None:
@@ -281,10 +264,10 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
     if os.path.isdir(path):
         raise ParameterError(f"{path}: is a folder; name a file in it.")
     if not os.access(folder, os.W_OK):
-        raise ParameterError(f"{path}: the folder {folder} may not be written.")
+        raise ParameterError(f"{path}: there is no permission to write to the folder {folder}.")
     for source in inputs:
         if source != "-" and os.path.exists(path) and os.path.samefile(source, path):
-            raise ParameterError(f"{path}: is also read, and would be overwritten.")
+            raise ParameterError(f"{path}: is an input file and would be overwritten.")
 
 
 @contextlib.contextmanager

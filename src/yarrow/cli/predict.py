@@ -28,11 +28,11 @@ from yarrow.errors import ParameterError
 @click.argument("model", type=FILE)
 @click.argument("data", type=DATA)
 @option(OUTPUT, "--output", type=DATA, default="-", metavar="FILE", show_default="standard output",
-        help="Where the predictions go; a file is written whole or not at all.")  # fmt: skip
+        help="Where to write the predictions: a whole file or none.")  # fmt: skip
 @option(OUTPUT, "--scores", is_flag=True, help="Add the score of each class, tab-separated.")
 @option(OUTPUT, "--proba", is_flag=True, help="Add the probability of each class, tab-separated.")
-@option(OUTPUT, "--header", is_flag=True, help="Begin with a line that names the columns.")
-@option(OUTPUT, "--quiet", is_flag=True, help="Do not compare with the labels, if there are any.")
+@option(OUTPUT, "--header", is_flag=True, help="Start with a header line.")
+@option(OUTPUT, "--quiet", is_flag=True, help="Do not report the accuracy where there are labels.")
 @reading_options
 def command(
     model: str,
@@ -47,8 +47,8 @@ def command(
     r"""Predict the rows of DATA ('-' is standard input) with a saved or an exported MODEL.
 
     Each row gives a line: its class, or its value in a regression. The data is read as in
-    training, so options need not be repeated. Where rows have labels, the accuracy is told on
-    standard error; for a table, say by --label which column they are in. A newline, carriage
+    training, so options need not be repeated. Where rows have labels, the accuracy is printed on
+    standard error; for a table, --label says which column they are in. A newline, carriage
     return, tab or backslash in the name of a class is written \n, \r, \t or \\.
 
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
@@ -64,7 +64,9 @@ def command(
     check_output(output, [model, data])
     estimator = load(model)
     if not hasattr(estimator, "predict"):
-        raise ParameterError(f"{model}: holds a {type(estimator).__name__}, which predicts no row.")
+        raise ParameterError(
+            f"{model}: holds a {type(estimator).__name__}, which cannot predict rows."
+        )
     classes = getattr(estimator, "classes_", None)
     names = None if classes is None else classes.tolist()
     compares = learns_labels(estimator) and not quiet

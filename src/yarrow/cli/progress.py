@@ -1,4 +1,4 @@
-"""How far a stream is: a live line on a terminal, now and then a plain line elsewhere."""
+"""How far a stream or a race is: live on a terminal, now and then a plain line elsewhere."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 if TYPE_CHECKING:
+    from yarrow.compare.race import Race
     from yarrow.online.ledger import Progress
 
 _PATIENCE = 0.5  # seconds before anything is shown; most work is done by then
 _PLAIN_EVERY = 10.0
+_MOST_SETTINGS = 8  # in the live table of a race
 
 
 def error_words(judged: int, mistakes: float, squared_error: float, wrong: str) -> str:
@@ -63,37 +65,64 @@ def _short(number: float) -> str:
     return f"{number:.3g}"
 
 
-class Display:
-    """Shows the progress that passes through `watch`, unless it is to be quiet."""
+class _Display:
+    """Shows how work stands each time it is told, unless it is to be quiet."""
 
-    def __init__(
-        self, sources: Sequence[str], *, wrong: str, passes: int = 1, quiet: bool = False
-    ) -> None:
-        self.wrong, self.passes, self.quiet = wrong, passes, quiet
-        self.total = _total_size(sources) * passes
+    def __init__(self, passes: int, quiet: bool) -> None:
+        self.passes, self.quiet = passes, quiet
         self.started = time.monotonic()
         self._next_line = self.started + _PLAIN_EVERY
-        self._finished_bytes = 0
-        self._passes: dict[int, tuple[int, float, float]] = {}
-        self._bar: Any = None
+        self._live: Any = None  # what rich shows
 
     @property
     def seconds(self) -> float:
         """Since the beginning."""
         return time.monotonic() - self.started
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, state: Any) -> None:
+        """Say how it stands."""
+        if self.quiet or self.seconds < _PATIENCE:
+            return
+        if sys.stderr.isatty():
+            self._show_live(state)
+        elif time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _PLAIN_EVERY
+            click.echo(self._line(state), err=True)
+
+    def _show_live(self, state: Any) -> None:
+        raise NotImplementedError
+
+    def _line(self, state: Any) -> str:
+        raise NotImplementedError
+
+
+class Display(_Display):
+    """Shows the progress that passes through `watch`: a bar with words beside it."""
+
+    def __init__(
+        self, sources: Sequence[str], *, wrong: str, passes: int = 1, quiet: bool = False
+    ) -> None:
+        super().__init__(passes, quiet)
+        self.wrong = wrong
+        self.total = _total_size(sources) * passes
+        self._finished_bytes = 0
+        self._passes: dict[int, tuple[int, float, float]] = {}
+
     def watch(self, stream: Iterable[Progress]) -> Progress:
         """Show what comes to its end, and return the last of it."""
-        try:
+        with self:
             for progress in stream:
-                if not self.quiet:
-                    self._show(progress)
+                self.show(progress)
                 if progress.done:
                     self._finished_bytes += progress.position or 0
                     self._passes[progress.number] = self._account(progress)
-        finally:
-            if self._bar is not None:
-                self._bar.stop()
         return progress
 
     @staticmethod
@@ -113,16 +142,6 @@ class Display:
         first, *later = words
         return ", then ".join([first, *(word.removeprefix(f"{self.wrong} ") for word in later)])
 
-    def _show(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now - self.started < _PATIENCE:
-            return
-        if sys.stderr.isatty():
-            self._show_live(progress)
-        elif now >= self._next_line:
-            self._next_line = now + _PLAIN_EVERY
-            click.echo(f"{self._place(progress)}: {', '.join(self._words(progress))}", err=True)
-
     def _place(self, progress: Progress) -> str:
         name = os.path.basename(progress.source)
         return f"{name}, pass {progress.number}" if self.passes > 1 else name
@@ -130,22 +149,22 @@ class Display:
     def _error(self, progress: Progress) -> str:
         return error_words(*self._account(progress), self.wrong)
 
-    def _words(self, progress: Progress) -> list[str]:
+    def _line(self, progress: Progress) -> str:
         words = [counted(progress.rows, "row"), f"{rate(progress.rows, self.seconds)} rows/s"]
         if progress.bytes:
             words.append(f"{rate(progress.bytes / 1e6, self.seconds)} MB/s")
-        return [*words, self._error(progress)]
+        return f"{self._place(progress)}: {', '.join([*words, self._error(progress)])}"
 
     def _show_live(self, progress: Progress) -> None:
-        if self._bar is None:
-            self._bar = _new_bar(self.total or None)
+        if self._live is None:
+            self._live = _new_bar(self.total or None)
         at = self._finished_bytes + (0 if progress.done else progress.position or 0)
         speed = f"{_short(progress.rows / self.seconds)} rows/s"
         volume = f"{_short(progress.bytes / 1e6 / self.seconds)} MB/s" if progress.bytes else ""
         words = [f"{progress.rows:,} rows", speed, volume, self._error(progress)]
         share = [f"{100 * at / self.total:3.0f} %"] if self.total else []
-        self._bar.update(
-            self._bar.task_ids[0],
+        self._live.update(
+            self._live.task_ids[0],
             completed=at,
             description=_shortened(self._place(progress), 22),
             words="  ".join([*share, *filter(None, words)]),
@@ -183,3 +202,62 @@ def _total_size(sources: Sequence[str]) -> int:
             return 0
         size += about.st_size
     return size
+
+
+class RaceDisplay(_Display):
+    """Shows a race: a table of the best settings so far."""
+
+    def __init__(self, source: Any, passes: int, quiet: bool) -> None:
+        super().__init__(passes, quiet)
+        self.source = source
+
+    def _share(self, race: Race) -> float | None:
+        share = self.source.share_read
+        return None if share is None else (race.pass_number - 1 + share) / self.passes
+
+    def _line(self, race: Race) -> str:
+        share = self._share(race)
+        done = "" if share is None else f"{100 * share:.0f} %, "
+        leaders = [f"{name} {error}" for name, error, _ in standings(race)[:3]]
+        return f"{done}{counted(race.rows, 'row')}: {', '.join(leaders)}"
+
+    def _show_live(self, race: Race) -> None:
+        from rich.console import Console, Group
+        from rich.live import Live
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        if self._live is None:
+            console = Console(stderr=True)
+            self._live = Live(console=console, transient=True)
+            self._live.start()
+        width = min(self._live.console.width, 100)
+        speed = f"{rate(race.rows, self.seconds)} rows/s"
+        which = f"pass {race.pass_number} of {self.passes}, " if self.passes > 1 else ""
+        settings = counted(len(race.runs) - 2, "setting")
+        head = f"{which}{counted(race.rows, 'row')}, {speed}, {settings}"
+        table = Table(box=None, padding=(0, 2, 0, 0), width=width)
+        table.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
+        table.add_column("error", justify="right")
+        table.add_column("seconds", justify="right")
+        for name, error, time_of in standings(race)[:_MOST_SETTINGS]:
+            table.add_row(Text(name), error, f"{time_of:.1f}")
+        share = self._share(race)
+        bar = Table.grid()  # a line of its own, which a bar alone does not end
+        if share is not None:
+            bar.add_row(ProgressBar(1.0, share, width=width))
+        self._live.update(Group(Text(head), bar, table))
+
+
+def standings(race: Race) -> list[tuple[str, str, float]]:
+    """Names, errors so far and seconds of those that are still in the race, the best first."""
+    found = []
+    wrong = "RMSE" if race.classes is None else "error"
+    for run in race.runs:
+        o = run.outcome
+        if o.failure is None and o.rows:
+            lost = o.mistakes if race.classes is not None else o.squared_error
+            text = error_words(o.rows, o.mistakes, o.squared_error, wrong).removeprefix(f"{wrong} ")
+            found.append((lost / o.rows, o.name, text, o.seconds))
+    return [(name, text, seconds) for _, name, text, seconds in sorted(found)]

@@ -13,21 +13,23 @@ from yarrow.cli.options import OUTPUT, Command, option
 @click.command(cls=Command, name="reproduce", short_help="Measure the papers' experiments again.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All of them, and a page that lists them.")
-@click.option("--list", "listed", is_flag=True, help="Show what there is, with its budget.")
-@click.option("--reduced", is_flag=True, help="A few minutes' work, to test the machinery.")
+@click.option(
+    "--list", "listed", is_flag=True, help="List the experiments with their time budgets."
+)
+@click.option("--reduced", is_flag=True, help="A reduced run of a few minutes, as a test.")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
     show_default="one for each core",
-    help="Processes that measure.",
+    help="Number of worker processes.",
 )
 @click.option(
     "--cache",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     show_default="$YARROW_CACHE or ~/.cache/yarrow/reproduce",
-    help="Where results are kept, so that nothing is measured twice.",
+    help="Where results are cached, so that nothing is measured twice.",
 )
 @option(
     OUTPUT,
@@ -36,9 +38,9 @@ from yarrow.cli.options import OUTPUT, Command, option
     default=Path("reproduction-results"),
     show_default=True,
     metavar="DIR",
-    help="Where pages and figures go.",
+    help="Where to write pages and figures.",
 )
-@option(OUTPUT, "--quiet", is_flag=True, help="No progress.")
+@option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
 def command(
     names: tuple[str, ...],
     everything: bool,
@@ -67,7 +69,7 @@ def command(
         reproduce.show_list()
         return 0
     if everything == bool(names):
-        raise click.UsageError("say which by NAME, or --all, or --list")
-    how = {"reduced": reduced, "cache": cache, "workers": workers}
-    failed: bool = reproduce.run(names, output=output, quiet=quiet, **how)
+        raise click.UsageError("Missing argument: NAME, --all or --list")
+    settings = {"reduced": reduced, "cache": cache, "workers": workers}
+    failed: bool = reproduce.run(names, output=output, quiet=quiet, **settings)
     return int(failed)

@@ -103,9 +103,7 @@ def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[st
         r2 = "" if summary["r2"] is None else f", R² {summary['r2']:.4f}"
         lines = [f"RMSE {summary['rmse']:.6g}, MAE {summary['mae']:.6g}{r2}"]
         if baselines:
-            lines.append(
-                f"RMSE without a model: the mean in hindsight {summary['rmse_of_mean']:.6g}"
-            )
+            lines.append(f"baseline: RMSE of the mean in hindsight {summary['rmse_of_mean']:.6g}")
         return lines
     lines = [
         f"error {percent(summary['error'])}, accuracy {percent(summary['accuracy'])}, "
@@ -117,23 +115,22 @@ def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[st
             for name in ("most_frequent_class", "last_label_repeated")
         )
         lines.append(
-            f"without a model: most frequent class in hindsight {frequent} error, "
-            f"last label again {repeated}"
+            f"baselines: error of the most frequent class in hindsight {frequent}, "
+            f"of repeating the last label {repeated}"
         )
     if len(summary["classes"]) <= _MOST_CLASSES:
-        lines += ["", *_class_table(summary["classes"])]
+        lines += ["", _class_table(summary["classes"])]
     return lines
 
 
-def _class_table(classes: list[dict[str, Any]]) -> list[str]:
-    width = max(5, *(len(str(c["class"])) for c in classes))
-    lines = [f"{'class':<{width}}  {'rows':>11}  {'recall':>8}  {'precision':>9}"]
+def _class_table(classes: list[dict[str, Any]]) -> str:
+    from yarrow.report.tables import Cell, Table
+
+    rows = []
     for c in classes:
-        precision = "-" if c["precision"] is None else percent(c["precision"])
-        lines.append(
-            f"{c['class']!s:<{width}}  {c['rows']:>11,}  {percent(c['recall']):>8}  {precision:>9}"
-        )
-    return lines
+        shares = [Cell("-" if c[x] is None else percent(c[x]), 0) for x in ("recall", "precision")]
+        rows.append([Cell(str(c["class"])), Cell(f"{c['rows']:,}", 0), *shares])
+    return Table(["class", "rows", "recall", "precision"], rows).text()
 
 
 def percent(share: float) -> str:

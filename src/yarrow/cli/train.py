@@ -24,14 +24,14 @@ from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @learning_options
 @option(LEARNER, "--passes", type=click.IntRange(min=1), default=1, metavar="N",
-        show_default=True, help="Read the data N times, in order.")  # fmt: skip
+        show_default=True, help="Number of epochs: passes over the data, in order.")  # fmt: skip
 @option(OUTPUT, "--model", type=FILE, metavar="FILE",
-        help="Where the model goes: its exact state, to predict and to --resume. Written whole "
-        "when all rows are learned; after any error the old file is untouched.")  # fmt: skip
+        help="Where to save the model: its exact state, to predict with and to --resume. Written "
+        "when all rows are learned; after an error an old file is unchanged.")  # fmt: skip
 @option(OUTPUT, "--export", type=FILE, metavar="FILE",
-        help="Also, or only, write the nonzero weights, enough to predict: readable as .json or "
-        ".txt, by any other name smaller and checked.")  # fmt: skip
-@option(OUTPUT, "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+        help="Also, or only, write the nonzero weights, enough to predict: as text if the suffix "
+        "is .json or .txt, otherwise as a smaller binary file with checksums.")  # fmt: skip
+@option(OUTPUT, "--quiet", is_flag=True, help="Print only errors and warnings.")
 @reading_options
 def command(
     data: tuple[str, ...],
@@ -52,7 +52,7 @@ def command(
     from yarrow.online.driver import learn_files
 
     if model is None and export is None:
-        raise click.UsageError("Say where the model goes: --model FILE")
+        raise click.UsageError("Missing option: --model FILE says where to save the model")
     check_inputs(data)
     for output in (model, export):
         check_output(output, data)
@@ -81,9 +81,7 @@ def check_exportable(estimator: Any) -> None:
     from yarrow.errors import ParameterError
 
     if not hasattr(estimator, "export"):
-        raise ParameterError(
-            f"{type(estimator).__name__} is no set of weights and cannot be exported: use --model."
-        )
+        raise ParameterError(f"{type(estimator).__name__} has no weights to export: use --model.")
     if not getattr(estimator, "is_exportable", True) or estimator.hash_bits:
         why = "hashes its features" if estimator.hash_bits else "has no fixed weights"
         raise ParameterError(
@@ -110,9 +108,9 @@ def report_unseen(named: Mapping[str, Iterable[Any]], seen: Iterable[Any]) -> No
     """Say on standard error which classes an option named that never came."""
     known = getattr(seen, "tolist", lambda: list(seen))()
     for flag, names in named.items():
-        strangers = [name for name in names if name not in known]
-        if strangers:
-            from yarrow.linear_model.classifier import shown_names
+        unseen = [name for name in names if name not in known]
+        if unseen:
+            from yarrow.base.classifier import shown_names
 
-            came = f"{shown_names(strangers)} never came; the classes are {shown_names(known)}."
-            click.echo(f"{flag}: {came}", err=True)
+            problem = f"{shown_names(unseen)} did not occur; the classes are {shown_names(known)}."
+            click.echo(f"{flag}: {problem}", err=True)

@@ -6,14 +6,11 @@ name of VW text); nothing is lost in silence.
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
-import os
 import re
-from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from yarrow.errors import DataError, ParameterError, missing_dependency
 
@@ -43,7 +40,7 @@ class Layout:
             self.columns.setdefault(self.column(name), len(self.columns))
         if len(self.columns) > MOST_COLUMNS:
             raise ParameterError(
-                f"A table with more than {MOST_COLUMNS:,} columns is of no use: convert to jsonl."
+                f"A table can have at most {MOST_COLUMNS:,} columns: convert to jsonl."
             )
         self.has_labels |= row.label is not None
         self.has_weights |= row.weight != 1
@@ -210,33 +207,3 @@ def _plain(value: float) -> int | float:
 
 def _number(value: float) -> str:
     return str(_plain(value))
-
-
-@contextlib.contextmanager
-def compressing(file: BinaryIO, path: str) -> Iterator[Any]:
-    """`file`, compressed as the path's suffix says; the same rows give the same bytes."""
-    suffix = os.path.splitext(path)[1].lower()
-    packed: Any
-    if suffix == ".gz":
-        import gzip
-
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-    elif suffix == ".xz":
-        import lzma
-
-        packed = lzma.LZMAFile(file, "wb")  # noqa: SIM115
-    elif suffix == ".bz2":
-        import bz2
-
-        packed = bz2.BZ2File(file, "wb")
-    elif suffix == ".zst":
-        try:
-            import zstandard
-        except ImportError:
-            missing_dependency("zstandard", "Writing zstd")
-        packed = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
-    else:
-        yield file
-        return
-    with packed:
-        yield packed

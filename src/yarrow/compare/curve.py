@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from yarrow.data.arrays import Array
+from yarrow.evaluate.curves import online_curve
 from yarrow.lazy import np
-
-#: places of a curve that are spaced evenly; powers of two come to them
-PLACES = 200
 
 
 def error_of(wrong: Array) -> float:
@@ -19,12 +17,5 @@ def error_of(wrong: Array) -> float:
 
 def curve_of(wrong: Array) -> list[tuple[int, float]]:
     """(rows, error so far) at powers of two and about 200 places that are spaced evenly."""
-    n = len(wrong)
-    if n == 0:
-        return []
-    evenly = np.linspace(1, n, min(n, PLACES)).round().astype(np.int64)
-    powers = 2 ** np.arange(int(np.log2(n)) + 1)
-    places = np.union1d(evenly, powers)
-    means = np.cumsum(wrong, dtype=np.float64)[places - 1] / places
-    errors = means if wrong.dtype == np.bool_ else np.sqrt(means)
-    return list(zip(places.tolist(), errors.tolist(), strict=True))
+    power = 1.0 if wrong.dtype == np.bool_ else 0.5
+    return [(rows, mean**power) for rows, mean in online_curve(wrong)]

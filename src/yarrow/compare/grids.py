@@ -8,19 +8,16 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from yarrow.compare.entrant import Entrant
-from yarrow.composite.base import Composite
 from yarrow.errors import ParameterError, did_you_mean
-from yarrow.kernel.base import KernelClassifier
-from yarrow.linear_model.naming import learners, short_name
 from yarrow.parameters import parameters
+from yarrow.saving.registry import kind_of, means, offered, short_name
 
 if TYPE_CHECKING:
-    from yarrow.linear_model.base import LinearModel
+    from yarrow.base.linear import LinearModel
 
 #: a few values of what matters most, tenfold steps where a scale is unknown; at most eight settings
 GRIDS: dict[str, dict[str, list[Any]]] = {
@@ -86,20 +83,13 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "WeightedMajorityClassifier": {"beta": [0.5, 0.9, 0.99]},
     "YarrowClassifier": {},
 }
-#: packages whose estimators are compared when they are named, by name or by family
-_BY_NAME = ("bandit", "experts", "feedback", "kernel")
 
 
 def comparable() -> list[Any]:
     """The classes that learn rows with labels, which alone can be compared."""
-    return [cls for cls in learners().values() if cls.learns_labels] + _only_by_name()
-
-
-def _only_by_name() -> list[Any]:
-    """Estimators made of learners, bandits, and learners with kernels."""
-    packages = [import_module(f"yarrow.{name}") for name in _BY_NAME]
-    found = [getattr(package, name) for package in packages for name in package.__all__]
-    return [cls for cls in found if issubclass(cls, Composite | KernelClassifier)]
+    kinds = ("model", "bandit", "experts", "feedback", "kernel")
+    found = [cls for kind in kinds for cls in offered(kind).values()]
+    return [cls for cls in found if hasattr(cls, "_predict_then_learn")]
 
 
 def default_grid(cls: type) -> dict[str, list[Any]]:
@@ -180,14 +170,14 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
     `wanted` is `all`, or names and families with commas between.
     """
     fitting = [cls for cls in comparable() if hasattr(cls, "classes_") is not regression]
-    only_named = set(_only_by_name())
     found: dict[str, type[LinearModel]] = {}
     slow: list[str] = []
     for word in filter(None, (part.strip().lower() for part in wanted.split(","))):
-        everyone = [cls for cls in fitting if cls not in only_named] if word == "all" else []
+        # What is made of learners, or keeps rows, is compared when it is named.
+        everyone = [cls for cls in fitting if kind_of(cls) == "model"] if word == "all" else []
         group = everyone or [cls for cls in fitting if word == cls.family]
         slow += [short_name(cls.__name__) for cls in group if is_slow(cls)]
-        named = [cls for cls in fitting if word in (short_name(cls.__name__), cls.__name__.lower())]
+        named = [cls for cls in fitting if means(word, cls.__name__)]
         if not group and not named:
             raise ParameterError(_unknown(word, fitting, regression))
         found |= {cls.__name__: cls for cls in group if not is_slow(cls)}
@@ -199,7 +189,7 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
 
 
 def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) -> str:
-    others = [c for c in comparable() if word in (short_name(c.__name__), c.__name__.lower())]
+    others = [cls for cls in comparable() if means(word, cls.__name__)]
     if others:
         task = "a regression" if regression else "classes"
         return f"{others[0].__name__} is not for {task}, which these labels are."
@@ -227,7 +217,7 @@ def entrants_of(
         given: Mapping[str, Any] = {}
     else:
         given = grid if isinstance(grid, Mapping) else read_grid(os.fspath(grid))
-    by_name = {_key(name, classes): value for name, value in given.items()}
+    by_name = {_class_name(name): value for name, value in given.items()}
     made: list[Entrant] = []
     for cls in classes:
         if grid != "default" and cls.__name__ not in by_name:
@@ -237,15 +227,11 @@ def entrants_of(
         made += [entrant(cls, s, shared) for s in settings(values, cls.__name__)]
     if not made:
         raise ParameterError("The grid has no setting of the learners wanted.")
-    return _without_twins(made), slow
+    return list({entrant.name: entrant for entrant in made}.values()), slow
 
 
-def _key(name: str, classes: Iterable[type]) -> str:
+def _class_name(name: str) -> str:
     for cls in comparable():
-        if name.lower() in (short_name(cls.__name__), cls.__name__.lower()):
+        if means(name, cls.__name__):
             return str(cls.__name__)
     raise ParameterError(f"The grid names {name!r}, which is no learner.")
-
-
-def _without_twins(made: list[Entrant]) -> list[Entrant]:
-    return list({entrant.name: entrant for entrant in made}.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from yarrow.base.linear import LinearModel
 from yarrow.compare.baselines import Baseline
 from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.composite.base import Composite
@@ -14,9 +15,8 @@ from yarrow.errors import ParameterError
 from yarrow.estimator import Estimator
 from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.progressive import predict_then_learn
 from yarrow.online.adapters import ArrayAdapter, adapter_of
+from yarrow.online.core_progressive import predict_then_learn
 from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
 
 

@@ -76,7 +76,7 @@ class Files(FileBatches):
         self.source = ", ".join(source_name(path) for path in self.paths)
         self.noise, self.seed = noise, seed
         self.classes = None
-        self._opened: Iterator[Block] | None = None
+        self._ahead: Iterator[Block] | None = None
         self._said = regression
 
     @property
@@ -107,12 +107,12 @@ class Files(FileBatches):
     def _first_labels(self) -> Array:
         rows = self._matrices()
         first = next(rows, None)
-        self._opened = rows if first is None else itertools.chain([first], rows)
+        self._ahead = rows if first is None else itertools.chain([first], rows)
         return np.zeros(0) if first is None else first.y
 
     def blocks(self) -> Iterator[Block]:
         """The rows in their order."""
-        rows, self._opened = self._opened or self._matrices(), None
+        rows, self._ahead = self._ahead or self._matrices(), None
         return noisy(rows, self.noise, self.seed) if self.noise else rows
 
     def _matrices(self) -> Iterator[Block]:

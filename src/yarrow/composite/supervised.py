@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Self
 from yarrow.composite.base import Composite, State
 from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.labels import array_of, in_order
-from yarrow.estimator import ClassifierManners
+from yarrow.estimator import ClassifierMixin
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 
 
-class CompositeClassifier(ClassifierManners, Composite):
+class CompositeClassifier(ClassifierMixin, Composite):
     """Labels, for estimators made of classifiers."""
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

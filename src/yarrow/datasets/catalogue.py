@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import re
 import shlex
@@ -12,7 +11,6 @@ from typing import Any
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.digits import MNIST, USPS
 from yarrow.datasets.drift import KINDS, NewsPhases, USPSPhases, drifting
-from yarrow.datasets.gaussian import Gaussian
 from yarrow.datasets.intrusion import NSLKDD, KDDCup99
 from yarrow.datasets.keel import Keel
 from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
@@ -22,8 +20,8 @@ from yarrow.datasets.source import Size, Source, option_text, option_value, opti
 from yarrow.datasets.spam import DriftingSpam, EnronSpam, SmsSpam
 from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
 from yarrow.datasets.svmlight import CLASSICS
-from yarrow.datasets.synthetic import Text
-from yarrow.errors import ParameterError
+from yarrow.datasets.synthetic import Gaussian, Text
+from yarrow.errors import ParameterError, did_you_mean
 from yarrow.parameters import Parameter, check_parameters, choice, integer, number, text
 
 
@@ -99,9 +97,8 @@ def declared(name: str, **options: Any) -> Source:
     """Return the declaration of a set with its options, without loading anything."""
     word, *given = _words(name)
     if word not in SETS:
-        alike = difflib.get_close_matches(word, SETS, n=3, cutoff=0.5)
-        hint = f" (do you mean {' or '.join(alike)}?)" if alike else ""
-        raise ParameterError(f"There is no set named {word!r}{hint}; 'yarrow datasets' lists all.")
+        alike = did_you_mean(word, SETS)
+        raise ParameterError(f"There is no set named {word!r}{alike}; 'yarrow datasets' lists all.")
     source = SETS[word]
     known = options_of(source)
     texts = [text.partition("=") for text in given]

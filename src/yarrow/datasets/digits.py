@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import fetched_by, listed
+from yarrow.datasets.files import fetched, listed
 from yarrow.datasets.source import Size, Source, classes_option, options, part_option
 from yarrow.lazy import np
 
@@ -26,9 +26,8 @@ class _Digits(Source):
     def _images(self, X: Any, y: Any) -> Dataset:
         from scipy.sparse import csr_array
 
-        if self.classes is not None and len(self.classes) > 1:  # `_chosen` would drop them later
-            self._check_known(self.classes, set(y.tolist()))
-            X, y = X[np.isin(y, self.classes)], y[np.isin(y, self.classes)]
+        wanted = self._rows_of(self.classes, y)
+        X, y = X[wanted], y[wanted]
         places = np.flatnonzero(X)  # much faster than what csr_array does with a dense array
         values = X.ravel()[places] / np.float32(self.brightest)
         begins = np.concatenate([[0], np.cumsum(np.count_nonzero(X, axis=1))])
@@ -91,12 +90,8 @@ class MNIST(_Digits):
         return _pixels(images), _digits(labels), _pixels(test_images), _digits(test_labels)
 
     def _from_openml(self) -> tuple[Any, Any, Any, Any]:
-        def fetch() -> Any:
-            from sklearn.datasets import fetch_openml
-
-            return fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
-
-        X, y = fetched_by(fetch, self.files[0])
+        asked = {"name": "mnist_784", "version": 1, "as_frame": False, "return_X_y": True}
+        X, y = fetched("fetch_openml", self.files[0], **asked)
         X, y = X.astype(np.uint8), y.astype(np.int64)
         return X[:60_000], y[:60_000], X[60_000:], y[60_000:]
 

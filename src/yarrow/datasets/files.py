@@ -89,10 +89,12 @@ def absent(file: File, reason: str = "") -> NoReturn:
     )
 
 
-def fetched_by(fetch: Callable[[], Any], file: File) -> Any:
-    """Call another library's fetcher; `file` is what its absence is explained with."""
+def fetched(by: str, file: File, **settings: Any) -> Any:
+    """Call a fetcher of scikit-learn; `file` is what its absence is explained with."""
     try:
-        return fetch()
+        from sklearn import datasets
+
+        return getattr(datasets, by)(**settings)
     except ImportError:
         missing_dependency("scikit-learn", f"Fetching {Path(file.path).parent}", extra="data")
     except (OSError, ValueError) as error:  # not reached, or the other side refused

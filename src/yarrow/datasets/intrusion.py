@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import fetched_by, kept, listed
+from yarrow.datasets.files import fetched, kept, listed
 from yarrow.datasets.source import Size, Source, options, part_option
 from yarrow.lazy import np
 from yarrow.parameters import choice
@@ -81,12 +81,7 @@ class KDDCup99(Source):
         }
 
     def _from_sklearn(self) -> list[str]:
-        def fetch() -> Any:
-            from sklearn.datasets import fetch_kddcup99
-
-            return fetch_kddcup99(percent10=True)
-
-        found = fetched_by(fetch, self.files[0])
+        found = fetched("fetch_kddcup99", self.files[0], percent10=True)
         return [
             ",".join(cell.decode() if isinstance(cell, bytes) else str(cell) for cell in row)
             for row in np.column_stack([found.data, found.target]).tolist()

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import fetched_by, listed
-from yarrow.datasets.source import Size, TextSource, classes_option, options, part_option
-from yarrow.datasets.text import FEATURES, CountedTexts, Features
+from yarrow.datasets.files import fetched, listed
+from yarrow.datasets.source import (
+    Size,
+    TextSource,
+    classes_option,
+    features_option,
+    min_documents_option,
+    options,
+    part_option,
+)
+from yarrow.datasets.text import CountedTexts, Features
 from yarrow.lazy import np
-from yarrow.parameters import choice, flag, integer
+from yarrow.parameters import flag, integer
 
 (_NEWS,) = listed("20newsgroups/20news-bydate.tsv.gz")
 
 
 def _from_sklearn() -> Iterator[dict[str, str]]:
-    def fetch(part: str) -> Any:
-        from sklearn.datasets import fetch_20newsgroups
-
-        return fetch_20newsgroups(subset=part, shuffle=False)
-
     for part in ("train", "test"):
-        found = fetched_by(functools.partial(fetch, part), _NEWS)
+        found = fetched("fetch_20newsgroups", _NEWS, subset=part, shuffle=False)
         for text, target in zip(found.data, found.target, strict=True):
             yield {"split": part, "label": found.target_names[target], "text": text}
 
@@ -69,13 +71,9 @@ class Newsgroups(_News):
 
     def _read(self) -> Dataset:
         table = self._messages()
-        groups, is_test = table["label"], table["split"] == "test"
-        rows = np.ones(len(groups), dtype=bool)
-        if self.classes is not None and len(self.classes) > 1:
-            self._check_known(self.classes, set(groups.tolist()))
-            rows = np.isin(groups, self.classes)
-        both = self._texts(table, groups, rows)
-        is_test = is_test[rows]
+        rows = self._rows_of(self.classes, table["label"])
+        both = self._texts(table, table["label"], rows)
+        is_test = table["split"][rows] == "test"
         data = self._parts(both.take(~is_test), both.take(is_test), self.part)
         return self._chosen(data, self.classes)
 
@@ -84,16 +82,8 @@ class Newsgroups(_News):
 class _Subset(_News):
     groups: ClassVar[tuple[str, ...]]
 
-    features: Features = choice(
-        default="counts",
-        options=FEATURES,
-        doc="counts: how often a word occurs; binary: 1 for each that does; bigrams: counts of "
-        "words and of pairs of neighbouring words.",
-    )
-
-    min_documents: int = integer(
-        default=3, doc="Leave out what occurs in fewer texts than that.", at_least=1
-    )
+    features: Features = features_option("counts")
+    min_documents: int = min_documents_option(3)
 
     def _read(self) -> Dataset:
         table = self._messages()
@@ -120,40 +110,19 @@ def _subset(name: str, features: int, what: str, groups: tuple[str, ...]) -> typ
     return type(name, (_Subset,), {**fields, "size": size})
 
 
-SUBSETS = (
-    _subset("ob-2-1", 6403, "overlap", ("rec.autos", "rec.motorcycles")),
-    _subset("sb-2-1", 7563, "are far apart", ("rec.autos", "sci.med")),
-    _subset(
-        "ob-8-1",
-        19_341,
-        "overlap",
-        (
-            "rec.autos",
-            "rec.motorcycles",
-            "rec.sport.baseball",
-            "rec.sport.hockey",
-            "sci.crypt",
-            "sci.electronics",
-            "sci.med",
-            "sci.space",
-        ),
-    ),
-    _subset(
-        "sb-8-1",
-        21_040,
-        "are far apart",
-        (
-            "comp.graphics",
-            "misc.forsale",
-            "rec.autos",
-            "rec.sport.hockey",
-            "sci.med",
-            "sci.space",
-            "soc.religion.christian",
-            "talk.politics.mideast",
-        ),
-    ),
-)
+SUBSETS = tuple(
+    _subset(name, features, what, tuple(groups.split()))
+    for name, features, what, groups in (
+        ("ob-2-1", 6403, "overlap", "rec.autos rec.motorcycles"),
+        ("sb-2-1", 7563, "are far apart", "rec.autos sci.med"),
+        ("ob-8-1", 19_341, "overlap",
+         "rec.autos rec.motorcycles rec.sport.baseball rec.sport.hockey sci.crypt sci.electronics "
+         "sci.med sci.space"),
+        ("sb-8-1", 21_040, "are far apart",
+         "comp.graphics misc.forsale rec.autos rec.sport.hockey sci.med sci.space "
+         "soc.religion.christian talk.politics.mideast"),
+    )
+)  # fmt: skip
 
 
 @options

@@ -12,11 +12,12 @@ from yarrow.datasets.source import (
     Source,
     TextSource,
     classes_option,
+    features_option,
     options,
     part_option,
 )
 from yarrow.datasets.svmlight import parse_svmlight
-from yarrow.datasets.text import FEATURES, Features, tsv_documents
+from yarrow.datasets.text import Features, tsv_documents
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.parameters import choice
@@ -64,23 +65,15 @@ class AmazonReviews(_Reviews, TextSource):
 
     fields = ("domain", "label")
 
-    features: Features = choice(
-        default="bigrams",
-        options=FEATURES,
-        doc="bigrams: counts of words and of pairs of neighbouring words; counts: of words; "
-        "binary: 1 for each word that occurs.",
-    )
+    features: Features = features_option("bigrams")
 
     def _read(self) -> Dataset:
         self._check()
         table = self._counted()
         y = table["label" if self.task == "sentiment" else "domain"]
-        rows = np.ones(len(y), dtype=bool)
+        rows = self._rows_of(self.classes, y)
         if self.domain != "all":
-            rows = table["domain"] == self.domain
-        if self.classes is not None and len(self.classes) > 1:
-            self._check_known(self.classes, set(y.tolist()))
-            rows &= np.isin(y, self.classes)
+            rows &= table["domain"] == self.domain
         return self._chosen(self._texts(table, y, rows), self.classes)
 
     def _documents(self) -> Iterator[dict[str, str]]:

@@ -65,6 +65,26 @@ def part_option(default: str = "train") -> Any:
     )
 
 
+_FEATURES = {
+    "binary": "1 for each word that occurs",
+    "counts": "how often a word occurs",
+    "bigrams": "counts of words and of pairs of neighbouring words",
+}
+
+
+def features_option(default: Features = "binary") -> Any:
+    """What is made of the words of a text."""
+    said = "; ".join(f"{name}: {_FEATURES[name]}" for name in FEATURES)
+    return choice(default=default, options=FEATURES, doc=f"{said}. No stop list, no stemming.")
+
+
+def min_documents_option(default: int = 1) -> Any:
+    """How rare a word may be."""
+    return integer(
+        default=default, doc="Leave out what occurs in fewer texts than that.", at_least=1
+    )
+
+
 class Size(NamedTuple):
     """How large a set is; a regression has no classes."""
 
@@ -161,6 +181,13 @@ class Source:
         reason = re.sub(r"^shuffled with seed \d+, since ", "", self.order)
         return shuffled(data, self.seed, reason)
 
+    def _rows_of(self, classes: Any, y: Any) -> Any:
+        """A mask of the rows that `_chosen` will keep, to leave out others early."""
+        if classes is None or len(classes) == 1:
+            return np.ones(len(y), dtype=bool)
+        self._check_known(classes, set(y.tolist()))
+        return np.isin(y, classes)
+
     def _chosen(self, data: Dataset, classes: Any) -> Dataset:
         """`data` with the rows of some classes, or one class told from all others."""
         if classes is None:
@@ -197,16 +224,9 @@ class Source:
 class TextSource(Source):
     """A set of texts: by default each word that occurs is a feature of value one."""
 
-    features: Features = choice(
-        default="binary",
-        options=FEATURES,
-        doc="binary: 1 for each word that occurs; counts: how often it occurs; bigrams: counts of "
-        "words and of pairs of neighbouring words. No stop list, no stemming.",
-    )
+    features: Features = features_option()
     unit: bool = flag(default=False, doc="Scale each row to length one.")
-    min_documents: int = integer(
-        default=1, doc="Leave out what occurs in fewer texts than that.", at_least=1
-    )
+    min_documents: int = min_documents_option()
 
     fields: ClassVar[tuple[str, ...]] = ("label",)
     """What is kept of a document beside its words."""

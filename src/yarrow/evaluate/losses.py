@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from scipy.special import expit
@@ -10,38 +11,32 @@ from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
-NAMES = ("hinge", "squared_hinge", "logistic", "squared", "exponential")
+#: of the margin, and of what it lacks: the loss, and minus its derivative in the margin
+_LOSSES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "hinge": (lambda m, short: np.maximum(0, short), lambda m, short: (short > 0).astype(float)),
+    "squared_hinge": (
+        lambda m, short: np.maximum(0, short) ** 2 / 2,
+        lambda m, short: np.maximum(0, short),
+    ),
+    "logistic": (lambda m, short: np.logaddexp(0, -m), lambda m, short: expit(-m)),
+    "squared": (lambda m, short: short**2 / 2, lambda m, short: short),
+    "exponential": (lambda m, short: np.exp(-m), lambda m, short: np.exp(-m)),
+}
+NAMES = tuple(_LOSSES)
 
 
 def value(loss: str, margin: Any, target: Any = 1.0) -> Array:
     """The loss; the two squared ones have a factor 1/2, as the learners' own."""
-    m: Array = np.asarray(margin, dtype=float)
-    short: Array = np.asarray(target - m)
-    if loss == "hinge":
-        return np.asarray(np.maximum(0, short))
-    if loss == "squared_hinge":
-        return np.asarray(np.maximum(0, short) ** 2 / 2)
-    if loss == "logistic":
-        return np.asarray(np.logaddexp(0, -m))
-    if loss == "squared":
-        return np.asarray(short**2 / 2)
-    if loss == "exponential":
-        return np.asarray(np.exp(-m))
-    raise ParameterError(f"The loss must be one of {', '.join(NAMES)}. Got {loss!r} instead.")
+    return _applied(loss, 0, margin, target)
 
 
 def slope(loss: str, margin: Any, target: Any = 1.0) -> Array:
     """Minus the derivative in the margin: a gradient step is rate * slope * z."""
-    m: Array = np.asarray(margin, dtype=float)
-    short: Array = np.asarray(target - m)
-    if loss == "hinge":
-        return np.asarray((short > 0).astype(float))
-    if loss == "squared_hinge":
-        return np.asarray(np.maximum(0, short))
-    if loss == "logistic":
-        return np.asarray(expit(-m))
-    if loss == "squared":
-        return np.asarray(short)
-    if loss == "exponential":
-        return np.asarray(np.exp(-m))
-    raise ParameterError(f"The loss must be one of {', '.join(NAMES)}. Got {loss!r} instead.")
+    return _applied(loss, 1, margin, target)
+
+
+def _applied(loss: str, which: int, margin: Any, target: Any) -> Array:
+    if loss not in _LOSSES:
+        raise ParameterError(f"The loss must be one of {', '.join(NAMES)}. Got {loss!r} instead.")
+    m = np.asarray(margin, dtype=float)
+    return np.asarray(_LOSSES[loss][which](m, np.asarray(target - m)))

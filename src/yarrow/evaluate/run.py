@@ -9,13 +9,13 @@ from typing import Any, Literal, overload
 
 from scipy import sparse
 
+from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, exact_array, read_rows
 from yarrow.data.labels import distinct, in_order, kept
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import losses
 from yarrow.experts.base import ExpertRun, Experts
 from yarrow.lazy import np
-from yarrow.linear_model.base import LinearModel
 from yarrow.linear_model.structured import StructuredClassifier, block_map
 
 #: changes the weights in place: learn(t, row's places, its values, margin, weights)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from yarrow.bandit.base import uniform
+from yarrow.base.classifier import LinearClassifier
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.online.adapters import CoreAdapter
 from yarrow.online.batch import Batch

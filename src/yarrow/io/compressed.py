@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -156,22 +157,30 @@ class _Zstd(io.RawIOBase):
         return len(data)
 
 
-def _gzip(file: BinaryIO) -> Any:
+def _gzip(file: BinaryIO, mode: str = "rb") -> Any:
     import gzip
 
-    return gzip.GzipFile(fileobj=file)
+    return gzip.GzipFile("", mode, fileobj=file, mtime=0)
 
 
-def _bzip2(file: BinaryIO) -> Any:
+def _bzip2(file: BinaryIO, mode: Any = "rb") -> Any:
     import bz2
 
-    return bz2.BZ2File(file)
+    return bz2.BZ2File(file, mode)
 
 
-def _xz(file: BinaryIO) -> Any:
+def _xz(file: BinaryIO, mode: Any = "rb") -> Any:
     import lzma
 
-    return lzma.LZMAFile(file)
+    return lzma.LZMAFile(file, mode)
+
+
+def _zstd_writer(file: BinaryIO, mode: str) -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        missing_dependency("zstandard", "Writing zstd")
+    return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 
 #: by the first bytes of a file; loaded when one is met
@@ -181,3 +190,16 @@ _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
     b"\xfd7zXZ\0": _xz,
     b"(\xb5/\xfd": _Zstd,
 }
+#: by the suffix of a file that is written
+_COMPRESSORS = {".gz": _gzip, ".xz": _xz, ".bz2": _bzip2, ".zst": _zstd_writer}
+
+
+@contextlib.contextmanager
+def compressing(file: BinaryIO, path: str) -> Iterator[Any]:
+    """`file`, compressed as the path's suffix says; the same rows give the same bytes."""
+    compressor = _COMPRESSORS.get(os.path.splitext(path)[1].lower())
+    if compressor is None:
+        yield file
+    else:
+        with compressor(file, "wb") as packed:
+            yield packed

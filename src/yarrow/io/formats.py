@@ -134,6 +134,100 @@ def opened(source: Source) -> Iterator[BinaryIO]:
             yield file
 
 
+@dataclasses.dataclass(frozen=True)
+class OpenedSource:
+    """A source that is being read: its file, and the reader of its format."""
+
+    name: str
+    format: str
+    file: BinaryIO
+    reader: Any  # the core's `TextReader`, or a `TableReader`
+    stream_format: StreamFormat
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the core parses it."""
+        return self.format in TEXT_FORMATS
+
+    @property
+    def position(self) -> int | None:
+        """How many bytes have been read of the file itself; None for a pipe."""
+        return position(self.file)
+
+    @property
+    def complaints(self) -> list[str]:
+        """What was wrong with the first rows that were skipped."""
+        return [self.named(complaint) for complaint in self.reader.complaints]
+
+    def named(self, complaint: str) -> str:
+        """A complaint about a row that names its source."""
+        return with_name(self.name, _in_units(self.format, complaint))
+
+    def described(self) -> dict[str, Any]:
+        """What a model remembers of a source that was read to its end."""
+        if not self.is_text:
+            return self.stream_format.described(self.format, kinds=self.reader.kinds)
+        base = int(self.reader.index_base) if self.format == "svmlight" else None
+        return self.stream_format.described(self.format, index_base=base)
+
+
+@contextlib.contextmanager
+def reading(
+    source: Source,
+    stream_format: StreamFormat,
+    *,
+    labels: bool | None = None,
+    dtype: str = "float64",
+    hash_bits: int = 0,
+    **of_text: Any,
+) -> Iterator[OpenedSource]:
+    """Open a source once, with the reader of its format; errors about rows name the source.
+
+    `labels` says whether a table's label and weight are read, and lets rows of text be without a
+    label; None: every row must have one. `of_text` are further settings of `text_reader`.
+    """
+    format = stream_format.of(source)
+    with errors_named(source, format), opened(source) as file:
+        reader: Any
+        if format in TEXT_FORMATS:
+            of_text |= {"hash_bits": hash_bits, "labels_optional": labels is not None}
+            reader = text_reader(file, format, stream_format, dtype=dtype, **of_text)
+        else:
+            if labels is None and not stream_format.table.get("label"):
+                raise label_needed(source, file, format, stream_format)
+            has_labels = labels is not False
+            reader = TableReader(
+                source, file, format, stream_format, dtype=dtype, labels=has_labels
+            )
+        yield OpenedSource(source_name(source), format, file, reader, stream_format)
+
+
+@contextlib.contextmanager
+def errors_named(source: Source, format: str) -> Iterator[None]:
+    """Let errors about rows name their source."""
+    try:
+        yield
+    except DataError as error:
+        text = _in_units(format, str(error))
+        raise DataError(with_name(source_name(source), text)) from None
+
+
+def _in_units(format: str, complaint: str) -> str:
+    """The core speaks of lines; a Parquet file has rows. Text of VW is known by its bar."""
+    if format == "parquet" and complaint.startswith("line "):
+        return "row " + complaint.removeprefix("line ")
+    if format == "svmlight" and ", '|" in complaint:
+        return f"{complaint}; if this is VW text, say --format vw"
+    return complaint
+
+
+def with_name(name: str, complaint: str) -> str:
+    """A complaint that names its source."""
+    if complaint.startswith(name):
+        return complaint
+    return f"{name}{', ' if complaint.startswith(('line ', 'row ', 'field ')) else ': '}{complaint}"
+
+
 def position(file: BinaryIO) -> int | None:
     """How many bytes have been read of the file itself, compressed or not; None for a pipe."""
     try:

@@ -22,7 +22,7 @@ from yarrow.data.arrays import (
 from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, order_of
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import (
-    ClassifierManners,
+    ClassifierMixin,
     Estimator,
     LearnsArrays,
     Shared,
@@ -32,7 +32,7 @@ from yarrow.estimator import (
 )
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.kernel.expansion import Expansion
-from yarrow.kernel.inside import Inside
+from yarrow.kernel.fitted_attributes import FittedAttributes
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.kernel.progressive import KernelProgressive
 from yarrow.kernel.rows import RowTable, about_row, row_of_dict
@@ -57,7 +57,7 @@ class Example:
 
 @estimator
 class KernelClassifier(
-    Inside, KernelProgressive, LearnsArrays, Saved, Shared, ClassifierManners, Estimator
+    FittedAttributes, KernelProgressive, LearnsArrays, Saved, Shared, ClassifierMixin, Estimator
 ):
     """Base of the kernel classifiers: a function a class, each against the rest.
 

@@ -9,7 +9,6 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.affine import *  # noqa: F403
     from yarrow.linear_model.bayesian import *  # noqa: F403
     from yarrow.linear_model.confidence import *  # noqa: F403
-    from yarrow.linear_model.confidence_relatives import *  # noqa: F403
     from yarrow.linear_model.custom import *  # noqa: F403
     from yarrow.linear_model.elastic_net_pa import *  # noqa: F403
     from yarrow.linear_model.exported import *  # noqa: F403
@@ -17,13 +16,15 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.frequency import *  # noqa: F403
     from yarrow.linear_model.gradient import *  # noqa: F403
     from yarrow.linear_model.grouped import *  # noqa: F403
+    from yarrow.linear_model.iellip import *  # noqa: F403
     from yarrow.linear_model.l1_constrained import *  # noqa: F403
     from yarrow.linear_model.least_squares import *  # noqa: F403
     from yarrow.linear_model.maximum_margin import *  # noqa: F403
     from yarrow.linear_model.mira import *  # noqa: F403
     from yarrow.linear_model.mirror import *  # noqa: F403
+    from yarrow.linear_model.narow import *  # noqa: F403
+    from yarrow.linear_model.nherd import *  # noqa: F403
     from yarrow.linear_model.one_class import *  # noqa: F403
-    from yarrow.linear_model.persistence import *  # noqa: F403
     from yarrow.linear_model.proximal import *  # noqa: F403
     from yarrow.linear_model.ranking import *  # noqa: F403
     from yarrow.linear_model.regularized_pa import *  # noqa: F403
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.truncated import *  # noqa: F403
     from yarrow.linear_model.voted import *  # noqa: F403
     from yarrow.linear_model.yarrow import *  # noqa: F403
+    from yarrow.saving.core_state import load as load
 
 #: what is offered, and the file that has it
 _HOMES = {
@@ -59,12 +61,12 @@ _HOMES = {
     "ForgettingAROWClassifier": "forgetting",
     "FrequencyRDAClassifier": "frequency",
     "GroupLassoClassifier": "grouped",
-    "IELLIPClassifier": "confidence_relatives",
+    "IELLIPClassifier": "iellip",
     "L1ConstrainedPAClassifier": "l1_constrained",
     "MIRAClassifier": "mira",
     "MultiTaskClassifier": "grouped",
-    "NAROWClassifier": "confidence_relatives",
-    "NHERDClassifier": "confidence_relatives",
+    "NAROWClassifier": "narow",
+    "NHERDClassifier": "nherd",
     "NORMAClassifier": "gradient",
     "NormConstrainedPAClassifier": "regularized_pa",
     "OFSClassifier": "selection",
@@ -89,7 +91,7 @@ _HOMES = {
     "TruncatedGradientClassifier": "truncated",
     "VotedPerceptron": "voted",
     "YarrowClassifier": "yarrow",
-    "load": "persistence",
+    "load": "yarrow.saving.core_state",
 }
 
 if not TYPE_CHECKING:  # type checkers know lists that are written out only

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from yarrow import _core
+from yarrow.base.regressor import LinearRegressor
 from yarrow.estimator import estimator
 from yarrow.linear_model.proximal import (
     Loss,
@@ -15,7 +16,6 @@ from yarrow.linear_model.proximal import (
     loss,
     regression_loss,
 )
-from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, number
 
 Variant = Literal["mirror", "dual"]

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import CalibratedProbabilities, LinearClassifier, normalised
+from yarrow.base.combinations import Needs
+from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE
-from yarrow.linear_model.classifier import CalibratedProbabilities, LinearClassifier, normalised
-from yarrow.linear_model.combinations import Needs
-from yarrow.linear_model.rivals import CostSensitiveClassifier
 from yarrow.parameters import choice, flag, integer, number
 
 COVARIANCE = "Diagonal of the precision or of the covariance; all of it; or factored by `rank`."

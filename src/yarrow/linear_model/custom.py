@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
-from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import (
     COVARIANCE,
     RANK,

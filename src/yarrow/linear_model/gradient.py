@@ -8,12 +8,12 @@ from typing import Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
+from yarrow.base.probabilities import LogisticProbabilities
+from yarrow.base.regressor import LinearRegressor
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.probabilities import LogisticProbabilities
-from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
 
 RADIUS = "Keep the weights in a ball of this radius around 0, intercept included; None: no ball."

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.owner import CoreModel
 from yarrow.linear_model.proximal import Loss, loss
 from yarrow.parameters import anything, number
+from yarrow.saving.core_state import CoreModel
 
 GAMMA = "Strength of the L2 term; larger for smaller steps."
 L1 = "Average gradients up to this give the weight zero, whatever their group."

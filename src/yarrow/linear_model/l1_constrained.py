@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.parameters import choice, number
 
 

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.regressor import LinearRegressor
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.confidence import COVARIANCE
-from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.parameters import flag, number
 
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import Multiclass, strategies
+from yarrow.base.rivals import RivalsClassifier
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.linear_model.classifier import Multiclass, strategies
-from yarrow.linear_model.rivals import RivalsClassifier
 from yarrow.parameters import flag, number
 
 

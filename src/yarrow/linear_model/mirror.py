@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
+from yarrow.base.regressor import LinearRegressor
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, flag, number
 
 Loss = Literal["hinge", "logistic", "perceptron"]

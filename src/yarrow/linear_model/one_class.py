@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Literal, Self
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.explanation import Explanation, OneScore
+from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, feature_names, read_rows
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.inspection import Explanation, OneScore
-from yarrow.linear_model.owner import CoreModel
 from yarrow.parameters import choice, flag, number
+from yarrow.saving.core_state import CoreModel
 
 
 @estimator

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
+from yarrow.base.probabilities import LogisticProbabilities
+from yarrow.base.regressor import LinearRegressor
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.probabilities import LogisticProbabilities
-from yarrow.linear_model.regressor import LinearRegressor
 from yarrow.parameters import choice, number
 
 Loss = Literal["hinge", "squared_hinge", "logistic", "squared"]

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.explanation import OneScore
+from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.linear_model.base import LinearModel
-from yarrow.linear_model.inspection import OneScore
-from yarrow.linear_model.owner import CoreModel
+from yarrow.online.pairs import pairs_of, parts, wrong_order
 from yarrow.parameters import choice, flag, number
+from yarrow.saving.core_state import CoreModel
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
-
-_PAIRS_AT_ONCE = 4096
 
 
 @estimator
@@ -84,7 +83,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         return self.clone({"fit_intercept": False})._new_model(declared, class_weights, joint)
 
     def _stream_learning(self) -> type[Learning]:
-        from yarrow.linear_model.query_stream import QueryLearning
+        from yarrow.online.query_stream import QueryLearning
 
         return QueryLearning
 
@@ -97,7 +96,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         group of n rows has up to n*(n - 1)/2 pairs.
         """
         rows = read_rows(X)
-        table, pairs = _table(rows, self.dtype), _pairs(read_values(y, rows.n_rows), group)
+        table, pairs = _table(rows, self.dtype), pairs_of(read_values(y, rows.n_rows), group)
         model = self._new_model([])
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
@@ -110,7 +109,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def partial_fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Learn all pairs of the rows of `X`, once: each row against those after it, in order."""
         rows, names = self._read(X, by_core=False)  # SciPy takes differences first
-        table, pairs = _table(rows, self.dtype), _pairs(read_values(y, rows.n_rows), group)
+        table, pairs = _table(rows, self.dtype), pairs_of(read_values(y, rows.n_rows), group)
         with self._learning([]) as model:
             self._learn_pairs(model, table, pairs, names)
         self._remember_columns(rows)
@@ -144,7 +143,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def score(self, X: Any, y: Any, group: Any = None) -> float:
         """Share of the pairs whose better row scores higher; ties count half."""
         scores = self.predict(X)
-        pairs = _pairs(read_values(y, len(scores)), group)
+        pairs = pairs_of(read_values(y, len(scores)), group)
         return 1 - wrong_order(scores, pairs) / len(pairs)
 
     # -- dicts -----------------------------------------------------------------------------------
@@ -180,53 +179,6 @@ def _is_finite(rows: Rows, dtype: str) -> bool:
     except DataError:
         return False
     return True
-
-
-def parts(pairs: Array) -> list[Array]:
-    """Pairs in order, so many at a time that their differences fit in memory."""
-    return [pairs[at : at + _PAIRS_AT_ONCE] for at in range(0, len(pairs), _PAIRS_AT_ONCE)]
-
-
-def wrong_order(scores: Array, pairs: Array) -> float:
-    """How many pairs have the better row behind; ties count half."""
-    ahead = scores[pairs[:, 0]] - scores[pairs[:, 1]]
-    return float(np.sum((1 - np.sign(ahead)) / 2))
-
-
-def _pairs(relevance: Array, group: Any) -> Array:
-    """Places of the better and the worse row of every pair within a group; at least one."""
-    n = len(relevance)
-    groups = np.zeros(n) if group is None else np.asarray(group)
-    if groups.shape != (n,):
-        raise DataError(f"group must have one entry a row: {n}. Got the shape {groups.shape}.")
-    pairs = np.concatenate([pairs_among(relevance, members) for members in _members(groups)])
-    if len(pairs) == 0:
-        raise DataError(
-            f"There is nothing to rank: no group has rows of different relevance (n_samples={n})."
-        )
-    return pairs
-
-
-def pairs_among(relevance: Array, members: Array) -> Array:
-    """The pairs of some rows, each row against those after it: places of the better, the worse."""
-    found: list[Array] = [np.empty((0, 2), np.int64)]
-    for at, i in enumerate(members[:-1]):
-        others = members[at + 1 :]
-        others = others[relevance[others] != relevance[i]]
-        ahead = relevance[i] > relevance[others]
-        row = np.full(len(others), i)
-        found.append(
-            np.where(ahead[:, None], np.column_stack([row, others]), np.column_stack([others, row]))
-        )
-    return np.concatenate(found)
-
-
-def _members(groups: Array) -> list[Array]:
-    """The places of each group's rows, ascending; groups in the order of their first row."""
-    _, first, numbered = np.unique(groups, return_index=True, return_inverse=True)
-    places = np.argsort(numbered, kind="stable")
-    parts = np.split(places, np.cumsum(np.bincount(numbered))[:-1])
-    return [parts[k] for k in np.argsort(first, kind="stable")]
 
 
 def _numbers(x: Any) -> dict[Any, float]:

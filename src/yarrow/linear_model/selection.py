@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import ConfidenceClassifier
 from yarrow.parameters import choice, integer, number
 

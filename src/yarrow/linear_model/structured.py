@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from yarrow import _core
+from yarrow.base.classifier import LinearClassifier
+from yarrow.base.core_estimator import CoreEstimator
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveClassifier
-from yarrow.linear_model.classifier import LinearClassifier
-from yarrow.linear_model.owner import CoreModel, ModelOwner
 from yarrow.parameters import anything, choice
+from yarrow.saving.core_state import CoreModel
 
 Features = Mapping[Any, Any]
 
@@ -28,7 +29,7 @@ def _function(doc: str, allowed: str, otherwise: Callable[[Any], bool] = callabl
 
 
 @estimator
-class StructuredClassifier(ModelOwner):
+class StructuredClassifier(CoreEstimator):
     """Learns to choose an output for any input by F(x, output), a feature map of your own.
 
     The output with the highest score w.F(x, output) is predicted. A learner's rule is shown the

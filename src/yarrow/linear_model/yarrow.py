@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.classifier import LinearClassifier
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
-from yarrow.linear_model.classifier import LinearClassifier
 from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.parameters import choice, number
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import in_order
@@ -19,6 +19,19 @@ from yarrow.lazy import np
 _MOST_PENDING = 4096
 
 Uses = Literal["predictions", "scores", "probabilities"]
+
+
+class Rows(NamedTuple):
+    """Rows to be counted, all of positive weight; a column that a metric does not use is None."""
+
+    labels: Array
+    predictions: Array | None
+    scores: Array | None  # one number a row
+    weights: Array
+
+    def take(self, places: Any) -> Rows:
+        """Some of the rows."""
+        return Rows(*(None if column is None else column[places] for column in self))  # type: ignore[arg-type]
 
 
 class Metric:
@@ -102,14 +115,8 @@ class Metric:
         elif guesses is None:
             raise DataError(f"{self.name} needs predictions.")
         self._count_pending()
-        there = sizes > 0
-        if not there.all():
-            given, sizes = given[there], sizes[there]
-            guesses = None if guesses is None else guesses[there]
-            numbers = None if numbers is None else numbers[there]
-        if len(given):
-            self._add(given, guesses, numbers, sizes)
-            self._rows += len(given)
+        rows, there = Rows(given, guesses, numbers, sizes), sizes > 0
+        self._count(rows if there.all() else rows.take(there))
 
     @property
     def rows(self) -> int:
@@ -128,22 +135,24 @@ class Metric:
     def _count_pending(self) -> None:
         if not self._pending:
             return
-        columns = zip(*self._pending, strict=True)
-        labels, predictions, scores, weights = columns
+        labels, predictions, scores, weights = zip(*self._pending, strict=True)
         self._pending = []
         numbers = None if self.uses == "predictions" else np.array(scores)
-        self._add(_objects(labels), _objects(predictions), numbers, np.array(weights, dtype=float))
-        self._rows += len(labels)
+        sizes = np.array(weights, dtype=float)
+        self._count(Rows(_objects(labels), _objects(predictions), numbers, sizes))
+
+    def _count(self, rows: Rows) -> None:
+        if len(rows.labels):
+            self._add(rows)
+            self._rows += len(rows.labels)
 
     # -- what a subclass says ------------------------------------------------------------------
 
     def _reset(self) -> None:
         raise NotImplementedError
 
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
-        """Count rows, all of positive weight; `scores` has one number a row."""
+    def _add(self, rows: Rows) -> None:
+        """Count rows."""
         raise NotImplementedError
 
     def _scale(self, factor: float) -> None:
@@ -164,6 +173,29 @@ class Metric:
     def _scores(self, labels: Array, scores: Array, classes: Any) -> Array:
         """What is kept of many rows' scores, checked."""
         raise NotImplementedError
+
+
+class Mean(Metric):
+    """The mean of some loss of each row."""
+
+    higher_is_better = False
+
+    def _reset(self) -> None:
+        self._sum = self._all = 0.0
+
+    def _add(self, rows: Rows) -> None:
+        self._sum += float(rows.weights @ self._losses(rows))
+        self._all += float(rows.weights.sum())
+
+    def _losses(self, rows: Rows) -> Array:
+        raise NotImplementedError
+
+    def _scale(self, factor: float) -> None:
+        self._sum *= factor
+        self._all *= factor
+
+    def _value(self) -> float:
+        return self._sum / self._all if self._all else math.nan
 
 
 def vector(values: Any, what: str) -> Array:

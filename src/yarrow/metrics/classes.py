@@ -8,10 +8,18 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import in_order, number_of, numbered
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.metrics.base import Metric, check_labels, equal, is_missing, positive_of
+from yarrow.metrics.base import (
+    Mean,
+    Metric,
+    Rows,
+    check_labels,
+    equal,
+    is_missing,
+    positive_of,
+)
 
 
-class Error(Metric):
+class Error(Mean):
     """Share of rows predicted wrongly; where nothing was predicted, that is wrong.
 
     >>> metric = Error()
@@ -22,35 +30,25 @@ class Error(Metric):
     """
 
     name = "error"
-    higher_is_better = False
 
-    def _reset(self) -> None:
-        self._right = self._all = 0.0
-
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
-        assert predictions is not None
-        check_labels(labels)
-        self._right += float(weights[equal(labels, predictions)].sum())
-        self._all += float(weights.sum())
-
-    def _scale(self, factor: float) -> None:
-        self._right *= factor
-        self._all *= factor
-
-    def _value(self) -> float:
-        return (self._all - self._right) / self._all
+    def _losses(self, rows: Rows) -> Array:
+        return ~_is_right(rows)
 
 
-class Accuracy(Error):
+class Accuracy(Mean):
     """Share of rows predicted rightly."""
 
     name = "accuracy"
     higher_is_better = True
 
-    def _value(self) -> float:
-        return self._right / self._all
+    def _losses(self, rows: Rows) -> Array:
+        return _is_right(rows)
+
+
+def _is_right(rows: Rows) -> Array:
+    assert rows.predictions is not None
+    check_labels(rows.labels)
+    return equal(rows.labels, rows.predictions)
 
 
 class ConfusionMatrix(Metric):
@@ -77,21 +75,19 @@ class ConfusionMatrix(Metric):
         self._numbers: dict[Any, int] = {}  # of each class, by appearance
         self._cells: dict[tuple[int, int], float] = {}  # (label, prediction), -1 for none
 
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
-        assert predictions is not None
-        check_labels(labels)
-        rows, columns = self._number(labels), self._number(predictions)
+    def _add(self, rows: Rows) -> None:
+        assert rows.predictions is not None
+        check_labels(rows.labels)
+        lines, columns = self._number(rows.labels), self._number(rows.predictions)
         k = len(self._numbers) + 1
-        cells = rows * k + columns + 1
+        cells = lines * k + columns + 1
         if k * k <= 4 * len(cells) + 4096:
-            sums = np.bincount(cells, weights, minlength=k * k)
+            sums = np.bincount(cells, rows.weights, minlength=k * k)
             found = np.flatnonzero(sums)
             sums = sums[found]
         else:
             found, places = np.unique(cells, return_inverse=True)
-            sums = np.bincount(places, weights)
+            sums = np.bincount(places, rows.weights)
         for cell, weight in zip(found.tolist(), sums.tolist(), strict=True):
             key = (cell // k, cell % k - 1)
             self._cells[key] = self._cells.get(key, 0.0) + weight

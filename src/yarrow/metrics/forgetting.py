@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.metrics.base import Metric
+from yarrow.metrics.base import Metric, Rows
 
 _LARGEST = 1e100
 
@@ -40,17 +40,6 @@ class _Around(Metric):
         return self.metric._scores(labels, scores, classes)
 
 
-class _Rows(NamedTuple):
-    labels: Array
-    predictions: Array | None
-    scores: Array | None
-    weights: Array
-
-    def cut(self, part: slice) -> _Rows:
-        """Some of the rows, copied: a caller may use its arrays again."""
-        return _Rows(*(None if c is None else c[part].copy() for c in self))  # type: ignore[arg-type]
-
-
 class Windowed(_Around):
     """A metric of the last `size` rows.
 
@@ -72,19 +61,19 @@ class Windowed(_Around):
         self.name = f"{metric.name} of the last {size:,} rows"
 
     def _reset(self) -> None:
-        self._parts: deque[_Rows] = deque()
+        self._parts: deque[Rows] = deque()
         self._held = 0
 
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
-        rows = _Rows(labels, predictions, scores, weights).cut(slice(-self.size, None))
+    def _add(self, rows: Rows) -> None:
+        n = len(rows.weights)
+        rows = rows.take(np.arange(max(0, n - self.size), n))  # a copy: arrays may be used again
         self._parts.append(rows)
         self._held += len(rows.weights)
         while (surplus := self._held - self.size) > 0:
             oldest = self._parts.popleft()
             if surplus < len(oldest.weights):
-                self._parts.appendleft(oldest.cut(slice(surplus, None)))
+                rest = np.arange(surplus, len(oldest.weights))
+                self._parts.appendleft(oldest.take(rest))
             self._held -= min(surplus, len(oldest.weights))
 
     def _scale(self, factor: float) -> None:
@@ -96,7 +85,7 @@ class Windowed(_Around):
         self._count_pending()
         metric = self.metric.fresh()
         for part in self._parts:
-            metric._add(*part)
+            metric._add(part)
         metric._rows = self._held
         return metric
 
@@ -128,28 +117,17 @@ class Fading(_Around):
     def _reset(self) -> None:
         self._growth = 1.0
 
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
+    def _add(self, rows: Rows) -> None:
         # Not the old rows lose weight but the new ones gain it, until the numbers grow too large.
         begin = 0
-        while begin < len(weights):
+        while begin < len(rows.weights):
             room = math.log(_LARGEST / self._growth) / -math.log(self.memory)
-            part = slice(begin, begin + max(1, int(room)))
-            gained = (
-                weights[part]
-                * self._growth
-                * self.memory ** -np.arange(1.0, 1 + len(weights[part]))
-            )
-            self.metric._add(
-                labels[part],
-                None if predictions is None else predictions[part],
-                None if scores is None else scores[part],
-                gained,
-            )
-            begin += len(gained)
-            self.metric._rows += len(gained)
-            self._growth *= self.memory ** -float(len(gained))
+            part = rows.take(slice(begin, begin + max(1, int(room))))
+            n = len(part.weights)
+            gained = part.weights * self._growth * self.memory ** -np.arange(1.0, 1 + n)
+            self.metric._count(part._replace(weights=gained))
+            begin += n
+            self._growth *= self.memory ** -float(n)
             if self._growth >= _LARGEST * self.memory:
                 self.metric._scale(1 / self._growth)
                 self._growth = 1.0

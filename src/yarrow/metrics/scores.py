@@ -9,7 +9,7 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.metrics.base import Metric, Uses, check_labels, equal, positive_of
+from yarrow.metrics.base import Mean, Metric, Rows, Uses, check_labels, equal, positive_of
 
 _LEAST = 1e-15  # probability that a log is taken of
 
@@ -31,17 +31,13 @@ class _OfScores(Metric):
         self._count_pending()
         return self._left_out
 
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
-        assert scores is not None
-        check_labels(labels)
-        there = ~np.isnan(scores)
+    def _scored(self, rows: Rows) -> tuple[Array, Array, Array]:
+        """Labels, scores and weights of the rows that have a score."""
+        assert rows.scores is not None
+        check_labels(rows.labels)
+        there = ~np.isnan(rows.scores)
         self._left_out += int(len(there) - there.sum())
-        self._add_scored(labels[there], scores[there], weights[there])
-
-    def _add_scored(self, labels: Array, scores: Array, weights: Array) -> None:
-        raise NotImplementedError
+        return rows.labels[there], rows.scores[there], rows.weights[there]
 
     def _column(self, scores: Array, n: int) -> Array:
         """The scores if they are one a row."""
@@ -91,7 +87,8 @@ class RocAuc(_OfScores):
         self._kept: list[tuple[Array, Array, Array]] = []  # labels, scores, weights
         self._bins: dict[Any, Array] = {}  # weights by class and bin
 
-    def _add_scored(self, labels: Array, scores: Array, weights: Array) -> None:
+    def _add(self, rows: Rows) -> None:
+        labels, scores, weights = self._scored(rows)
         if self.resolution is None:
             self._kept.append((labels, scores, weights))
             return
@@ -100,8 +97,8 @@ class RocAuc(_OfScores):
         for name in set(labels.tolist()):
             if name not in self._bins:
                 self._bins[name] = np.zeros(1 << (9 + bits))
-            rows = equal(labels, np.full(len(labels), name, dtype=labels.dtype))
-            np.add.at(self._bins[name], bins[rows], weights[rows])
+            there = equal(labels, np.full(len(labels), name, dtype=labels.dtype))
+            np.add.at(self._bins[name], bins[there], weights[there])
 
     def _scale(self, factor: float) -> None:
         self._kept = [(labels, scores, w * factor) for labels, scores, w in self._kept]
@@ -168,7 +165,7 @@ def _bins(scores: Array, bits: int) -> Array:
     return np.asarray(ordered >> (23 - bits))
 
 
-class LogLoss(_OfScores):
+class LogLoss(_OfScores, Mean):
     """Mean of -log of the probability that was given to the true class, at least 1e-15.
 
     Scores are probabilities: of the positive class, or of every class. A class that has no
@@ -182,26 +179,19 @@ class LogLoss(_OfScores):
     """
 
     name = "log loss"
-    higher_is_better = False
     uses: Uses = "probabilities"
 
-    def _reset(self) -> None:
-        self._loss = self._all = 0.0
+    def _add(self, rows: Rows) -> None:
+        labels, scores, weights = self._scored(rows)
+        super()._add(Rows(labels, None, scores, weights))
 
-    def _add_scored(self, labels: Array, scores: Array, weights: Array) -> None:
+    def _losses(self, rows: Rows) -> Array:
+        scores: Any = rows.scores
         outside = (scores < 0) | (scores > 1 + 1e-6)
         if outside.any():
             row = int(np.argmax(outside))
             raise DataError(f"{scores[row]} is not a probability", row=row + 1)
-        self._loss -= float(weights @ np.log(np.clip(scores, _LEAST, 1)))
-        self._all += float(weights.sum())
-
-    def _scale(self, factor: float) -> None:
-        self._loss *= factor
-        self._all *= factor
-
-    def _value(self) -> float:
-        return self._loss / self._all if self._all else math.nan
+        return np.asarray(-np.log(np.clip(scores, _LEAST, 1)))
 
     def _score(self, label: Any, score: float) -> float:
         return float(self._scores(np.array([label]), np.array([score]), None)[0])

@@ -7,38 +7,12 @@ import math
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.metrics.base import Metric
+from yarrow.metrics.base import Mean, Rows
 
 
-class _OfResiduals(Metric):
-    """Keeps the weighted sum of some loss of each row."""
-
-    higher_is_better = False
-    of_values = True
-
-    def _reset(self) -> None:
-        self._loss = self._all = 0.0
-
-    def _add(
-        self, labels: Array, predictions: Array | None, scores: Array | None, weights: Array
-    ) -> None:
-        assert predictions is not None
-        values, guesses = _numbers(labels, "value"), _numbers(predictions, "prediction")
-        self._add_residuals(values, values - guesses, weights)
-
-    def _add_residuals(self, values: Array, residuals: Array, weights: Array) -> None:
-        self._loss += float(weights @ self._losses(residuals))
-        self._all += float(weights.sum())
-
-    def _losses(self, residuals: Array) -> Array:
-        return residuals**2
-
-    def _scale(self, factor: float) -> None:
-        self._loss *= factor
-        self._all *= factor
-
-    def _value(self) -> float:
-        return self._loss / self._all
+def _residuals(rows: Rows) -> Array:
+    assert rows.predictions is not None
+    return _numbers(rows.labels, "value") - _numbers(rows.predictions, "prediction")
 
 
 def _numbers(values: Array, what: str) -> Array:
@@ -53,13 +27,17 @@ def _numbers(values: Array, what: str) -> Array:
     return numbers
 
 
-class MSE(_OfResiduals):
+class MSE(Mean):
     """Mean of the squared errors."""
 
     name = "MSE"
+    of_values = True
+
+    def _losses(self, rows: Rows) -> Array:
+        return _residuals(rows) ** 2
 
 
-class RMSE(_OfResiduals):
+class RMSE(MSE):
     """Root of the mean of the squared errors.
 
     >>> metric = RMSE()
@@ -74,16 +52,17 @@ class RMSE(_OfResiduals):
         return math.sqrt(super()._value())
 
 
-class MAE(_OfResiduals):
+class MAE(Mean):
     """Mean of the absolute errors."""
 
     name = "MAE"
+    of_values = True
 
-    def _losses(self, residuals: Array) -> Array:
-        return np.abs(residuals)
+    def _losses(self, rows: Rows) -> Array:
+        return np.abs(_residuals(rows))
 
 
-class R2(_OfResiduals):
+class R2(MSE):
     """1 - squared error / squared error of the mean; NaN where all values are equal."""
 
     name = "R2"
@@ -93,26 +72,27 @@ class R2(_OfResiduals):
         super()._reset()
         # About the first value: sums of large squares would cancel.
         self._first: float | None = None
-        self._sum = self._squares = 0.0
+        self._away = self._squares = 0.0
 
-    def _add_residuals(self, values: Array, residuals: Array, weights: Array) -> None:
-        super()._add_residuals(values, residuals, weights)
+    def _add(self, rows: Rows) -> None:
+        super()._add(rows)
+        values = rows.labels.astype(np.float64)
         if self._first is None:
             self._first = float(values[0])
         away = values - self._first
-        self._sum += float(weights @ away)
-        self._squares += float(weights @ away**2)
+        self._away += float(rows.weights @ away)
+        self._squares += float(rows.weights @ away**2)
 
     def _scale(self, factor: float) -> None:
         super()._scale(factor)
-        self._sum *= factor
+        self._away *= factor
         self._squares *= factor
 
     @property
     def spread(self) -> float:
         """The root of the mean squared distance of the values from their mean."""
         self._count_pending()
-        mean = self._sum / self._all
+        mean = self._away / self._all
         return math.sqrt(max(0.0, self._squares / self._all - mean**2))
 
     def _value(self) -> float:

@@ -91,7 +91,11 @@ class Adapter:
 
     def probabilities(self, batch: Batch, codes: Codes) -> Array:
         """A column a class; rows of zeros before anything was learned."""
-        raise NotImplementedError
+        classes, shares = self._table_of(batch, "probabilities")
+        table = np.zeros((len(batch), len(codes)))
+        known = [i for i, name in enumerate(classes) if name in codes]
+        table[:, [codes[classes[i]] for i in known]] = np.nan_to_num(shares[:, known])
+        return table
 
     def predictions(self, batch: Batch, part: slice | None = None) -> list[Any]:
         """A label or value of all rows or of some; None where nothing is known."""
@@ -130,19 +134,8 @@ class Adapter:
             return np.array([0.0 if value is None else float(value) for value in said])
         return numbered(said, codes)
 
-    def _columns(self, shares: Any, classes: Any, codes: Codes) -> Array:
-        """Probabilities of a learner's classes as columns of ours."""
-        table = np.zeros((len(shares), len(codes)))
-        places = [codes[name] for name in classes if name in codes]
-        known = [i for i, name in enumerate(classes) if name in codes]
-        table[:, places] = np.asarray(shares)[:, known]
-        return table
-
     def _has_no(self, wanted: str) -> ParameterError:
-        return ParameterError(f"{type(self.model).__name__} has no {wanted}.")
-
-    def _refuse_probabilities(self) -> ParameterError:
-        return ParameterError(f"{type(self.model).__name__} does not predict probabilities.")
+        return ParameterError(f"{type(self.model).__name__} does not predict {wanted}.")
 
 
 class CoreAdapter(Adapter):
@@ -194,14 +187,14 @@ class CoreAdapter(Adapter):
         with self.model._learning_of(batch.classes) as core:
             self.model._learn(core, batch.rows, batch.names, batch.labels, batch.weights)
 
-    def probabilities(self, batch: Batch, codes: Codes) -> Array:
+    def _table_of(self, batch: Batch, wanted: Wanted) -> tuple[Sequence[Any], Array]:
         if not hasattr(self.model, "predict_proba"):
-            raise self._refuse_probabilities()
+            raise self._has_no(wanted)
         core = self.model.__dict__.get("_model")
         if core is None:
-            return np.zeros((len(batch), len(codes)))
+            return [], np.zeros((len(batch), 0))
         table = self.model._probabilities(*self.scores(batch))
-        return self._columns(table, core.classes[: table.shape[1]], codes)
+        return core.classes[: table.shape[1]], table
 
 
 class DictAdapter(Adapter):
@@ -218,7 +211,8 @@ class DictAdapter(Adapter):
         try:
             told = [self.model.predict_proba_one(x) for x in batch.dicts]
         except NotImplementedError:
-            raise self._has_no("probabilities for rows that are dicts") from None
+            name = type(self.model).__name__
+            raise ParameterError(f"{name} has no probabilities for rows that are dicts.") from None
         classes = list({name: None for likely in told for name in likely})
         lines = [[likely.get(name, np.nan) for name in classes] for likely in told]
         return classes, np.array(lines, dtype=np.float64).reshape(len(told), len(classes))
@@ -248,18 +242,6 @@ class DictAdapter(Adapter):
                 self.model.learn_one(rows[i], labels[i])
             elif batch.weights[i] > 0:
                 self.model.learn_one(rows[i], labels[i], w=batch.weight(i))
-
-    def probabilities(self, batch: Batch, codes: Codes) -> Array:
-        table = np.zeros((len(batch), len(codes)))
-        for i, x in enumerate(batch.dicts):
-            try:
-                likely = self.model.predict_proba_one(x)
-            except NotImplementedError:
-                raise self._refuse_probabilities() from None
-            for name, share in likely.items():
-                if name in codes:
-                    table[i, codes[name]] = share
-        return table
 
 
 class ArrayAdapter(Adapter):
@@ -335,12 +317,9 @@ class ArrayAdapter(Adapter):
         self._ready = True
 
     def probabilities(self, batch: Batch, codes: Codes) -> Array:
-        if not hasattr(self.model, "predict_proba"):
-            raise self._refuse_probabilities()
-        if not self._ready:
+        if not self._ready and hasattr(self.model, "predict_proba"):
             return np.zeros((len(batch), len(codes)))
-        shares = self.model.predict_proba(batch.matrix)
-        return self._columns(shares, self.model.classes_.tolist(), codes)
+        return super().probabilities(batch, codes)
 
 
 def adapter_of(model: Any) -> Adapter:

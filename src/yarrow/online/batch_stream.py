@@ -13,10 +13,10 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
-from yarrow.io.formats import LAST_INDEX, StreamFormat
+from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.online.core_stream import check_passes, most_index, with_name
+from yarrow.online.core_stream import check_passes, most_index, no_row
 from yarrow.online.delay import DelayedBatches, KnownColumns
 from yarrow.online.files import FileBatches
 from yarrow.online.learners import is_core, is_regression
@@ -82,9 +82,7 @@ class BatchStream:
             yield self._report(None, files)
             progress.done = False
         if not self.model.__sklearn_is_fitted__():
-            first = f": {progress.complaints[0]}" if progress.complaints else ""
-            skipped = f" ({progress.skipped} were skipped)" if progress.skipped else ""
-            raise DataError(f"there is no row to learn{skipped}{first}", source=", ".join(sources))
+            raise no_row(progress, sources)
         self.model.__dict__["_stream"] = files.known
 
     def _learnable(self, batch: Batch, source: str) -> Batch:

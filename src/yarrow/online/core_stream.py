@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import stat
-from collections.abc import Generator, Iterator, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.compressed import Source, source_name
-from yarrow.io.formats import (
-    LAST_INDEX,
-    TEXT_FORMATS,
-    StreamFormat,
-    TableReader,
-    label_needed,
-    opened,
-    position,
-    text_reader,
-)
+from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
 from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
@@ -53,15 +43,15 @@ def learn_stream(
             learning.progress.number = number
             yield from learning.learn(source)
     if "_model" not in model.__dict__:
-        progress = learning.progress
-        found = f" ({progress.skipped} were skipped)" if progress.skipped else ""
-        first = f": {progress.complaints[0]}" if progress.complaints else ""
-        raise DataError(f"there is no row to learn{found}{first}", source=_all_names(listed))
+        raise no_row(learning.progress, listed)
 
 
-def _all_names(sources: Sequence[Source]) -> str:
-    shown = [source_name(source) for source in sources[:3]]
-    return ", ".join([*shown, "..."] if len(sources) > 3 else shown)
+def no_row(progress: Progress, sources: Sequence[Source]) -> DataError:
+    """The error of a model that has learned nothing."""
+    shown = [source_name(source) for source in sources[:3]] + ["..."] * (len(sources) > 3)
+    found = f" ({progress.skipped} were skipped)" if progress.skipped else ""
+    first = f": {progress.complaints[0]}" if progress.complaints else ""
+    return DataError(f"there is no row to learn{found}{first}", source=", ".join(shown))
 
 
 def check_passes(sources: Sequence[Any], passes: int) -> None:
@@ -103,98 +93,70 @@ class Learning:
 
     def learn(self, source: Source) -> Iterator[Progress]:
         """Learn one source to its end."""
-        stream_format = self.stream_format.remembering(self.model.__dict__.get("_stream"))
-        format = stream_format.of(source)
-        progress, self.format = self.progress, format
+        known = self.model.__dict__.get("_stream") or {}
+        stream_format, progress = self.stream_format.remembering(known), self.progress
         progress.source, progress.done = source_name(source), False
         # What the account counts, it counts over all sources; a reader knows its own.
         self.before = dataclasses.replace(
             progress, skipped=progress.skipped - int(self.account.skipped)
         )
         self.account_complaints = len(self.account.complaints)
-        with errors_named(source, format), opened(source) as file:
-            learn = self._learn_text if format in TEXT_FORMATS else self._learn_table
-            found = yield from learn(source, file, format, stream_format)
+        labels = None if self.model.learns_labels else bool(stream_format.table.get("label"))
+        most = most_index(self.model, stream_format)
+        self._check_format(progress.source, stream_format.of(source))
+        with reading(
+            source, stream_format, labels=labels, max_index=most, **self._reader_settings()
+        ) as opened:
+            for _ in self._learn_text(opened) if opened.is_text else self._learn_table(opened):
+                self._advance(opened)
+                yield dataclasses.replace(progress)
             if progress.rows > 0 and "_model" not in self.model.__dict__:
                 self.model._model, self.model._made_with = (
                     self.core,
                     self.model.get_params(deep=False),
                 )
             if "_model" in self.model.__dict__:
-                known = self.model.__dict__.get("_stream") or {}
-                self.model.__dict__["_stream"] = known | stream_format.described(format, **found)
+                self.model.__dict__["_stream"] = known | opened.described()
         progress.done = True
         progress.checkpoints, progress.results = [], None
         yield dataclasses.replace(progress)
 
-    def _reader(
-        self,
-        file: BinaryIO,
-        format: str,
-        stream_format: StreamFormat,
-        *,
-        dtype: str,
-        hash_bits: int,
-    ) -> Any:
-        """A reader of text that refuses indices beyond what the model takes."""
-        return text_reader(
-            file,
-            format,
-            stream_format,
-            dtype=dtype,
-            max_index=most_index(self.model, stream_format),
-            hash_bits=hash_bits,
-            labels_optional=not self.model.learns_labels,
-        )
+    def _check_format(self, source: str, format: str) -> None:
+        """Refuse a format that cannot be learned."""
 
-    def _learn_text(
-        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
-    ) -> Generator[Progress, None, dict[str, Any]]:
-        model = self.model
-        reader = self._reader(
-            file, format, stream_format, dtype=model.dtype, hash_bits=model.hash_bits or 0
-        )
+    def _reader_settings(self) -> dict[str, Any]:
+        return {"dtype": self.model.dtype, "hash_bits": self.model.hash_bits or 0}
+
+    def _learn_text(self, opened: OpenedSource) -> Iterator[None]:
+        """Learn text to its end; whenever it yields, there is something to tell."""
         at_end = False
         while not at_end:
-            at_end = self.core.learn_from(reader, self.learner, self.account, self.seconds)
-            self._advance(file, reader)
-            yield dataclasses.replace(self.progress)
-        return {"index_base": int(reader.index_base)} if format == "svmlight" else {}
+            at_end = self.core.learn_from(opened.reader, self.learner, self.account, self.seconds)
+            yield
 
-    def _learn_table(
-        self, source: Source, file: BinaryIO, format: str, stream_format: StreamFormat
-    ) -> Generator[Progress, None, dict[str, Any]]:
-        has_labels = bool(stream_format.table.get("label"))
-        if self.model.learns_labels and not has_labels:
-            raise label_needed(source, file, format, stream_format)
-        reader = TableReader(
-            source, file, format, stream_format, dtype=self.model.dtype, labels=has_labels
-        )
-        for rows in reader:
+    def _learn_table(self, opened: OpenedSource) -> Iterator[None]:
+        for rows in opened.reader:
             self.core.learn_named(
                 self.learner, self.account, rows.names,
                 rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(),
                 [1.0] * len(rows) if rows.labels is None else rows.labels,
                 [] if rows.weights is None else rows.weights.tolist(), rows.lines.tolist(),
             )  # fmt: skip
-            self._advance(file, reader)
-            yield dataclasses.replace(self.progress)
-        self._advance(file, reader)
-        yield dataclasses.replace(self.progress)
-        return {"kinds": reader.kinds}
+            yield
+        yield
 
-    def _advance(self, file: BinaryIO, reader: Any) -> None:
+    def _advance(self, opened: OpenedSource) -> None:
         progress, account, before = self.progress, self.account, self.before
+        reader = opened.reader
         progress.rows = progress.judged = int(account.rows)
         progress.mistakes = int(account.mistakes)
         progress.squared_error = account.squared_error
         progress.features = account.features
         progress.bytes = before.bytes + reader.bytes
-        progress.position = position(file)
+        progress.position = opened.position
         progress.skipped = before.skipped + reader.skipped + int(account.skipped)
-        new = reader.complaints + account.complaints[self.account_complaints :]
-        named = [with_name(progress.source, _in_units(self.format, text)) for text in new]
-        progress.complaints = (before.complaints + named)[:COMPLAINTS_KEPT]
+        new = map(opened.named, account.complaints[self.account_complaints :])
+        progress.complaints = [*before.complaints, *opened.complaints, *new][:COMPLAINTS_KEPT]
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
         if self.keep_results:
             progress.results, progress.classes = account.take_results(), self.core.classes
@@ -209,29 +171,3 @@ class Learning:
         elif not self.model.learns_labels:
             label, prediction = None, int(prediction)
         return Checkpoint(int(rows), int(rows), int(mistakes), squared, label, prediction, n)
-
-
-@contextlib.contextmanager
-def errors_named(source: Source, format: str) -> Iterator[None]:
-    """Let errors about rows name their source."""
-    try:
-        yield
-    except DataError as error:
-        text = _in_units(format, str(error))
-        raise DataError(with_name(source_name(source), text)) from None
-
-
-def _in_units(format: str, complaint: str) -> str:
-    """The core speaks of lines; a Parquet file has rows. Text of VW is known by its bar."""
-    if format == "parquet" and complaint.startswith("line "):
-        return "row " + complaint.removeprefix("line ")
-    if format == "svmlight" and ", '|" in complaint:
-        return f"{complaint}; if this is VW text, say --format vw"
-    return complaint
-
-
-def with_name(name: str, complaint: str) -> str:
-    """A complaint that names its source."""
-    if complaint.startswith(name):
-        return complaint
-    return f"{name}{', ' if complaint.startswith(('line ', 'row ', 'field ')) else ': '}{complaint}"

@@ -11,19 +11,9 @@ from yarrow._core import Names
 from yarrow.data.arrays import Array, Rows, exact_array
 from yarrow.errors import DataError
 from yarrow.io.compressed import source_name
-from yarrow.io.formats import (
-    LAST_INDEX,
-    TEXT_FORMATS,
-    StreamFormat,
-    TableReader,
-    label_needed,
-    opened,
-    position,
-    text_reader,
-)
+from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.online.core_stream import errors_named, with_name
 from yarrow.online.ledger import COMPLAINTS_KEPT
 
 #: text in a block: enough rows that a call costs nothing, few enough that they stay in a cache
@@ -47,13 +37,8 @@ class FileBatches:
         known: dict[str, Any] | None = None,
         labels: bool = True,
     ) -> None:
-        self.paths, self.stream_format, self.dtype = (
-            list(paths),
-            stream_format or StreamFormat(),
-            dtype,
-        )
-        self.max_index, self.known = max_index, known
-        self.labels = labels
+        self.paths, self.stream_format = list(paths), stream_format or StreamFormat()
+        self.dtype, self.max_index, self.known, self.labels = dtype, max_index, known, labels
         self.names = Names()
         self.listed: list[Any] = []
         self.reading = ""  # the path
@@ -61,7 +46,7 @@ class FileBatches:
         self.complaints: list[str] = []
         self._sizes = [os.path.getsize(p) if os.path.isfile(p) else None for p in self.paths]
         self._finished = 0
-        self._file: Any = None
+        self._opened: OpenedSource | None = None
 
     @property
     def share_read(self) -> float | None:
@@ -74,7 +59,7 @@ class FileBatches:
         """How many bytes of all files have been read; None where nobody can know."""
         if None in self._sizes:
             return None
-        at = position(self._file) if self._file is not None else 0
+        at = 0 if self._opened is None else self._opened.position
         return self._finished + (at or 0)
 
     def read(self) -> Iterator[Batch]:
@@ -82,54 +67,32 @@ class FileBatches:
         self._finished, self.skipped, self.complaints = 0, 0, []
         for path, size in zip(self.paths, self._sizes, strict=True):
             stream_format = self.stream_format.remembering(self.known)
-            format = stream_format.of(path)
             self.reading = source_name(path)
-            with errors_named(path, format), opened(path) as file:
-                self._file = file
-                reader: Any
-                found: dict[str, Any]
-                if format in TEXT_FORMATS:
-                    reader = text_reader(
-                        file,
-                        format,
-                        stream_format,
-                        dtype=self.dtype,
-                        max_index=self.max_index,
-                        labels_optional=not self.labels,
-                        block_bytes=BLOCK_BYTES,
-                    )
-                    yield from self._text(reader, stream_format)
-                    found = {"index_base": int(reader.index_base)} if format == "svmlight" else {}
-                else:
-                    # Who only predicts reads labels if they are asked for, not as in training.
-                    has_labels = bool(
-                        (stream_format if self.labels else self.stream_format).table.get("label")
-                    )
-                    if self.labels and not has_labels:
-                        raise label_needed(path, file, format, stream_format)
-                    reader = TableReader(
-                        path, file, format, stream_format, dtype=self.dtype, labels=has_labels
-                    )
-                    yield from self._table(reader)
-                    found = {"kinds": reader.kinds}
-                self.known = (self.known or {}) | stream_format.described(format, **found)
-            self.skipped += reader.skipped
-            named = [with_name(self.reading, c) for c in reader.complaints]
-            self.complaints = (self.complaints + named)[:COMPLAINTS_KEPT]
-            self._finished, self._file = self._finished + (size or 0), None
+            # Who only predicts reads labels if they are asked for, not as in training.
+            labels = None if self.labels else bool(self.stream_format.table.get("label"))
+            settings: dict[str, Any] = {"dtype": self.dtype, "max_index": self.max_index}
+            with reading(
+                path, stream_format, labels=labels, block_bytes=BLOCK_BYTES, **settings
+            ) as opened:
+                self._opened = opened
+                yield from self._text(opened) if opened.is_text else self._table(opened)
+                self.known = (self.known or {}) | opened.described()
+            self.skipped += opened.reader.skipped
+            self.complaints = (self.complaints + opened.complaints)[:COMPLAINTS_KEPT]
+            self._finished, self._opened = self._finished + (size or 0), None
 
-    def _text(self, reader: Any, stream_format: StreamFormat) -> Iterator[Batch]:
-        while (rows := reader.next_rows(self.names)) is not None:
+    def _text(self, opened: OpenedSource) -> Iterator[Batch]:
+        while (rows := opened.reader.next_rows(self.names)) is not None:
             indices = rows["indices"]
             width = max(1, len(self.names))
             labels, weights = rows["labels"], rows["weights"]
             bad = _bad_rows(labels, weights) if self.labels else np.zeros(0, np.int64)
             cells = (rows["values"], indices, rows["begins"], width)
             batch = self._batch(*cells, exact_array(labels), weights, rows["lines"])
-            yield self._without(batch, bad, stream_format) if len(bad) else batch
+            yield self._without(batch, bad, opened) if len(bad) else batch
 
-    def _table(self, reader: TableReader) -> Iterator[Batch]:
-        for rows in reader:
+    def _table(self, opened: OpenedSource) -> Iterator[Batch]:
+        for rows in opened.reader:
             numbers = np.asarray(self.names.resolve(rows.names))
             values = rows.values.astype(self.dtype)
             y = exact_array([None] * len(rows) if rows.labels is None else rows.labels)
@@ -154,13 +117,13 @@ class FileBatches:
         rows = Rows(values, indices, begins, len(y), width, None)
         return Batch(rows, self.listed, y=y, weights=weights, lines=lines)
 
-    def _without(self, batch: Batch, bad: Array, stream_format: StreamFormat) -> Batch:
+    def _without(self, batch: Batch, bad: Array, opened: OpenedSource) -> Batch:
         """Leave out rows that cannot be learned, or stop there."""
         for place in bad.tolist():
             negative = batch.weights is not None and not batch.weights[place] >= 0
             what = "the weight of the row is negative" if negative else "the row has no label"
-            complaint = with_name(self.reading, f"line {np.asarray(batch.lines)[place]}: {what}")
-            if stream_format.on_error != "skip":
+            complaint = opened.named(f"line {np.asarray(batch.lines)[place]}: {what}")
+            if opened.stream_format.on_error != "skip":
                 raise DataError(complaint)
             self.skipped += 1
             self.complaints = [*self.complaints, complaint][:COMPLAINTS_KEPT]

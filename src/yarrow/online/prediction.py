@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
-from yarrow.io.formats import (
-    TEXT_FORMATS,
-    StreamFormat,
-    TableReader,
-    opened,
-    position,
-    text_reader,
-)
+from yarrow.io.formats import OpenedSource, StreamFormat, reading
 from yarrow.lazy import np
-from yarrow.online.core_stream import errors_named, with_name
 from yarrow.online.learners import is_core
 from yarrow.online.ledger import Progress
 from yarrow.online.results import ProgressiveResult, Wanted
@@ -60,72 +52,44 @@ def predict_stream(
     if probabilities and not hasattr(model, "predict_proba"):
         raise ParameterError(f"{model!r} has no probabilities, only scores.")
     asked = stream_format or StreamFormat()
-    labels = bool(asked.table.get("label"))
     learner: Any = getattr(model, "_inner", model)  # of an exported one
-    remembered = asked.remembering(stream_of(model))
-    format = remembered.of(source)
     progress = progress or Progress()
     progress.source = source_name(source)
-    with errors_named(source, format), opened(source) as file:
-        if format in TEXT_FORMATS:
-            sure = probabilities or not hasattr(learner, "classes_")
-            parts = _text_parts(learner, file, format, remembered, progress, sure)
-        else:
-            parts = _table_parts(learner, source, file, format, remembered, labels, progress)
-        for scores, variances, row_labels in parts:
-            progress.rows += len(row_labels)
-            progress.position = position(file)
-            yield _named_result(learner, scores, variances, row_labels, probabilities)
+    with reading(
+        source,
+        asked.remembering(stream_of(model)),
+        labels=bool(asked.table.get("label")),
+        dtype=learner.dtype,
+        hash_bits=learner.hash_bits or 0,
+    ) as opened:
+        parts = _text_parts if opened.is_text else _table_parts
+        sure = probabilities or not hasattr(learner, "classes_")
+        for scores, variances, labels in parts(learner._fitted, opened.reader, sure):
+            progress.rows += len(labels)
+            progress.position = opened.position
+            _note(progress, opened)
+            yield _named_result(learner, scores, variances, labels, probabilities)
+        _note(progress, opened)
     progress.done = True
 
 
 Part = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the classes, labels
 
 
-def _text_parts(
-    model: Any,
-    file: BinaryIO,
-    format: str,
-    stream_format: StreamFormat,
-    progress: Progress,
-    variances: bool,
-) -> Iterator[Part]:
-    reader = text_reader(
-        file,
-        format,
-        stream_format,
-        labels_optional=True,
-        dtype=model.dtype,
-        hash_bits=model.hash_bits or 0,
-    )
-    while (part := model._fitted.predict_from(reader, variances)) is not None:
-        _note(progress, reader)
+def _text_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
+    while (part := core.predict_from(reader, variances)) is not None:
         yield part[:3]
-    _note(progress, reader)
 
 
-def _table_parts(
-    model: Any,
-    source: Source,
-    file: BinaryIO,
-    format: str,
-    stream_format: StreamFormat,
-    labels: bool,
-    progress: Progress,
-) -> Iterator[Part]:
-    reader = TableReader(source, file, format, stream_format, dtype=model.dtype, labels=labels)
+def _table_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
     for rows in reader:
-        _note(progress, reader)
-        scores, variances = model._fitted.predict_sparse(
-            rows.indptr, rows.indices, rows.values, len(rows.names), rows.names
-        )
-        yield scores, variances, [None] * len(rows) if rows.labels is None else list(rows.labels)
-    _note(progress, reader)
+        cells = (rows.indptr, rows.indices, rows.values, len(rows.names), rows.names)
+        yield *core.predict_sparse(*cells, variances), list(rows.labels or [None] * len(rows))
 
 
-def _note(progress: Progress, reader: Any) -> None:
-    progress.bytes, progress.skipped = reader.bytes, reader.skipped
-    progress.complaints = [with_name(progress.source, text) for text in reader.complaints]
+def _note(progress: Progress, opened: OpenedSource) -> None:
+    progress.bytes, progress.skipped = opened.reader.bytes, opened.reader.skipped
+    progress.complaints = opened.complaints
 
 
 def _named_result(

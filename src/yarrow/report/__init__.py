@@ -3,10 +3,20 @@
 `page` makes one HTML page of a comparison; `figures` draws SVG, `tables` writes Markdown and text.
 """
 
-from yarrow.moved import keep_old_names
-from yarrow.report import figures, tables
-from yarrow.report.comparison_page import page
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yarrow.report import figures, tables
+    from yarrow.report.comparison_page import page
 
 __all__ = ["figures", "page", "tables"]
 
-keep_old_names()
+
+def __getattr__(name: str) -> Any:
+    """Import figures and pages when they are used: commands print tables without them."""
+    if name == "page":
+        return import_module("yarrow.report.comparison_page").page
+    if name in __all__:
+        return import_module(f"yarrow.report.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -55,14 +55,40 @@ class Table:
             lines.append([f"**{text}**" if i in self.strong and text else text for text in texts])
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
-    def text(self) -> str:
-        """For a terminal: columns in line, two spaces between them."""
-        lines = [self.header, *([_one_line(cell.text) for cell in row] for row in self.rows)]
+    def text(self, width: int | None = None) -> str:
+        """For a terminal: columns in line, two spaces between them.
+
+        Where that takes more than `width`, the texts of the widest column are cut.
+        """
+        lines = [list(self.header), *([_one_line(cell.text) for cell in r] for r in self.rows)]
         widths = [max(_columns_of(line[i]) for line in lines) for i in self._columns()]
+        if width is not None:
+            widest = max(self._columns(), key=lambda i: 0 if self.is_number(i) else widths[i])
+            others = sum(widths) - widths[widest] + 2 * (len(widths) - 1)
+            widths[widest] = max(12, min(widths[widest], width - others))
+            for line in lines:
+                if len(line[widest]) > widths[widest]:
+                    line[widest] = line[widest][: widths[widest] - 1] + "…"
         return "\n".join(
             "  ".join(self._padded(i, line[i], widths[i]) for i in self._columns()).rstrip()
             for line in lines
         )
+
+    def without(self, *columns: str) -> Table:
+        """The same with fewer columns."""
+        left = [i for i, name in enumerate(self.header) if name not in columns]
+        rows = [[row[i] for i in left] for row in self.rows]
+        return Table([self.header[i] for i in left], rows, self.strong)
+
+    def short(self) -> Table:
+        """For a terminal: the settings stand behind the learner, and the page has the rest."""
+        learner, settings = self.header.index("learner"), self.header.index("settings")
+        rows = [list(row) for row in self.rows]
+        for row in rows:
+            row[learner] = Cell(f"{row[learner].text} {row[settings].text}".rstrip())
+        header = [name.removesuffix(", all rows") for name in self.header]
+        left_out = ("settings", "rank", "family", "updates", "above the recommended")
+        return Table(header, rows, self.strong).without(*left_out)
 
     def _columns(self) -> range:
         return range(len(self.header))
@@ -79,14 +105,17 @@ def learners(comparison: Comparison) -> Table:
     rivals = {rival["name"]: rival for rival in comparison.recommendation.get("rivals", [])}
     found = queries.contenders(comparison)
     word = queries.error_word(regression)
-    header = ["rank", "learner", "settings", "family", f"{word}, all rows", f"{word}, 2nd half"]
-    header += ["above the recommended"] if rivals else []
+    passes = _passes(found)
+    header = ["rank", "learner", "settings", "family", f"{word}, all rows", *passes]
+    header += [f"{word}, 2nd half", *(["above the recommended"] if rivals else [])]
     header += ["nonzeros", "updates", "time"]
     rows = []
     for place, outcome in enumerate(found, start=1):
         rival = rivals.get(outcome.name) or rivals.get(outcome.learner)
         row = [Cell(str(place), place), _learner(outcome), _settings(outcome)]
-        row += [Cell(outcome.family), _error(outcome, regression), _judged(outcome, regression)]
+        row += [Cell(outcome.family), _error(outcome, regression)]
+        row += _later_errors(outcome, len(passes), regression)
+        row += [_judged(outcome, regression)]
         row += [_difference(outcome, chosen, rival, regression)] if rivals else []
         row += _sizes(outcome)
         rows.append(row)
@@ -98,7 +127,8 @@ def all_settings(comparison: Comparison) -> Table:
     """Every setting that was tried and finished, fewest errors first."""
     regression = queries.is_regression(comparison)
     found = queries.ordered(comparison)
-    header = ["rank", "learner", "settings", queries.error_word(regression)]
+    passes = _passes(found)
+    header = ["rank", "learner", "settings", queries.error_word(regression), *passes]
     header += ["nonzeros", "updates", "time", "chosen by the 1st half"]
     rows = [
         [
@@ -106,6 +136,7 @@ def all_settings(comparison: Comparison) -> Table:
             _learner(outcome),
             _settings(outcome),
             _error(outcome, regression),
+            *_later_errors(outcome, len(passes), regression),
             *_sizes(outcome),
             Cell("yes" if outcome.best else ""),
         ]
@@ -161,6 +192,17 @@ def _judged(outcome: Outcome, regression: bool) -> Cell:
 def _error(outcome: Outcome, regression: bool) -> Cell:
     value = queries.error(outcome, regression)
     return Cell(queries.error_text(value, regression), value)
+
+
+def _passes(outcomes: Sequence[Outcome]) -> list[str]:
+    """The columns of later passes over the data."""
+    most = max((len(outcome.pass_errors) for outcome in outcomes), default=1)
+    return [f"pass {number}" for number in range(2, most + 1)]
+
+
+def _later_errors(outcome: Outcome, columns: int, regression: bool) -> list[Cell]:
+    later = [*outcome.pass_errors[1:], *[math.nan] * columns][:columns]
+    return [Cell(queries.error_text(error, regression), error) for error in later]
 
 
 def _difference(

@@ -1,11 +1,16 @@
-"""Every class that a file may name: what is not here is never made from a file."""
+"""Every class by its name: those that files may name, and the learners that users name.
+
+What is not here is never made from a file.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
 from importlib import import_module
 from typing import Any
 
-from yarrow.errors import ModelFileError
+from yarrow.errors import ModelFileError, ParameterError, did_you_mean
 
 #: the package of the classes of each kind of file
 PACKAGES = {
@@ -37,6 +42,60 @@ def class_named(kind: Any, name: Any) -> Any:
         if isinstance(found, type) and hasattr(found, "_unpacked"):
             return found
     raise ModelFileError(f"holds no model that this version knows ({kind!r}, {name!r})")
+
+
+#: kinds of learners that commands teach, and those that they do not, with the reason
+_TAUGHT = ("model", "kernel", "experts", "feedback")
+_NOT_TAUGHT = {
+    "bandit": "learns from right or wrong alone, which the rows of a file do not tell one by one: "
+    "compare it with yarrow compare, where labels play that part, or use it in Python",
+}
+
+
+def offered(kind: str) -> dict[str, Any]:
+    """The learners of a kind by the names of their classes; this loads them all."""
+    module = import_module(f"yarrow.{PACKAGES[kind]}")
+    classes = {name: getattr(module, name) for name in module.__all__}
+    return {name: cls for name, cls in classes.items() if _learns_rows(cls)}
+
+
+def _learns_rows(cls: Any) -> bool:
+    """A rule of the user's own needs Python."""
+    learns = hasattr(cls, "_predict_then_learn") or hasattr(cls, "_stream_learning")
+    return learns and getattr(cls, "family", "") != "custom"
+
+
+def short_name(class_name: str) -> str:
+    """`arow` for AROWClassifier, `pa-regressor` for PassiveAggressiveRegressor."""
+    name = class_name.replace("PassiveAggressive", "PA").removesuffix("Classifier")
+    return re.sub("(Regressor|Ranker)$", r"-\1", name).replace("OneClass", "OneClass-").lower()
+
+
+def means(word: str, class_name: str) -> bool:
+    """Whether a word names a class: by its short name or its own, in any case."""
+    return word.lower() in (short_name(class_name), class_name.lower())
+
+
+@functools.cache
+def learners() -> dict[str, Any]:
+    """All learners that commands teach, by their short names; this loads every one of them."""
+    classes = [item for kind in _TAUGHT for item in offered(kind).items()]
+    return dict(sorted((short_name(name), cls) for name, cls in classes))
+
+
+def learner_named(name: str) -> Any:
+    """A learner by its short name or that of its class; no other is loaded."""
+    for kind in (*_TAUGHT, *_NOT_TAUGHT):
+        module = import_module(f"yarrow.{PACKAGES[kind]}")
+        for class_name in filter(functools.partial(means, name), module.__all__):
+            if kind in _NOT_TAUGHT:
+                raise ParameterError(f"{class_name} {_NOT_TAUGHT[kind]}.")
+            cls = getattr(module, class_name)
+            if _learns_rows(cls):
+                return cls
+    names = list(learners())
+    alike = did_you_mean(name.lower(), names)
+    raise ParameterError(f"There is no learner {name!r}{alike}; there are {', '.join(names)}.")
 
 
 def kind_of(cls: type) -> str:

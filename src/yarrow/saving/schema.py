@@ -35,10 +35,17 @@ def check(schema: Schema, value: Any, place: str = "it", **sizes: int) -> Sizes:
 
 
 class Schema:
-    """What a value must be."""
+    """What a value must be: one that it `accepts`, and in words what is `wanted`."""
 
     def check(self, value: Any, place: str, sizes: Sizes) -> None:
         """Raise `ModelFileError` unless the value, which stands at a place, is as declared."""
+        if not self._accepts(value):
+            refuse(place, self._wanted(), value)
+
+    def _accepts(self, value: Any) -> bool:
+        return True
+
+    def _wanted(self) -> str:
         raise NotImplementedError
 
 
@@ -67,9 +74,6 @@ def _words(size: Size, sizes: Sizes) -> str:
 class Anything(Schema):
     """No question asked: the value is looked at elsewhere, or never used."""
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """Accept it."""
-
 
 @dataclasses.dataclass(frozen=True)
 class OneOf(Schema):
@@ -77,36 +81,31 @@ class OneOf(Schema):
 
     values: tuple[Any, ...]
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
-        if not any(type(value) is type(one) and value == one for one in self.values):
-            refuse(place, " or ".join(map(repr, self.values)), value)
+    def _accepts(self, value: Any) -> bool:
+        return any(type(value) is type(one) and value == one for one in self.values)
+
+    def _wanted(self) -> str:
+        return " or ".join(map(repr, self.values))
 
 
 class Flag(Schema):
     """True or false."""
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
-        if type(value) is not bool:
-            refuse(place, "true or false", value)
+    def _accepts(self, value: Any) -> bool:
+        return type(value) is bool
+
+    def _wanted(self) -> str:
+        return "true or false"
 
 
 class Text(Schema):
     """A text that can be written as UTF-8; JSON may also hold halves of characters."""
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
-        if type(value) is not str or not _is_unicode(value):
-            refuse(place, "a text", value)
+    def _accepts(self, value: Any) -> bool:
+        return type(value) is str and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    def _wanted(self) -> str:
+        return "a text"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,11 +115,12 @@ class Number(Schema):
     at_least: float = -math.inf
     at_most: float = math.inf
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
+    def _accepts(self, value: Any) -> bool:
         fits = type(value) in (int, float) and abs(value) <= 1.7e308
-        if not fits or not self.at_least <= value <= self.at_most:
-            refuse(place, f"a number{_between(self.at_least, self.at_most)}", value)
+        return fits and self.at_least <= value <= self.at_most
+
+    def _wanted(self) -> str:
+        return f"a number{_between(self.at_least, self.at_most)}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,11 +130,12 @@ class Whole(Schema):
     at_least: int = 0
     at_most: int = _MOST
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
-        if type(value) is not int or not self.at_least <= value <= self.at_most:
-            most = math.inf if self.at_most == _MOST else self.at_most
-            refuse(place, f"a whole number{_between(self.at_least, most)}", value)
+    def _accepts(self, value: Any) -> bool:
+        return type(value) is int and self.at_least <= value <= self.at_most
+
+    def _wanted(self) -> str:
+        most = math.inf if self.at_most == _MOST else self.at_most
+        return f"a whole number{_between(self.at_least, most)}"
 
 
 def _between(at_least: float, at_most: float) -> str:
@@ -146,23 +147,22 @@ def _between(at_least: float, at_most: float) -> str:
 class FeatureName(Schema):
     """A text, or an integer of 64 bits."""
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
-        is_integer = type(value) is int and -_MOST - 1 <= value <= _MOST
-        if not is_integer and not (type(value) is str and _is_unicode(value)):
-            refuse(place, "the name of a feature: a text or an integer", value)
+    def _accepts(self, value: Any) -> bool:
+        return Text()._accepts(value) or Whole(-_MOST - 1)._accepts(value)
+
+    def _wanted(self) -> str:
+        return "the name of a feature: a text or an integer"
 
 
-class Label(Schema):
+class Label(FeatureName):
     """A class: a text, an integer, or true or false."""
 
-    def check(self, value: Any, place: str, sizes: Sizes) -> None:
-        """See `Schema`."""
-        if type(value) is not bool and not (type(value) is float and value.is_integer()):
-            try:
-                FeatureName().check(value, place, sizes)
-            except ModelFileError:
-                refuse(place, "a class: a text, an integer, true or false", value)
+    def _accepts(self, value: Any) -> bool:
+        whole = type(value) is float and value.is_integer()
+        return type(value) is bool or whole or super()._accepts(value)
+
+    def _wanted(self) -> str:
+        return "a class: a text, an integer, true or false"
 
 
 @dataclasses.dataclass(frozen=True)

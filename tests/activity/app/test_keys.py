@@ -154,7 +154,7 @@ def test_a_tab_tells_another_program_nothing_that_opens_the_true_one(
     server.close()
     stranger = Stranger(server.server_port)
     message = tab.locator("#message")
-    expect(message).to_contain_text("another program listens at this address. Nothing was said")
+    expect(message).to_contain_text("another program is listening here. Nothing was sent")
     type_name(tab, "A secret plan")
     tab.keyboard.press("1")
     tab.keyboard.press("o")
@@ -199,7 +199,7 @@ def test_a_program_between_the_tab_and_the_true_server_learns_nothing(
     moved = PageServer(Requests(session), server.keys.lasting)
     moved.start()
     stranger = Stranger(server.server_port, behind=moved.server_port)
-    expect(tab.locator("#message")).to_contain_text("another program listens at this address")
+    expect(tab.locator("#message")).to_contain_text("another program is listening here")
     type_name(tab, "A secret plan")
     tab.wait_for_timeout(1500)
     assert stranger.paths() == {"/hello"}
@@ -239,7 +239,7 @@ def test_a_tab_with_an_old_key_comes_to_life_by_another_that_has_a_new_one(
     context = desk_of(browser)
     old = context.new_page()
     old.goto(f"{server.address}#key=of-yesterday")
-    expect(old.locator("#message")).to_contain_text("the key is an old one")
+    expect(old.locator("#message")).to_contain_text("the key is old")
     new = context.new_page()
     new.goto(server.link)
     for page in (new, old):
@@ -308,8 +308,8 @@ def test_open_leads_a_browser_to_the_page(tmp_path: Path) -> None:
     assert not way.exists()
     done = subprocess.run(ask, env=os.environ | path, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "no program runs on" in done.stderr
-    assert "'yarrow activity run' starts one" in done.stderr
+    assert "Yarrow is not running on" in done.stderr
+    assert "'yarrow activity run' starts it" in done.stderr
 
 
 def test_a_key_of_an_older_version_opens_nothing() -> None:

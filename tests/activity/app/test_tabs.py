@@ -105,8 +105,8 @@ def test_a_stopped_server_is_told_at_every_key_and_found_again(
                 tab.keyboard.press("Enter")
             for tab in tabs:
                 message = tab.locator("#message")
-                expect(message).to_contain_text("No answer from Yarrow within 5 s: it is stopped")
-                expect(message).to_contain_text("Nothing was said to it")
+                expect(message).to_contain_text("No answer from Yarrow within 5 s: it has stopped")
+                expect(message).to_contain_text("Nothing was sent")
         finally:
             os.kill(process.pid, signal.SIGCONT)
         for tab in tabs:

@@ -89,7 +89,7 @@ def test_an_event_of_activitywatch_that_is_none_is_left_out_and_named(bad: Any) 
     assert titles(session) == ["t"]
     (source,) = runner.sources()
     assert not source["ok"]
-    assert source["sentence"].startswith("ActivityWatch is read, but not all: ")
+    assert source["sentence"].startswith("Reading ActivityWatch; skipped: ")
     with pytest.raises(DataError, match="bucket: "):
         read_spans([GOOD, bad], "bucket", MORNING)
 

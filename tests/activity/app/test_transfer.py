@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from activity.support import MORNING, HandClock, session_at, work
 
+from yarrow.activity.app.rules import find_rules
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import (
-    History,
+    Recording,
     as_bucket,
-    as_categories,
     import_history,
     read_history,
+    written,
 )
 from yarrow.activity.log.entries import Create, Declare
 from yarrow.activity.log.store import Store
@@ -186,7 +187,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     assert declared(store) == [(0.0, "Paper"), (60.0, "Tax")]
 
 
-def hours(history: History) -> float:
+def hours(history: Recording) -> float:
     return sum(span.end - span.start for span in history.window) / 3600
 
 
@@ -266,7 +267,7 @@ def test_the_hours_of_a_real_log_are_those_of_its_durations() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.json", "{", r"a\.json, line 1: is no JSON"),
+        ("a.json", "{", r"a\.json, line 1: is not JSON"),
         ("a.json", "[]", "it has no buckets of events"),
         ("a.json", '{"buckets": {"x": {}}}', "it has no buckets of events"),
         ("a.json", '{"b": {"type": "afkstatus", "events": []}}', "no bucket of windows"),
@@ -294,16 +295,19 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path: Path, name: str, text: str,
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    for name, content in (("a.csv", b"\xff\xfe\x00"), ("a.csv.gz", b"not packed")):
+    for name, content, said in (
+        ("a.csv", b"\xff\xfe\x00", "is not text in UTF-8"),
+        ("a.csv.gz", b"\x1f\x8bnot packed", "a.csv.gz"),
+    ):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match="is no text in UTF-8"):
+        with pytest.raises(DataError, match=said):
             read_history(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [('{"categories": 5}', "it has no list"), ('[{"rule": {}}]', "a category needs a name"),
-     ('[{"name": ["a"], "rule": {"type": "regex", "regex": "("}}]', "is no regular expression")],
+     ('[{"name": ["a"], "rule": {"type": "regex", "regex": "("}}]', "is not a regular expression")],
 )  # fmt: skip
 def test_broken_categories_are_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "c.json").write_text(text)
@@ -344,7 +348,7 @@ def test_a_bucket_has_the_activity_of_each_stretch(tmp_path: Path) -> None:
 
 def test_categories_tell_activities_apart(tmp_path: Path) -> None:
     session = trained(tmp_path)
-    told = as_categories(session)["categories"]
+    told = written(find_rules(session))["categories"]
     rules = {one["name"][0]: re.compile(one["rule"]["regex"], re.IGNORECASE) for one in told}
     assert rules["Tax return"].search("receipts.ods - Tax return")
     assert not rules["Tax return"].search("beds.txt - Garden")

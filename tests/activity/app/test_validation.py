@@ -141,7 +141,7 @@ def test_what_is_nested_too_deep_is_refused_everywhere(client: Client, tmp_path:
         with pytest.raises(DataError, match=r"feed, line 1: .* levels of brackets"):
             read_line(f'{{"kind": "focus", "title": {deep}}}', "feed", 1, now=0.0)
         (tmp_path / "a.json").write_text(body)
-        with pytest.raises(DataError, match=r"a\.json: is no JSON"):
+        with pytest.raises(DataError, match=r"a\.json: is not JSON"):
             read_history(str(tmp_path / "a.json"))
     assert client.ask("/api/state").status == 200
     assert read_json("[" * 100 + "]" * 100)
@@ -177,7 +177,7 @@ def test_an_unexpected_error_is_answered(
     monkeypatch.setattr(session, "declare", lambda _: 1 / 0)
     answer = client.ask("/api/declare", {"name": "x"})
     assert answer.status == 500
-    assert "an unexpected reason (ZeroDivisionError)" in answer.body["error"]
+    assert "Unexpected error (ZeroDivisionError)" in answer.body["error"]
     assert client.ask("/api/state").status == 200
 
 
@@ -198,10 +198,10 @@ class Junk:
 def test_what_answers_like_no_activitywatch_is_told(body: bytes) -> None:
     server = ActivityWatch()
     server._open = lambda *_, **__: Junk(body)  # type: ignore[assignment, return-value]
-    with pytest.raises(Unreachable, match=r"no ActivityWatch|does not answer"):
+    with pytest.raises(Unreachable, match=r"not ActivityWatch|does not answer"):
         server.buckets()
     if body != b"[]":
-        with pytest.raises(Unreachable, match=r"no ActivityWatch|does not answer"):
+        with pytest.raises(Unreachable, match=r"not ActivityWatch|does not answer"):
             server.events("a\ud83d", 0.0, 1.0)
 
 
@@ -229,7 +229,7 @@ def test_an_unexpected_error_does_not_end_collection(
         runner.step()
     assert titles(session) == ["a"]
     assert capsys.readouterr().err.count("Traceback") == 1  # not every second
-    sentence = "an unexpected error (ZeroDivisionError: a bug); it is tried again"
+    sentence = "an unexpected error (ZeroDivisionError: a bug); retrying"
     assert {"ok": False, "sentence": sentence} in runner.sources()
     del feeds["broken"]
     runner._feeds.pop("broken", None)
@@ -268,7 +268,7 @@ def test_one_event_that_cannot_be_stored_costs_no_other(monkeypatch: pytest.Monk
     assert session.record(told, {"read": "1"}) == 3
     assert titles(session) == ["a", "b", "c"]
     assert session.store.setting("read") == "1"
-    assert session.refused == "an event is left out: OverflowError: too large"
+    assert session.refused == "an event was skipped: OverflowError: too large"
 
 
 def test_what_the_recogniser_cannot_take_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,4 +284,4 @@ def test_what_the_recogniser_cannot_take_costs_no_other(monkeypatch: pytest.Monk
     told = [Change(Event(MORNING + n, "focus", "", t), "") for n, t in enumerate(["bad", "good"])]
     assert session.record(told) == 2
     assert session._place[0] == MORNING + 1
-    assert session.refused == "an entry of the log is left out: KeyError: 'a bug'"
+    assert session.refused == "an entry of the log was skipped: KeyError: 'a bug'"

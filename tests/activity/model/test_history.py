@@ -79,13 +79,11 @@ def check(recogniser: Recogniser, owners: dict[str, int]) -> None:
     past, counted = recogniser._history, Counted(recogniser, owners)
     for activity in range(counted.activities):
         assert past.knowledge.vectors(activity) == counted.vectors[activity]
-        for word in past.knowledge.words.amounts.rows:
+        for word in past.knowledge.words.rows:
             if word:
-                assert (
-                    past.knowledge.words.amounts.at(word, activity) == counted.words[word, activity]
-                )
-        for resource in past.knowledge.seconds.amounts.rows:  # to the bit: no sum drifts
-            spent = past.knowledge.seconds.amounts.at(resource, activity)
+                assert past.knowledge.words.at(word, activity) == counted.words[word, activity]
+        for resource in past.knowledge.seconds.rows:  # to the bit: no sum drifts
+            spent = past.knowledge.seconds.at(resource, activity)
             assert spent == counted.seconds[resource, activity]
     if past.vectors:
         vector = past.vectors[-1]

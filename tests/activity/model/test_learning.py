@@ -129,7 +129,7 @@ def test_pairs_are_found_as_by_looking_at_all(count: int, penalty: float, seed: 
         for a, b in itertools.product(range(count), repeat=2)
     }
     ending = np.empty(count)
-    end, lead = _core.best_endings(first, second, penalty, 2.0, ending)
+    end, lead = _core.best_pair(first, second, penalty, 2.0, ending)
     for b in range(count):
         assert ending[b] == pytest.approx(max(score[a, b] for a in range(count)) / 2)
     assert end == max(score, key=lambda pair: score[pair])[1]

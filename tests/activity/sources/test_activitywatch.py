@@ -78,7 +78,7 @@ def test_windows_pages_and_an_idle_keyboard(watched: Watched) -> None:
         (45.0, "navigate", "https://soil.example/"),
     ]
     assert logged(session) == first
-    assert runner.sources() == [{"ok": True, "sentence": "ActivityWatch is read"}]
+    assert runner.sources() == [{"ok": True, "sentence": "Reading ActivityWatch"}]
     # The watcher of the keyboard says late that nobody has been there.
     watched.beats(WINDOW, MORNING + 110, MORNING + 400, app="firefox", title="Soil - Firefox")
     watched.beats(AFK, MORNING + 100.5, MORNING + 400, status="afk")
@@ -220,7 +220,7 @@ def test_restarts_of_either_side_neither_lose_nor_double(tmp_path: Path) -> None
     with activitywatch(tmp_path, port) as watched:
         runner = Runner(again, Collector(watched.server, clock, MORNING + 50), {})
         look(runner)  # the watchers have not come back yet
-        assert "no watcher of windows" in runner.sources()[0]["sentence"]
+        assert "its window watcher is not" in runner.sources()[0]["sentence"]
         history(watched, MORNING + 950)
         for _ in range(3):
             look(runner)
@@ -244,7 +244,7 @@ def logged_events(session: Session) -> list[tuple[float, str, str]]:
 def test_what_is_no_activitywatch_is_told() -> None:
     with pytest.raises(Unreachable, match="does not answer"):
         Collector(ActivityWatch(f"http://127.0.0.1:{free_port()}"), HandClock()).collect()
-    with pytest.raises(ParameterError, match="no address of ActivityWatch"):
+    with pytest.raises(ParameterError, match="not an ActivityWatch address"):
         ActivityWatch("localhost:5600")
 
 
@@ -257,7 +257,7 @@ def test_the_program_reads_a_running_activitywatch(watched: Watched, tmp_path: P
         state = asked_until(
             lambda: client.ask("/api/state").body, lambda state: state["sources"][0]["ok"]
         )
-        assert state["sources"][0]["sentence"] == "ActivityWatch is read"
+        assert state["sources"][0]["sentence"] == "Reading ActivityWatch"
         client.ask("/api/declare", {"name": "Tax return"})
         client.ask("/api/associate", {"resource": "window:kate/plan.txt", "name": "Tax return"})
         found = client.ask("/api/resources?activity=0").body

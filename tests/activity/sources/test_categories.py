@@ -37,7 +37,7 @@ def test_what_was_written_is_read_again() -> None:
     [
         ({"rule": {}}, "row 0, field 'name': a category needs a name"),
         ({"name": ["a"], "rule": {"type": "glob"}}, "row 0, field 'rule': a rule is of type"),
-        ({"name": ["a"], "rule": {"regex": "("}}, "row 0, field 'rule': '(' is no regular"),
+        ({"name": ["a"], "rule": {"regex": "("}}, "row 0, field 'rule': '(' is not a regular"),
     ],
 )
 def test_bad_categories_are_refused(setting: dict[str, object], sentence: str) -> None:

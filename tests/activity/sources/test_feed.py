@@ -61,7 +61,7 @@ def test_a_broken_line_is_told_and_left_out(tmp_path: Path) -> None:
     path.write_text(line(1, "a") + "no json\n" + '{"kind": "safe"}\n' + line(2, "b"))
     feed = FileFeed(str(path), lambda: 0.0)
     assert titles(feed) == ["a", "b"]
-    assert f"{path}, line 2: is no JSON" in feed.refused[0]
+    assert f"{path}, line 2: is not JSON" in feed.refused[0]
     assert (
         "line 3: field 'kind': there is no kind of event 'safe' (did you mean save?)"
         in (feed.refused[1])
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         ('{"title": "x"}', 'an object with a "kind"'),
         ('{"kind": "focus", "titel": "x"}', "did you mean title"),
         ('{"kind": "focus", "title": 5}', "field 'title': must be text, not 5"),
-        ('{"kind": "focus", "time": "soon"}', "no date"),
+        ('{"kind": "focus", "time": "soon"}', "not a date"),
         ('{"kind": "focus", "time": null}', "must be a number of seconds since 1970"),
         ('{"kind": "focus", "time": NaN}', "must be a number of seconds since 1970"),
         ('{"kind": "focus", "duration": "long"}', "must be a number of seconds, from 0"),

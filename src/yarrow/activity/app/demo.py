@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime
 import random
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from yarrow.activity.app.runner import Rounds
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Create, Declare, Entry, Event
 from yarrow.activity.sources.clock import FastClock
@@ -23,7 +23,6 @@ __all__ = ["SPEED", "DemoDay", "last_week", "nothing_is_opened"]
 
 SPEED = 200.0
 _ANSWER_AFTER = 7.0  # real seconds that the newcomer has to answer
-_STEP = 0.05  # real seconds
 _SEED = 7
 _HOME = "/home/ada"
 
@@ -105,7 +104,7 @@ _LUNCH = (12.60, 13.25)
 
 def nothing_is_opened(resource: str) -> None:
     """The demo's files do not exist, and its pages are nobody's."""
-    raise ParameterError("in the demo nothing is opened.")
+    raise ParameterError("nothing is opened in the demo.")
 
 
 def _hour(day: datetime.date, hour: float) -> float:
@@ -154,15 +153,17 @@ def last_week(today: datetime.date) -> list[Entry]:
     return [*created, *sorted(entries, key=lambda entry: entry.time)]
 
 
-class DemoDay:
+class DemoDay(Rounds):
     """Lets the day happen in a session, at the speed of its clock."""
 
+    every = 0.05  # real seconds
+
     def __init__(self, session: Session, clock: FastClock, today: datetime.date) -> None:
+        super().__init__()
         self.session, self.clock = session, clock
         self._today = today
         self._switches = [(_hour(today, hour), name, says) for hour, name, says in DAY]
         self._events = self._all_events()
-        self._stopped = threading.Event()
         self._waits = False  # for an answer
         self._current: str | None = None  # what is really worked at
         self.is_over = False
@@ -187,31 +188,22 @@ class DemoDay:
         """Stop, or go on; what the page's button does."""
         self.clock.paused = not self.clock.paused
         self.clock.run(not self.clock.paused)
-        self.session.touch()
+        self.session.notify()
 
     def sources(self) -> list[dict[str, Any]]:
         """The page's first line."""
         if self.is_over:
             sentence = "The simulated day is over; look around, correct, review"
         elif self._waits:
-            sentence = "Answer the question; in a few seconds the simulated user does"
+            sentence = "Answer the question, or the simulated user will in a few seconds"
         else:
             sentence = f"A simulated day, {self.clock.speed:g} times as fast"
         return [{"ok": True, "sentence": sentence}]
 
-    def run(self) -> None:
-        """The whole day."""
-        self.clock.run(True)
-        while not self._stopped.wait(_STEP) and not self.is_over:
-            self.step()
-
     def start(self) -> None:
-        """Run in a thread of its own."""
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def stop(self) -> None:
-        """End after this step."""
-        self._stopped.set()
+        """Let the clock run."""
+        self.clock.run(True)
+        super().start()
 
     def step(self) -> None:
         """Let happen what is due."""
@@ -226,8 +218,9 @@ class DemoDay:
         self.session.tick()
         self.is_over = not self._events
         if self.is_over:
+            self.stop()
             self.clock.run(False)
-            self.session.touch()
+            self.session.notify()
         elif self.session.alarm() is not None and self.clock.running:
             self._wait_for_an_answer()
 
@@ -240,10 +233,10 @@ class DemoDay:
         """The newcomer may answer; time stands still."""
         self.clock.run(False)
         self._waits = True
-        self.session.touch()
+        self.session.notify()
         until = time.monotonic() + _ANSWER_AFTER
         while time.monotonic() < until or self.clock.paused:
-            if self._stopped.wait(_STEP) or self.session.alarm() is None:
+            if self._stopped.wait(self.every) or self.session.alarm() is None:
                 break
         alarm = self.session.alarm()
         if alarm is not None and self._current is not None and not self._stopped.is_set():

@@ -121,7 +121,7 @@ class Guest:
         except (KeyError, TypeError):
             moment, proofs = "", []
         if proof(self.key, "server", self.address, number, moment) not in proofs:
-            raise Stranger(f"{self.address}: what answers there does not know the key.")
+            raise Stranger(f"{self.address}: the program that answers there does not know the key.")
         said = ("page", self.address, number, moment, method, path, body)
         return f"{_SCHEME} {number} {moment} {proof(self.key, *said)}"
 

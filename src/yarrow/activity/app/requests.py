@@ -9,12 +9,13 @@ import subprocess
 import sys
 import urllib.parse
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Archive, Associate, Merge, Rename
 from yarrow.activity.log.validation import check_moment, typed
-from yarrow.activity.model.explain import Reason, certainty
+from yarrow.activity.model.explain import certainty
 from yarrow.activity.model.history import Stretch
 from yarrow.activity.sources.spans import is_web_address
 from yarrow.errors import ParameterError
@@ -29,7 +30,6 @@ _UNSURE = 0.5  # stretches that are less certain are marked for review
 _WORTH_A_REVIEW = 120.0  # seconds
 _TOUCHING = 90.0  # seconds between stretches that look like one
 _LONGEST_NUMBER = 20  # digits
-_SPOKEN = {"word": "word", "resource": "in front", "open": "open beside it"}
 
 
 class Requests:
@@ -103,8 +103,8 @@ class Requests:
             end = _time(asked, "end", optional=True) or start + _DAY
             thought, alarm = session.recogniser.thought(), session.alarm()
             ranked = _shares(thought.ranked)
-            since = session.declared_since() if alarm is None else alarm.since
-            since = now if since is None else since
+            declared_since = session.recogniser.declared_since()
+            since = (declared_since or now) if alarm is None else alarm.since
             shares = {one["activity"]: one["certainty"] for one in ranked}
             return {
                 "version": session.version,
@@ -113,32 +113,19 @@ class Requests:
                 "end": end,
                 "demo": self._pause is not None,
                 "paused": getattr(session.clock, "paused", False),
-                "declared": {
-                    "activity": thought.declared,
-                    "since": session.declared_since(),
-                },
-                "thought": None if thought.activity is None else {
-                    "activity": thought.activity,
-                    "certainty": thought.certainty,
+                "declared": {"activity": thought.declared, "since": declared_since},
+                "thought": None if thought.activity is None else asdict(thought) | {
                     "ranked": ranked,
-                    "reasons": _reasons(thought.reasons),
                 },
-                "alarm": None if alarm is None else {
-                    "id": alarm.id,
-                    "activity": alarm.activity,
-                    "since": alarm.since,
+                "alarm": None if alarm is None else asdict(alarm) | {
                     "certainty": shares.get(alarm.activity, alarm.certainty),
-                    "reasons": _reasons(alarm.reasons),
                 },
                 "correction": {  # what a correction of the present is about
                     "since": since,
                     "ranked": _ranked(session.recogniser.stretches(max(since, now - _DAY), now)),
-                    "refused": session.refused_activity(),
+                    "refused": session.recogniser.refused,
                 },
-                "activities": [
-                    {"id": one.id, "name": one.name, "archived": one.archived}
-                    for one in session.activities()
-                ],
+                "activities": [asdict(one) for one in session.activities()],
                 "stretches": _joined(session.recogniser.stretches(start, end)),
                 "folders": self._folders({}),
                 "sources": self._sources(),
@@ -153,17 +140,7 @@ class Requests:
         with self.session.changed:
             number = self.session.activity(_number(asked, "activity"))
             found = self.session.recogniser.resources(number)[:_MOST_RESOURCES]
-        return [
-            {
-                "resource": one.resource,
-                "title": one.title,
-                "last": one.last_used,
-                "seconds": one.seconds,
-                "explicit": one.explicit,
-                "openable": openable(one.resource) is not None,
-            }
-            for one in found
-        ]
+        return [asdict(one) | {"openable": openable(one.resource) is not None} for one in found]
 
     # -- what is said ---------------------------------------------------------------------------
 
@@ -187,13 +164,13 @@ class Requests:
     def _check_known(self, resource: str) -> None:
         with self.session.changed:
             if not self.session.store.knows(resource):
-                raise ParameterError(f"nothing is recorded of {resource!r}.")
+                raise ParameterError(f"nothing is recorded about {resource!r}.")
 
     def _open_known(self, resource: str) -> None:
         self._check_known(resource)
         place = openable(resource)
         if place is None:
-            raise ParameterError(f"{resource}: only files that exist and web pages are opened.")
+            raise ParameterError(f"{resource}: only existing files and web pages can be opened.")
         self._open(place)
 
     def _open_all(self, asked: dict[str, Any]) -> dict[str, int]:
@@ -290,17 +267,10 @@ def _told(unsure: bool, group: list[Stretch]) -> dict[str, Any]:
         "end": group[-1].end,
         "activity": first.activity,
         "certainty": shares.get(first.activity, 0.0),
-        "how": first.source,
+        "source": first.source,
         "ranked": ranked,
         "unsure": unsure,
     }
-
-
-def _reasons(reasons: tuple[Reason, ...]) -> list[dict[str, Any]]:
-    return [
-        {"text": one.what, "what": _SPOKEN.get(one.kind, one.kind), "amount": one.amount}
-        for one in reasons
-    ]
 
 
 def _which(asked: dict[str, Any]) -> int | str:

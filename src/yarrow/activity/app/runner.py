@@ -27,7 +27,6 @@ from yarrow.errors import ParameterError, YarrowError
 __all__ = ["Runner", "alone", "ask_running", "running_at", "token_of", "way_of",
            "way_to"]  # fmt: skip
 
-_EVERY = 1.0  # seconds between two rounds
 _ASK_EVERY = 5.0  # seconds between two looks at ActivityWatch
 _PATIENCE = 15.0  # seconds at most until a source that did not answer is asked again
 _NEWEST = "activitywatch.newest"
@@ -42,7 +41,34 @@ class Feed(Protocol):
         """What came since the last look."""
 
 
-class Runner:
+class Rounds:
+    """Takes a step again and again, in a thread of its own, until `stop`."""
+
+    every = 1.0
+    """Seconds between two steps."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def step(self) -> None:
+        """One round."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Round after round."""
+        while not self._stopped.wait(self.every):
+            self.step()
+
+    def start(self) -> None:
+        """Run in a thread of its own."""
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def stop(self) -> None:
+        """End after this round."""
+        self._stopped.set()
+
+
+class Runner(Rounds):
     """Carries what sources tell into a session, until `stop`.
 
     No trouble with a source ends it: the page tells what is wrong, and the source is asked again.
@@ -51,10 +77,10 @@ class Runner:
     def __init__(
         self, session: Session, collector: Collector | None, feeds: dict[str, Feed]
     ) -> None:
+        super().__init__()
         self.session, self._collector, self._feeds = session, collector, feeds
         self._trouble: str | None = "looking for ActivityWatch" if collector else None
         self._ask_at, self._wait = 0.0, _ASK_EVERY
-        self._stopped = threading.Event()
         self._pending: list[Change] = []  # told by sources and not yet in the log
         self._asked: int | None = None  # the alarm that was last shown on the desktop
         self._failed = ""  # a sentence, if not all of the last round could be done
@@ -72,7 +98,7 @@ class Runner:
             self._try(failed, self._show_alarm)
         before, self._failed = self._failed, "; ".join(dict.fromkeys(failed))
         if self._failed != before:
-            self.session.touch()
+            self.session.notify()
 
     def _try(self, failed: list[str], do: Callable[..., None], *what: Any) -> None:
         try:
@@ -82,7 +108,7 @@ class Runner:
         except YarrowError as error:
             failed.append(str(error))
         except Exception as error:
-            sentence = f"an unexpected error ({in_words(error)}); it is tried again"
+            sentence = f"an unexpected error ({in_words(error)}); retrying"
             failed.append(sentence)
             if sentence not in self._failed:
                 traceback.print_exc()
@@ -103,7 +129,7 @@ class Runner:
             newest = {} if collector.newest is None else {_NEWEST: repr(collector.newest)}
             self._record(found, newest if found else None)
             refused = collector.refused[-1:]
-            self._trouble = f"ActivityWatch is read, but not all: {refused[0]}" if refused else None
+            self._trouble = f"Reading ActivityWatch; skipped: {refused[0]}" if refused else None
             self._wait = _ASK_EVERY
         except Unreachable as error:
             self._trouble = str(error)
@@ -111,30 +137,17 @@ class Runner:
         finally:
             self._ask_at = time.monotonic() + self._wait
         if self._trouble != before:
-            self.session.touch()
-
-    def run(self) -> None:
-        """Round after round."""
-        while not self._stopped.wait(_EVERY):
-            self.step()
-
-    def start(self) -> None:
-        """Run in a thread of its own."""
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def stop(self) -> None:
-        """End after this round."""
-        self._stopped.set()
+            self.session.notify()
 
     def sources(self) -> list[dict[str, Any]]:
         """A sentence about each source, for the page."""
         told = []
         if self._collector is not None:
             ok = self._trouble is None
-            told.append({"ok": ok, "sentence": self._trouble or "ActivityWatch is read"})
+            told.append({"ok": ok, "sentence": self._trouble or "Reading ActivityWatch"})
         for name, feed in self._feeds.items():
             refused = feed.refused[-1:]
-            sentence = f"{name}: {refused[0]}" if refused else f"{name} is read"
+            sentence = f"{name}: {refused[0]}" if refused else f"Reading {name}"
             told.append({"ok": not refused, "sentence": sentence})
         with self.session.changed:
             strange = self.session.store.out_of_time(self.session.clock.wall())
@@ -198,7 +211,7 @@ def alone(database: str, link: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ParameterError(
-                f"{database}: another program runs on it; 'yarrow activity open' opens its page."
+                f"{database}: Yarrow already runs on it; 'yarrow activity open' opens its page."
             ) from None
         file.truncate()
         json.dump({"link": link, "process": os.getpid()}, file)

@@ -17,6 +17,7 @@ import socketserver
 import sqlite3
 import threading
 import urllib.parse
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from yarrow.activity.app.keys import Keys
@@ -30,14 +31,12 @@ HOST = "127.0.0.1"
 _LARGEST = 1 << 20  # bytes of a request's body
 _ALIVE = 15.0  # seconds between signs of life to a page that listens
 _OFTEN = 0.2  # seconds: not more than so often is a page told
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _FILES = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    f"/{file.name}": file
+    for file in (importlib.resources.files("yarrow.activity.app") / "page").iterdir()
 }
-_FILES |= {
-    f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-    for name in ("page", "live", "server", "keys", "draw", "said", "chooser", "view", "elements")
-}
+_FILES["/"] = _FILES.pop("/index.html")
 _ALWAYS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -144,19 +143,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 parts = urllib.parse.urlsplit(self.path)
                 asked = dict(urllib.parse.parse_qsl(parts.query))
             except ValueError:
-                raise _Refused(404, "there is no such page.") from None
+                raise _Refused(404, "There is no such page.") from None
             if method == "GET" and parts.path in _FILES:
-                return self._send_file(*_FILES[parts.path])
+                return self._send_file(_FILES[parts.path])
             self._check_origin()
             if method == "GET" and parts.path == "/hello":
                 return self._send_json(200, self.server.keys.greeted(asked.get("number", "")))
             if not parts.path.startswith("/api/"):
-                raise _Refused(404, "there is no such page.")
+                raise _Refused(404, "There is no such page.")
             body = self._body() if method == "POST" else b""
             if not self.server.keys.opens(
                 self.headers.get("Authorization", ""), method, self.path, body
             ):
-                raise _Refused(401, "the key is missing or wrong, or the request came too late.")
+                raise _Refused(401, "The key is missing or wrong, or the request has expired.")
             what = parts.path.removeprefix("/api/")
             if method == "GET" and what == "live":
                 return self._send_live()
@@ -167,7 +166,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 asked = _read(body)
             told = self.server.requests.answer(method, what, asked)
             if told is None:
-                raise _Refused(404, f"there is nothing called {what!r} to be asked.")
+                raise _Refused(404, f"There is no request {what!r}.")
             self._send_json(200, told)
         except _Refused as refused:
             self.close_connection = True  # the body may not have been read
@@ -181,31 +180,31 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         except Exception as error:
             self.close_connection = True
             if not self._begun:
-                told = f"this could not be done, for an unexpected reason ({type(error).__name__})."
+                told = f"Unexpected error ({type(error).__name__})."
                 self._send_json(500, {"error": told})
             raise
 
     def _check_host(self) -> None:
         if self.headers.get("Host", "").lower() != f"{HOST}:{self.server.server_port}":
-            raise _Refused(403, f"unexpected Host header; the page is at {self.server.address}")
+            raise _Refused(403, f"Unexpected Host header; the page is at {self.server.address}")
 
     def _check_origin(self) -> None:
         origin = self.headers.get("Origin", self.server.keys.address)
         site = self.headers.get("Sec-Fetch-Site", "same-origin")
         if origin != self.server.keys.address or site not in ("same-origin", "none"):
-            raise _Refused(403, "another page may not ask.")
+            raise _Refused(403, "Requests from other pages are refused.")
 
     def _body(self) -> bytes:
         if self.headers.get_content_type() != "application/json":
-            raise _Refused(415, "what is said must be JSON.")
+            raise _Refused(415, "The request body must be JSON.")
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > _LARGEST:
-            raise _Refused(413, "what is said must have a length, and not too great a one.")
+            raise _Refused(413, "The request body needs a Content-Length of at most 1 MiB.")
         return self.rfile.read(int(length))
 
-    def _send_file(self, name: str, kind: str) -> None:
-        page = importlib.resources.files("yarrow.activity.app") / "page" / name
-        self._send(200, kind, page.read_bytes())
+    def _send_file(self, file: Traversable) -> None:
+        kind = _KINDS[file.name.rpartition(".")[2]]
+        self._send(200, f"{kind}; charset=utf-8", file.read_bytes())
 
     def _send_json(self, status: int, told: Any) -> None:
         self._send(status, "application/json", json.dumps(told).encode())
@@ -243,7 +242,7 @@ def _read(body: bytes) -> dict[str, Any]:
     try:
         told = read_json(body)
     except ValueError as error:
-        raise _Refused(400, f"what is said must be JSON ({error}).") from None
+        raise _Refused(400, f"The request body must be JSON ({error}).") from None
     if not isinstance(told, dict):
-        raise _Refused(400, "what is said must be an object.")
+        raise _Refused(400, "The request body must be a JSON object.")
     return told

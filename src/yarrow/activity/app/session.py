@@ -21,7 +21,7 @@ from typing import Any
 from yarrow import __version__
 from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry, Event
 from yarrow.activity.log.store import BEGINNING, Place, Store
-from yarrow.activity.model.activities import NOTHING, Activity, check_name
+from yarrow.activity.model.activities import Activity, check_name
 from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.sources.clock import Clock
@@ -118,7 +118,7 @@ class Session:
         self._keep_checkpoint()
 
     def _leave_out(self, error: Exception) -> None:
-        self.refused = f"an entry of the log is left out: {in_words(error)}"
+        self.refused = f"an entry of the log was skipped: {in_words(error)}"
 
     def _keep_checkpoint(self) -> None:
         newest = self._place[0]
@@ -153,23 +153,17 @@ class Session:
         """
         with self.changed:
             last, just_now = self._place[0], max(_JUST_NOW, self.lag)
-            events, origins = [], []
+            found: list[tuple[Entry, str | None]] = []
             for event, origin in changes:
                 if last - just_now <= event.time < last and event.time >= self._seen:
                     event = dataclasses.replace(event, time=last)  # only what was said is newer
-                events.append(event)
-                origins.append(origin or None)
-            if not events and not settings:
-                return 0
-            return self._append(events, origins, settings)
+                found.append((event, origin or None))
+            return self._append(found, settings) if found or settings else 0
 
     def _append(
-        self,
-        entries: list[Any],
-        origins: list[str | None],
-        settings: Mapping[str, str] | None = None,
+        self, entries: list[tuple[Entry, str | None]], settings: Mapping[str, str] | None = None
     ) -> int:
-        new = self._store(entries, origins, settings)
+        new = self._store(entries, settings)
         if new:
             earliest = min(new)
             try:
@@ -179,29 +173,26 @@ class Session:
                     self._take()
             except (YarrowError, sqlite3.Error) as error:  # the entries are safe; they stay there
                 self.refused = f"the log cannot be read: {in_words(error)}"
-            self._notify()
+            self.notify()
         return len(new)
 
     def _store(
-        self,
-        entries: list[Any],
-        origins: list[str | None],
-        settings: Mapping[str, str] | None,
+        self, entries: list[tuple[Entry, str | None]], settings: Mapping[str, str] | None
     ) -> list[Place]:
         """Append all; or, where one of many cannot be stored, the others."""
         try:
-            return self.store.append(entries, origins, settings)
+            return self.store.append(*_columns(entries), settings)
         except Exception as error:
-            if _of_disk(error) or not all(isinstance(entry, Event) for entry in entries):
+            if _of_disk(error) or not all(isinstance(entry, Event) for entry, _ in entries):
                 raise
         new = self.store.append([], [], settings)
-        for entry, origin in zip(entries, origins, strict=True):
+        for one in entries:
             try:
-                new += self.store.append([entry], [origin])
+                new += self.store.append(*_columns([one]))
             except Exception as error:
                 if _of_disk(error):
                     raise
-                self.refused = f"an event is left out: {in_words(error)}"
+                self.refused = f"an event was skipped: {in_words(error)}"
         return new
 
     def tick(self) -> None:
@@ -215,16 +206,13 @@ class Session:
             alarms = self.recogniser.tick(self._ticked)
             if alarms or self._ticked >= self._told + _TELL_AFTER:
                 self._told = self._ticked
-                self._notify()
+                self.notify()
 
-    def touch(self) -> None:
-        """Tell pages that something beside the log has changed."""
+    def notify(self) -> None:
+        """Tell pages that something has changed."""
         with self.changed:
-            self._notify()
-
-    def _notify(self) -> None:
-        self.version += 1
-        self.changed.notify_all()
+            self.version += 1
+            self.changed.notify_all()
 
     # -- what the person says -------------------------------------------------------------------
 
@@ -238,7 +226,7 @@ class Session:
             entry = kind(self.now(), *fields)
             check_name(getattr(entry, "name", ""))
             self.recogniser.check(entry)
-            self._append([entry], [None])
+            self._append([(entry, None)])
 
     def activity(self, which: int | str) -> int:
         """The number of an activity, told by its number or its name; a new name makes one."""
@@ -277,7 +265,7 @@ class Session:
         with self.changed:
             asked = self.alarm()
             if asked is None or asked.id != alarm:
-                raise ParameterError("this question is no longer asked.")
+                raise ParameterError("this question is no longer open.")
             if right:
                 self.say(Correct, asked.activity, asked.since)
             else:
@@ -296,7 +284,7 @@ class Session:
         self._saved = self._told = BEGINNING[0]
         self._replay(BEGINNING[0])
         self.clock.go_back(self._place[0])
-        self._notify()
+        self.notify()
 
     # -- what can be asked ----------------------------------------------------------------------
 
@@ -304,19 +292,14 @@ class Session:
         """The newest alarm that nobody has answered."""
         return self.recogniser.unanswered()
 
-    def refused_activity(self) -> int | None:
-        """What the person said no to, while it is still what the recogniser thinks."""
-        refused = self.recogniser._refused
-        return None if refused == NOTHING else refused
-
-    def declared_since(self) -> float | None:
-        """Since when the declared activity is."""
-        return self.recogniser.declared_since()
-
     def activities(self) -> list[Activity]:
         """All activities that were not merged into others."""
         with self.changed:
             return [one for one in self.recogniser.activities() if one.merged_into is None]
+
+
+def _columns(pairs: list[tuple[Entry, str | None]]) -> tuple[list[Entry], list[str | None]]:
+    return [entry for entry, _ in pairs], [origin for _, origin in pairs]
 
 
 def _of_disk(error: Exception) -> bool:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import gzip
-import json
 import socket
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from yarrow.activity.app.rules import LEVELS, Rule, find_rules
+from yarrow.activity.app.rules import LEVELS, Rule
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Create, Declare, Entry, Rename
 from yarrow.activity.log.store import Store
@@ -22,8 +19,9 @@ from yarrow.activity.sources.categories import Categories
 from yarrow.activity.sources.spans import GAP, Span, changes, read_spans
 from yarrow.activity.sources.tables import ROLES, read_table
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.compressed import open_bytes
 
-__all__ = ["ROLES", "History", "as_bucket", "as_categories", "import_history", "read_history"]
+__all__ = ["ROLES", "Recording", "as_bucket", "import_history", "read_history"]
 
 BUCKET_KIND = "yarrow.activity"
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch
@@ -32,7 +30,7 @@ _INTERRUPTED = 30.0  # seconds of another category that are none
 Name = Callable[[Span], str | None]  # the activity of a span, if it is known
 
 
-class History(NamedTuple):
+class Recording(NamedTuple):
     """What a file tells: spans of windows and pages and idle times, and names of activities."""
 
     bucket: str
@@ -60,7 +58,7 @@ class Imported(NamedTuple):
 
 def read_history(
     path: str, columns: Mapping[str, str] | None = None, categories: str | None = None
-) -> list[History]:
+) -> list[Recording]:
     """What a file of ActivityWatch (JSON) or a table (CSV) tells, a history for each machine.
 
     Parameters
@@ -81,11 +79,11 @@ def read_history(
     if not isinstance(buckets, dict) or not all(
         isinstance(one, dict) and isinstance(one.get("events"), list) for one in buckets.values()
     ):
-        raise DataError("is no export of ActivityWatch: it has no buckets of events", source=path)
+        raise DataError("is not an ActivityWatch export: it has no buckets of events", source=path)
     return list(_histories(path, buckets, name))
 
 
-def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[History]:
+def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[Recording]:
     now = time.time()
 
     def spans(kind: str, host: str | None) -> list[Span]:
@@ -106,32 +104,29 @@ def _histories(path: str, buckets: dict[str, Any], name: Name) -> Iterator[Histo
         # A browser's watcher does not know its machine; with several machines it cannot be told.
         web = spans("web.tab.current", None if len(hosts) == 1 else host)
         window = read_spans(buckets[key]["events"], path, now)
-        yield History(key, window, web, spans("afkstatus", host), name, _SETTLED)
+        yield Recording(key, window, web, spans("afkstatus", host), name, _SETTLED)
 
 
 def _text_of(path: str) -> str:
-    opened: Any = gzip.open if path.endswith(".gz") else open
     try:
-        with opened(path, "rb") as file:
-            return str(file.read().decode("utf-8-sig"))
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError("is no text in UTF-8", source=path) from None
+        with open_bytes(path) as file:
+            return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("is not text in UTF-8", source=path) from None
 
 
 def _json(path: str) -> Any:
+    text = _text_of(path)
     try:
-        return read_json(_text_of(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"is no JSON ({error.msg})", source=path, line=error.lineno) from None
-    except DataError:
-        raise
+        return read_json(text)
     except ValueError as error:
-        raise DataError(f"is no JSON ({error})", source=path) from None
+        line = getattr(error, "lineno", None)
+        raise DataError(f"is not JSON ({error})", source=path, line=line) from None
 
 
-def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> History:
+def _read_csv(path: str, columns: Mapping[str, str], name: Name) -> Recording:
     table = read_table(path, _text_of(path), columns)
-    return History(
+    return Recording(
         f"csv:{path.rsplit('/', 1)[-1]}",
         table.spans,
         [span for span in table.spans if span.data["url"]],
@@ -155,7 +150,7 @@ def _categories(path: str) -> Categories:
     told = _json(path)
     records = told.get("categories") if isinstance(told, dict) else told
     if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
-        raise DataError("is no export of categories: it has no list of them", source=path)
+        raise DataError("is not an export of categories: it has no list of them", source=path)
     try:
         return Categories.read(records)
     except DataError as error:
@@ -176,7 +171,7 @@ def _by_category(categories: Categories) -> Name:
 # -- into the log ------------------------------------------------------------------------------
 
 
-def import_history(store: Store, histories: Iterable[History]) -> Imported:
+def import_history(store: Store, histories: Iterable[Recording]) -> Imported:
     """Append what a history tells to the log; what is there already is not doubled."""
     numbers = {
         entry.name.casefold(): entry.activity
@@ -214,7 +209,7 @@ def import_history(store: Store, histories: Iterable[History]) -> Imported:
     return Imported(len(entries), len(new), switches, created)
 
 
-def _switches(history: History) -> Iterator[tuple[float, str]]:
+def _switches(history: Recording) -> Iterator[tuple[float, str]]:
     """When an activity begins that is another than the last, and lasts."""
     runs: list[tuple[float, float, str]] = []
     for span in history.window:
@@ -262,11 +257,6 @@ def as_bucket(session: Session, start: float, end: float) -> dict[str, Any]:
         "hostname": host,
         "events": events,
     }
-
-
-def as_categories(session: Session, most: int = 12) -> dict[str, Any]:
-    """What was learned as ActivityWatch's categories: words that tell activities apart."""
-    return written(find_rules(session, most))
 
 
 def written(rules: Iterable[Rule]) -> dict[str, Any]:

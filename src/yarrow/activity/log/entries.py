@@ -16,20 +16,9 @@ from yarrow.activity.log.validation import check_time, whole
 from yarrow.errors import DataError, did_you_mean
 
 KINDS = (
-    "open",
-    "close",
-    "save",
-    "save_as",
-    "focus",
-    "selection",
-    "copy",
-    "paste",
-    "navigate",
-    "mail_read",
-    "mail_send",
-    "away",
-    "back",
-)
+    "open", "close", "save", "save_as", "focus", "selection", "copy", "paste", "navigate",
+    "mail_read", "mail_send", "away", "back",
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,23 +47,25 @@ class Event:
 
     def __post_init__(self) -> None:
         check_time(self.time, "time")
-        if self.kind not in _KNOWN:
-            hint = did_you_mean(str(self.kind), KINDS)
-            raise DataError(f"there is no kind of event {self.kind!r}{hint}", field="kind")
-        for name in _TEXTS:
+        for name in ("kind", *EVENT_TEXTS):
             text = getattr(self, name)
             if not isinstance(text, str):
                 raise DataError(f"must be text, not {text!r}", field=name)
             if text != (stored := whole(text)):
                 object.__setattr__(self, name, stored)
+        if self.kind not in _KNOWN:
+            hint = did_you_mean(self.kind, KINDS)
+            raise DataError(f"there is no kind of event {self.kind!r}{hint}", field="kind")
         if not isinstance(self.duration, int | float) or not 0 <= self.duration < math.inf:
             raise DataError(
                 f"must be a number of seconds >= 0, not {self.duration!r}", field="duration"
             )
 
 
+EVENT_FIELDS = tuple(field.name for field in dataclasses.fields(Event))
+"""The columns of the log's table are called so too."""
 _KNOWN = frozenset(KINDS)
-_TEXTS = ("resource", "title", "application")
+EVENT_TEXTS = ("resource", "title", "application")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -173,21 +164,19 @@ _NAMES = {cls: name for name, cls in _NAMED.items()}
 def to_row(entry: Entry) -> tuple[Any, ...]:
     """Time, kind, resource, title, application, duration, and in JSON what else was said."""
     if isinstance(entry, Event):
-        return (entry.time, entry.kind, entry.resource, entry.title, entry.application,
-                entry.duration, None)  # fmt: skip
+        return (*(getattr(entry, name) for name in EVENT_FIELDS), None)
     record = dataclasses.asdict(entry)
     at, resource = record.pop("time"), whole(record.pop("resource", ""))
     return at, _NAMES[type(entry)], resource, "", "", 0.0, json.dumps(record)
 
 
-def from_row(
-    source: str, number: int, at: Any, kind: Any, resource: Any, title: Any, application: Any,
-    duration: Any, told: Any,
-) -> Entry:  # fmt: skip
+def from_row(source: str, number: int, *row: Any) -> Entry:
     """The entry of a row, whatever a damaged file has there; an error names the entry."""
+    *event, told = row
+    at, kind, resource, *_ = event
     try:
         if told is None:
-            return Event(at, kind, resource, title, application, duration)
+            return Event(*event)
         forms = forms_of(_NAMED[kind])
         fields = {name: forms[name].read(value) for name, value in json.loads(told).items()}
         if "resource" in forms:

@@ -86,7 +86,7 @@ def _form(kind: Any) -> Form:
     if hasattr(origin, "tolist"):
         import numpy as np
 
-        return Form(lambda array: array.tolist(), lambda told: np.array(told, float))
+        return Form(lambda values: values.tolist(), lambda told: np.array(told, float))
     if inner[0] in _SIMPLE:
         return Form(list, origin)
     item = _form(inner[0])

@@ -3,26 +3,50 @@
 The state of the recogniser is a fold over this log in the order of (time, number). So the log is
 all that must survive: an entry is on the disk before it is acknowledged, and whatever memory holds
 can be rebuilt. A snapshot is only a short cut, and stands in the same file, so that it is removed
-together with what it was made of.
+together with what it was made of. All that is said to SQLite is said here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from yarrow.activity.log.database import default_path, open_database, transaction
-from yarrow.activity.log.entries import Entry, Event, from_row, to_row
+from yarrow.activity.log.entries import EVENT_FIELDS, EVENT_TEXTS, Entry, Event, from_row, to_row
 from yarrow.activity.log.validation import END, as_pattern, whole
 from yarrow.errors import DataError, ParameterError
 
-__all__ = ["Logged", "Place", "Store", "default_path"]
+__all__ = ["Place", "Store", "default_path"]
 
+_APPLICATION = 0x79617277  # "yarw", in the header of the file
+_VERSION = 1
+_PATIENCE = 10.0  # seconds to wait for another process that writes
+_SCHEMA = """
+CREATE TABLE log (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    time REAL NOT NULL,
+    kind TEXT NOT NULL,           -- the kind of an event, or the name of what was said
+    resource TEXT NOT NULL,
+    title TEXT NOT NULL,
+    application TEXT NOT NULL,
+    duration REAL NOT NULL,
+    said TEXT,                    -- JSON, the fields of what was said, or NULL
+    origin TEXT UNIQUE            -- what a source calls it, so that nothing enters twice
+);
+CREATE INDEX log_in_time ON log (time, number);
+CREATE INDEX log_of_resource ON log (resource);
+CREATE TABLE snapshot (
+    time REAL NOT NULL, number INTEGER NOT NULL, made_by TEXT NOT NULL, state BLOB NOT NULL
+);
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE never (pattern TEXT PRIMARY KEY);
+"""
+_COLUMNS = ", ".join((*EVENT_FIELDS, "said"))
 _SNAPSHOTS_KEPT = 4
 _DAY = 86400.0
 _STAYS = "kind IN ('create', 'rename', 'merge', 'archive')"  # though the time is forgotten
@@ -31,11 +55,10 @@ Place: TypeAlias = tuple[float, int]  # time and number: where an entry stands i
 BEGINNING: Place = (float("-inf"), 0)
 
 
-class Logged(NamedTuple):
-    """An entry and where it stands."""
-
-    place: Place
-    entry: Entry
+def default_path() -> Path:
+    """Where the log of this user is, by the rules of the XDG base directories."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "yarrow" / "activity.sqlite"
 
 
 class Store:
@@ -58,7 +81,7 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = str(path)
         try:
-            self._db = open_database(self.path)
+            self._db = _open(self.path)
             self._seen = self._data_version()
             self._never = self._compiled()
         except sqlite3.DatabaseError as error:
@@ -89,12 +112,6 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing, and on the disk when it is over."""
-        with transaction(self._db):
-            yield
 
     def _number(self, query: str, *values: Any) -> int:
         return int(self._db.execute(query, values).fetchone()[0])
@@ -128,12 +145,12 @@ class Store:
         pending = list(entries)
         names = [None if name is None else whole(name) for name in origins] or [None] * len(pending)
         new: list[Place] = []
-        with self._transaction():
+        with _transaction(self._db):
             for entry, origin in zip(pending, names, strict=True):
                 row = to_row(self._without_secrets(entry))
                 done = self._db.execute(
-                    "INSERT OR IGNORE INTO log (time, kind, resource, title, application, duration,"
-                    " said, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    f"INSERT OR IGNORE INTO log ({_COLUMNS}, origin)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (*row, origin),
                 )
                 if done.rowcount > 0 and done.lastrowid is not None:
@@ -151,13 +168,13 @@ class Store:
 
     def entries(
         self, after: Place = BEGINNING, refused: Callable[[DataError], None] | None = None
-    ) -> Iterator[Logged]:
+    ) -> Iterator[tuple[Place, Entry]]:
         """The log in its order, from behind a place.
 
         What has no date (before 1970 or after the year 9999) stands nowhere and is left out.
         `refused` takes errors about damaged entries; without it, the first is raised.
         """
-        for at, number, *columns in self._rows(after):
+        for number, at, *columns in self._rows(after):
             try:
                 entry = from_row(self.path, number, at, *columns)
             except DataError as error:
@@ -165,19 +182,19 @@ class Store:
                     raise
                 refused(error)
                 continue
-            yield Logged((at, number), entry)
+            yield (at, number), entry
 
     def _rows(self, after: Place) -> Iterator[tuple[Any, ...]]:
         while True:
             try:
                 for row in self._db.execute(
-                    "SELECT time, number, kind, resource, title, application, duration, said FROM"
-                    " log WHERE (time, number) > (?, ?) AND time >= 0 AND time < ?"
+                    f"SELECT number, {_COLUMNS} FROM log"
+                    " WHERE (time, number) > (?, ?) AND time >= 0 AND time < ?"
                     " ORDER BY time, number",
                     (*after, END),
                 ):
                     yield row
-                    after = row[:2]
+                    after = row[1], row[0]
                 return
             except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 if self._db.text_factory is not str or "decode" not in str(error):
@@ -213,7 +230,7 @@ class Store:
         cures = ["--until 1970-01-02"] * bool(early) + [f"--since {since}"] * bool(ahead)
         return (
             f"the log has entries from before 1970 ({early}) or from the future ({ahead}), which"
-            f" {' and '.join(repr(f'yarrow activity forget {cure}') for cure in cures)} takes out"
+            f" {' and '.join(repr(f'yarrow activity forget {cure}') for cure in cures)} removes"
         )
 
     def __len__(self) -> int:
@@ -249,7 +266,7 @@ class Store:
         has all before or after.
         """
         where, values = self._forgotten(resource, start, end, matching)
-        with self._transaction():
+        with _transaction(self._db):
             row = self._db.execute(
                 f"SELECT min(time), count(*) FROM log WHERE {where}", values
             ).fetchone()
@@ -282,12 +299,12 @@ class Store:
                 return any(pattern.search(_text(text)) for text in texts if text is not None)
 
             self._db.create_function("spoken_of", 3, spoken_of)
-            columns = (f"CAST({name} AS BLOB)" for name in ("resource", "title", "application"))
+            columns = (f"CAST({name} AS BLOB)" for name in EVENT_TEXTS)
             return f"spoken_of({', '.join(columns)})", ()
         if resource is not None:
             return "resource = ?", (whole(resource),)
         if (start is None and end is None) or not (start is None or end is None or start < end):
-            raise ParameterError("say which resource to forget, or a span whose end is later.")
+            raise ParameterError("name a resource to forget, or a span that ends after it begins.")
         span, values = _span(start, end)
         return f"{span} AND NOT {_STAYS}", values
 
@@ -305,7 +322,7 @@ class Store:
         """Take a pattern back."""
         known = (whole(pattern),)
         if not self._db.execute("DELETE FROM never WHERE pattern = ?", known).rowcount:
-            raise ParameterError(f"there is no pattern {pattern!r} to take back.")
+            raise ParameterError(f"there is no pattern {pattern!r} to remove.")
         self._never = self._compiled()
 
     def _compiled(self) -> list[re.Pattern[str]]:
@@ -316,12 +333,14 @@ class Store:
 
     def _without_secrets(self, entry: Entry) -> Entry:
         """What may be stored of an entry: of what is private, that nothing is seen from then on."""
-        texts = (getattr(entry, name, "") for name in ("title", "resource", "application"))
+        texts = (getattr(entry, name, "") for name in EVENT_TEXTS)
         if not any(pattern.search(text) for text in texts for pattern in self._never if text):
             return entry
         if isinstance(entry, Event):
             return Event(entry.time, "away")
-        raise ParameterError("this is never stored, as you asked; see 'yarrow activity never'.")
+        raise ParameterError(
+            "this matches a pattern that is never stored; see 'yarrow activity never'."
+        )
 
     # -- snapshots and settings -----------------------------------------------------------------
 
@@ -336,7 +355,7 @@ class Store:
 
     def add_snapshot(self, place: Place, made_by: str, state: bytes) -> None:
         """Keep the state after the entry at `place`; older ones go, but for a few."""
-        with self._transaction():
+        with _transaction(self._db):
             self._db.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?)", (*place, made_by, state))
             self._db.execute(
                 "DELETE FROM snapshot WHERE rowid NOT IN"
@@ -367,3 +386,64 @@ def _span(start: float | None, end: float | None) -> tuple[str, tuple[float, ...
 
 def _text(stored: bytes) -> str:
     return stored.decode("utf-8", "replace")
+
+
+# -- the file ----------------------------------------------------------------------------------
+
+
+def _open(path: str) -> sqlite3.Connection:
+    """Open a log, and make it where there is none; `sqlite3.DatabaseError` if it is damaged."""
+    if path != ":memory:":
+        _make_file(Path(path))
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(db, path)
+    except UnicodeDecodeError:  # SQLite complains in words taken from a damaged file
+        db.close()
+        raise sqlite3.DatabaseError("malformed database schema") from None
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _make_file(path: Path) -> None:
+    """Titles of windows are private: nobody else may read them."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and on the disk when it is over."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # a full disk may have ended it
+            db.execute("ROLLBACK")
+        raise
+
+
+def _prepare(db: sqlite3.Connection, path: str) -> None:
+    db.execute("PRAGMA cell_size_check = ON")  # damage is noticed early
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")  # committed is on the disk
+    db.execute("PRAGMA secure_delete = ON")  # forgotten is overwritten
+    with _transaction(db):
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if (application, version, tables) == (0, 0, 0):
+            for statement in _SCHEMA.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            db.execute(f"PRAGMA user_version = {_VERSION}")
+        elif application != _APPLICATION:
+            raise DataError("is a database of another program", source=path)
+        elif version != _VERSION:
+            raise DataError(
+                f"has version {version}; this Yarrow reads version {_VERSION}", source=path
+            )

@@ -133,8 +133,8 @@ def read_json(text: str | bytes) -> Any:
 def as_pattern(text: Any) -> re.Pattern[str]:
     """A regular expression, for any case; a sentence if it is none."""
     if not isinstance(text, str):
-        raise ParameterError(f"{text!r} is no regular expression.")
+        raise ParameterError(f"{text!r} is not a regular expression.")
     try:
         return re.compile(typed(text, "the pattern"), re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ParameterError(f"{text!r} is no regular expression: {error}.") from None
+        raise ParameterError(f"{text!r} is not a regular expression: {error}.") from None

@@ -9,8 +9,7 @@ compared.)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from yarrow import _core
 from yarrow.activity.log.plain import Stateful
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
 ACTIVITY_FEATURES = ("explicit", "implicit", "open", "words", "declared", "lately")
 SWITCH_FEATURES = ("constant", "closed", "used", "since switch")
 
-HALF_KNOWN = 60.0
-"""Seconds at a resource after which it counts half of what it would count after many hours."""
+HALF_KNOWN = 5.0
+"""Seconds at a resource after which it counts half of what it would count after many hours. About
+a glance: with a minute, what was at hand for 200 seconds could not outweigh the declaration."""
 MANY_CLOSED = 5.0
 """So many resources closed in one vector and more are all the same."""
 LATELY = 0.3
@@ -70,21 +70,21 @@ class Features:
 
     def word_values(self, activity: int) -> list[tuple[str, float]]:
         """What each word says for one activity, if it says anything."""
-        if activity >= self.of_words.shape[1]:
-            return []
-        values = (self.frequencies * self.of_words[1:, activity]).tolist()
-        return [(word, value) for word, value in zip(self.words, values, strict=True) if value]
+        return [(word, value) for word, value in self._spoken(activity, 0.0) if value]
 
     def contributions(self, activity: int) -> list[tuple[str, float]]:
         """What each word adds to the feature of one activity.
 
         A word that is as frequent here as everywhere adds nothing.
         """
+        return self._spoken(activity, 1.0)
+
+    def _spoken(self, activity: int, less_every: float) -> list[tuple[str, float]]:
         if activity >= self.of_words.shape[1]:
             return []
-        every, *each = self.of_words[:, activity]
-        values = (self.frequencies * (np.array(each) - every)).tolist()
-        return list(zip(self.words, values, strict=True))
+        said = self.of_words[:, activity]
+        values = self.frequencies * (said[1:] - less_every * said[0])
+        return list(zip(self.words, values.tolist(), strict=True))
 
 
 def no_features() -> Features:
@@ -93,52 +93,31 @@ def no_features() -> Features:
     return Features(nothing, [0.0] * len(SWITCH_FEATURES), {}, np.zeros((1, 0)))
 
 
-class Counts:
-    """An amount for each name and activity, kept sparse: most names meet few activities.
-
-    Counts are whole numbers, and seconds since 1970 are multiples of 2^-22, as exact as doubles of
-    that size are. So sums are exact: what is taken back leaves nothing, after months too.
-    """
-
-    def __init__(self) -> None:
-        self.amounts = _core.Amounts()
-
-    def state_dict(self) -> list[Any]:
-        """Return plain data."""
-        return [[name, self.amounts.entries(name)] for name in self.amounts.rows]
-
-    def load_state_dict(self, state: Iterable[Any]) -> None:
-        """Go on from plain data."""
-        self.amounts = _core.Amounts()
-        for name, amounts in state:
-            self.amounts.add(name, 0, 0)  # names stay in their order, those without an amount too
-            for activity, amount in amounts:
-                self.amounts.add(name, activity, amount)
-
-
 class Knowledge(Stateful):
     """What was seen of each activity: words, time at resources, folders, and what was said."""
 
     activities: int = 0
     """How many there are."""
-    words: Counts
+    # Whole numbers, and seconds since 1970 are multiples of 2^-22, as exact as doubles of that size
+    # are. So sums are exact: what is taken back leaves nothing, after months too.
+    words: _core.Counts
     """How many vectors of an activity have a word."""
-    seconds: Counts
+    seconds: _core.Counts
     """Time at a resource by activity: the implicit association."""
     folders: FolderUses
     explicit: dict[str, int]
     """The activity that a person gave a resource to."""
 
     def __init__(self) -> None:
-        self.words, self.seconds, self.folders = Counts(), Counts(), FolderUses()
-        self.words.amounts.add(EVERY, 0, 0)
+        self.words, self.seconds, self.folders = _core.Counts(), _core.Counts(), FolderUses()
+        self.words.add(EVERY, 0, 0)
         self.explicit = {}
         fading = ("explicit", "implicit", "lately")
         self._fading = np.array([LATELY * (feature in fading) for feature in ACTIVITY_FEATURES])
 
     def vectors(self, activity: int) -> int:
         """How many vectors an activity has."""
-        return int(self.words.amounts.at(EVERY, activity))
+        return int(self.words.at(EVERY, activity))
 
     def give(self, resource: str, activity: int | None) -> None:
         """A resource belongs to this activity, or (None) to none in particular."""
@@ -149,9 +128,9 @@ class Knowledge(Stateful):
 
     def credit(self, vector: InformationVector, activity: int, times: int = 1) -> None:
         """Count a vector for an activity, or with `times=-1` take it back."""
-        self.words.amounts.add(EVERY, activity, times)
-        self.words.amounts.add_to_each(vector.words, activity, times)
-        self.seconds.amounts.add_items(vector.active, activity, times)
+        self.words.add(EVERY, activity, times)
+        self.words.add_to_each(vector.words, activity, times)
+        self.seconds.add_items(vector.active, activity, times)
 
     def use_folders(self, vector: InformationVector, activity: int, times: int = 1) -> None:
         """The same for folders, which no switch is recognised by."""
@@ -160,8 +139,8 @@ class Knowledge(Stateful):
 
     def merge(self, activity: int, into: int) -> None:
         """Give everything of an activity to another."""
-        self.words.amounts.merge(activity, into)
-        self.seconds.amounts.merge(activity, into)
+        self.words.merge(activity, into)
+        self.seconds.merge(activity, into)
         self.folders.merge(activity, into)
         for resource, owner in self.explicit.items():
             if owner == activity:
@@ -212,7 +191,7 @@ class Knowledge(Stateful):
                 if resource in owners:
                     explicit[owners[resource]] += factor * share
             shares = {one: share for one, share in shares.items() if one not in owners}
-        self.seconds.amounts.add_shares(shares, factor, HALF_KNOWN, implicit)
+        self.seconds.add_shares(shares, factor, HALF_KNOWN, implicit)
 
     def _speak(self, words: dict[str, float], out: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up log(|S-bar|/DF(x, S-bar)) over words; return what each says.
@@ -223,7 +202,7 @@ class Knowledge(Stateful):
         """
         times = {EVERY: -sum(words.values()), **words}
         of_words = np.empty((len(times), self.activities))
-        self.words.amounts.add_rarities(times, WORD_SCALE, of_words, out)
+        self.words.add_rarities(times, WORD_SCALE, of_words, out)
         return of_words
 
     def strength(self, resource: str, activity: int) -> float:
@@ -231,8 +210,8 @@ class Knowledge(Stateful):
         owner = self.explicit.get(resource)
         if owner is not None:
             return float(owner == activity)
-        seconds = self.seconds.amounts
-        return seconds.at(resource, activity) / (seconds.total(resource) + HALF_KNOWN)
+        spent, known = self.seconds.at(resource, activity), self.seconds.total(resource)
+        return spent / (known + HALF_KNOWN)
 
 
 def _switch_features(vector: InformationVector, since_switch: float) -> list[float]:

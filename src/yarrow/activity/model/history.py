@@ -37,9 +37,8 @@ class Diary:
     """One line for each information vector, in columns; lines in the order of time."""
 
     def __init__(self) -> None:
-        self.start, self.end = array("d"), array("d")
-        self.activity, self.source = array("q"), array("b")
-        self.thought, self.certainty = array("q"), array("d")
+        self.start, self.end, self.certainty = array("d"), array("d"), array("d")
+        self.activity, self.source, self.thought = array("q"), array("q"), array("q")
 
     def __len__(self) -> int:
         return len(self.start)
@@ -123,17 +122,14 @@ class Diary:
             thought = self.activity[line]
         return self.activity[line], self.source[line], thought
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, list[Any]]:
         """Return plain data."""
-        return {name: getattr(self, name).tolist() for name in _COLUMNS}
+        return {name: column.tolist() for name, column in vars(self).items()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, list[Any]]) -> None:
         """Go on from plain data."""
-        for name in _COLUMNS:
-            setattr(self, name, array(getattr(self, name).typecode, state[name]))
-
-
-_COLUMNS = ("start", "end", "activity", "source", "thought", "certainty")
+        for name, column in vars(self).items():
+            setattr(self, name, array(column.typecode, state[name]))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -236,8 +232,8 @@ class History(Stateful):
 
     def _spent(self, activity: int) -> dict[str, float]:
         """Seconds at each resource of an activity, of minutes that do not count yet too."""
-        amounts = self.knowledge.seconds.amounts
-        counted = {resource: amounts.at(resource, activity) for resource in amounts.rows}
+        counts = self.knowledge.seconds
+        counted = {resource: counts.at(resource, activity) for resource in counts.rows}
         found = {resource: seconds for resource, seconds in counted.items() if seconds > 0}
         for line in self.held:
             if self.diary.activity[line] == activity:

@@ -214,29 +214,23 @@ def best_rival(
     The best pair of two different activities is among the three best of either side, since each
     rules out at most one partner as its equal and one as the right pair.
     """
-    best: Pair | None = None
-    best_score = -math.inf
-    same = first + second
-    if right[0] == right[1]:
-        same[right[0]] = -np.inf
-    stay = int(same.argmax())
-    if same[stay] > best_score:
-        best, best_score = (stay, stay), float(same[stay])
-    seconds = _top(second)
-    for a, one in _top(first):
-        for b, two in seconds:
-            score = one + two - penalty
-            if a != b and (a, b) != right and score > best_score:
-                best, best_score = (a, b), score
-    return best
+    stay = [(y, y) for y in _top(first + second, 2)]
+    switch = [(a, b) for a in _top(first, 3) for b in _top(second, 3) if a != b]
+    scores = {
+        (a, b): first[a] + second[b] - (penalty if a != b else 0.0)
+        for a, b in stay + switch
+        if (a, b) != right
+    }
+    best = max(scores, key=lambda pair: scores[pair], default=None)
+    return None if best is None or scores[best] == -math.inf else best
 
 
-def _top(scores: NDArray[np.float64]) -> list[tuple[int, float]]:
-    """The places of the three best scores, in their order, and these scores."""
-    places = np.arange(len(scores))
-    if len(scores) > 3:
-        places = np.sort(scores.argpartition(len(scores) - 3)[-3:])
-    return list(zip(places.tolist(), scores[places].tolist(), strict=True))
+def _top(scores: NDArray[np.float64], most: int) -> list[int]:
+    """The places of the best scores, in their order."""
+    if len(scores) <= most:
+        return list(range(len(scores)))
+    places: list[int] = np.sort(scores.argpartition(len(scores) - most)[-most:]).tolist()
+    return places
 
 
 class Scorer(Stateful):
@@ -263,7 +257,7 @@ class Scorer(Stateful):
             first[self.out] = second[self.out] = -np.inf
         return first, second, self.weights.penalty(before, now)
 
-    def endings(self, before: Features, now: Features) -> tuple[NDArray[np.float64], int, float]:
+    def best_pairs(self, before: Features, now: Features) -> tuple[NDArray[np.float64], int, float]:
         """The score of the best pair that ends in each activity, the best one, and its lead.
 
         The lead is infinite if there is no other.
@@ -271,7 +265,7 @@ class Scorer(Stateful):
         first, second, penalty = self.scores(before, now)
         found = np.empty(len(first))
         unit = self.weights.unit() or 1.0
-        best, lead = _core.best_endings(first, second, penalty, unit, found)
+        best, lead = _core.best_pair(first, second, penalty, unit, found)
         return found, best, lead
 
     def teach(

@@ -32,7 +32,7 @@ JUST_SAID = 120.0
 HIGHEST_SCORE = 100.0
 """What a lead counts if there is nothing else to lead."""
 
-FORMAT = 6
+FORMAT = 7
 """Of snapshots: raise it whenever the state or what is learned from the same log changes."""
 
 
@@ -189,7 +189,7 @@ class Recogniser(Stateful):
         )
         if not self._activities:
             return []
-        self._ending, best, lead = self._scorer.endings(self._before, self._present)
+        self._ending, best, lead = self._scorer.best_pairs(self._before, self._present)
         sure = certainty(lead)
         hold = self.hold > 0 and since > JUST_SAID
         self._history.write(vector, self._declared, self._source, best, sure, hold=hold)
@@ -322,7 +322,7 @@ class Recogniser(Stateful):
         belief = self._answers.belief(alarm)
         if belief is None:
             return
-        if self._answers.takes_over(belief) and self._declared == (
+        if belief > 0.5 and self._declared == (
             NOTHING if alarm.declared is None else alarm.declared
         ):
             self._history.relabel(alarm.since, math.inf, alarm.activity, "recognised")
@@ -372,6 +372,11 @@ class Recogniser(Stateful):
     def declared(self) -> int | None:
         """The declared activity, or what a correction or a recognition put in its place."""
         return _or_none(self._declared)
+
+    @property
+    def refused(self) -> int | None:
+        """What the person said no to, while it is still what the recogniser thinks."""
+        return _or_none(self._refused)
 
     def declared_since(self) -> float | None:
         """Since when the declared activity is."""

@@ -47,10 +47,6 @@ class Unanswered(Stateful):
             return self._right[_level(alarm)] / self._all[_level(alarm)]
         return float(self.setting == "right")
 
-    def takes_over(self, belief: float) -> bool:
-        """Whether the activity of the alarm becomes the present one."""
-        return belief > 0.5
-
 
 _LEVELS = 5
 

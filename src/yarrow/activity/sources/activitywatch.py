@@ -42,7 +42,7 @@ class ActivityWatch:
     def __init__(self, address: str = ADDRESS) -> None:
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ParameterError(f"{address!r} is no address of ActivityWatch, such as {ADDRESS}.")
+            raise ParameterError(f"{address!r} is not an ActivityWatch address, such as {ADDRESS}.")
         self.address = address.rstrip("/")
         # What is on this machine is not asked for by way of a proxy.
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
@@ -51,7 +51,9 @@ class ActivityWatch:
         """All buckets by name."""
         found = self._ask("buckets/")
         if not isinstance(found, dict) or not all(isinstance(b, dict) for b in found.values()):
-            raise Unreachable(f"{self.address}: what answers there is no ActivityWatch.")
+            raise Unreachable(
+                f"{self.address}: the program that answers there is not ActivityWatch."
+            )
         return found
 
     def events(self, bucket: str, start: float, end: float) -> list[Any]:
@@ -60,7 +62,9 @@ class ActivityWatch:
         name = urllib.parse.quote(bucket, safe="", errors="replace")
         found = self._ask(f"buckets/{name}/events?{urllib.parse.urlencode(span)}")
         if not isinstance(found, list):
-            raise Unreachable(f"{self.address}: what answers there is no ActivityWatch.")
+            raise Unreachable(
+                f"{self.address}: the program that answers there is not ActivityWatch."
+            )
         return found
 
     def write(
@@ -179,7 +183,7 @@ class Collector:
         kinds = _chosen(self.server.buckets())
         if not kinds[_WINDOW]:
             raise Unreachable(
-                f"{self.server.address}: ActivityWatch runs, but no watcher of windows does."
+                f"{self.server.address}: ActivityWatch is running, but its window watcher is not."
             )
         name = kinds[_WINDOW][0]
         self.refused = []

@@ -100,5 +100,5 @@ def _rule(rule: Any, place: int) -> re.Pattern[str] | None:
         return re.compile(rule["regex"], re.IGNORECASE if rule.get("ignore_case") else 0)
     except re.error as error:
         raise DataError(
-            f"{rule['regex']!r} is no regular expression: {error}", row=place, field="rule"
+            f"{rule['regex']!r} is not a regular expression: {error}", row=place, field="rule"
         ) from None

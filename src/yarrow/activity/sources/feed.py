@@ -7,7 +7,6 @@ since 1970, or an ISO 8601 date) as far as they are known. Without a time it hap
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import os
 import queue
@@ -16,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from yarrow.activity.log.entries import Event
+from yarrow.activity.log.entries import EVENT_FIELDS, Event
 from yarrow.activity.log.validation import check_duration, check_moment, read_json
 from yarrow.activity.sources.spans import Change, read_time
 from yarrow.errors import DataError, YarrowError, did_you_mean
@@ -50,7 +49,7 @@ def read_line(line: bytes | str, source: str, number: int | None, now: float) ->
         raise DataError(str(error), source=source, line=number) from None
     except ValueError as error:
         raise DataError(
-            f"is no JSON, or has no date ({error})", source=source, line=number
+            f"is not JSON, or its time is not a date ({error})", source=source, line=number
         ) from None
 
 
@@ -61,35 +60,45 @@ def _event(record: dict[str, Any], now: float) -> Event:
     is_private = record.pop("incognito", False)
     if not isinstance(is_private, bool):
         raise DataError(f"must be true or false, not {is_private!r}", field="incognito")
-    known = {field.name for field in dataclasses.fields(Event)}
-    for name, value in record.items():
-        if name not in known:
-            raise DataError(f"an event has no such field{did_you_mean(name, known)}", field=name)
-        if name in ("kind", "resource", "title", "application") and not isinstance(value, str):
-            raise DataError(f"must be text, not {value!r}", field=name)
+    for name in record:
+        if name not in EVENT_FIELDS:
+            hint = did_you_mean(name, EVENT_FIELDS)
+            raise DataError(f"an event has no such field{hint}", field=name)
     if "duration" in record:
         record["duration"] = check_duration(record["duration"])
     event = Event(**record)
     return Event(event.time, "away") if is_private else event
 
 
-def _keep(refused: list[str], error: DataError) -> None:
-    """The newest sentences are enough; a broken source may write for years."""
-    refused.append(str(error))
-    del refused[:-_KEPT]
+class _Feed:
+    """What all feeds have: sentences about lines that are no events."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.refused: list[str] = []
+
+    def _event(self, line: bytes, source: str, number: int, now: float) -> Event | None:
+        if not line.strip():
+            return None
+        try:
+            return read_line(line, source, number, now)
+        except DataError as error:
+            self.refused.append(str(error))
+            del self.refused[:-_KEPT]  # the newest are enough; a broken source may write for years
+            return None
 
 
-class FileFeed:
+class FileFeed(_Feed):
     """Follows a file as it grows, is cut short or is replaced by a new one.
 
     Where a line stood and what it says is its origin, so it is taken once, whatever is restarted.
     """
 
     def __init__(self, path: str, now: Callable[[], float]) -> None:
-        self.path, self._now = path, now
+        super().__init__(now)
+        self.path = path
         self._identity = self._place = self._line = 0
         self._last = b""  # the line before that place
-        self.refused: list[str] = []  # sentences about lines that are no events
 
     def collect(self) -> list[Change]:
         """The lines that are complete since the last look."""
@@ -116,12 +125,8 @@ class FileFeed:
                 break
             place, self._place = self._place, self._place + len(line)
             self._line, self._last = self._line + 1, line
-            if line.strip():
-                try:
-                    event = read_line(line, self.path, self._line, self._now())
-                except DataError as error:
-                    _keep(self.refused, error)
-                    continue
+            event = self._event(line, self.path, self._line, self._now())
+            if event is not None:
                 # Of what is private the log gets nothing, not even what a guess could be tried on.
                 is_private = event.kind == "away" and b"incognito" in line
                 told = repr(event).encode() if is_private else line
@@ -131,13 +136,13 @@ class FileFeed:
         return found
 
 
-class PipeFeed:
+class PipeFeed(_Feed):
     """Takes lines from standard input, in a thread of its own, until it ends."""
 
     def __init__(self, now: Callable[[], float], stream: Any = None) -> None:
-        self._now, self._stream = now, stream or sys.stdin.buffer
+        super().__init__(now)
+        self._stream = stream or sys.stdin.buffer
         self._lines: queue.SimpleQueue[tuple[int, bytes, float]] = queue.SimpleQueue()
-        self.refused: list[str] = []
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
@@ -152,9 +157,7 @@ class PipeFeed:
         found: list[Change] = []
         while not self._lines.empty():
             number, line, now = self._lines.get()
-            if line.strip():
-                try:
-                    found.append(Change(read_line(line, "standard input", number, now), ""))
-                except DataError as error:
-                    _keep(self.refused, error)
+            event = self._event(line, "standard input", number, now)
+            if event is not None:
+                found.append(Change(event, ""))
         return found

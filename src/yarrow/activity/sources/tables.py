@@ -134,7 +134,11 @@ def _columns(
             units = {name: _unit(name) for name in free}
             chosen = [_Column(header[free[n]], (free[n],), u) for n, u in units.items() if u]
         else:
-            chosen = [_found(header, free, name) for name in names if _is_there(free, name)][:1]
+            parts = (name.split("+") for name in names)
+            first = next((part for part in parts if free.keys() >= set(part)), [])
+            places = tuple(free[part] for part in first)
+            name = " and ".join(header[place] for place in places)
+            chosen = [_Column(name, places)] if places else []
         if chosen:
             found[role] = chosen
     if "time" not in found or not {"title", "url"} & found.keys():
@@ -144,15 +148,6 @@ def _columns(
             line=1,
         )
     return found
-
-
-def _is_there(free: Mapping[str, int], name: str) -> bool:
-    return all(part in free for part in name.split("+"))
-
-
-def _found(header: Sequence[str], free: Mapping[str, int], name: str) -> _Column:
-    places = tuple(free[part] for part in name.split("+"))
-    return _Column(" and ".join(header[place] for place in places), places)
 
 
 def _told(path: str, header: Sequence[str], found: Mapping[str, list[_Column]]) -> str:

@@ -156,6 +156,38 @@ def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = Fa
     drawing.text(place, label, size=LABEL_SIZE, anchor="middle", tip=x.axis.label)
 
 
+class NamedRows:
+    """A chart of horizontal lines, each with its name at the left, over one axis below.
+
+    The sheet is `height` a row high; names take at most `share` of its width, and `right` is left
+    free behind the frame.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        axis: Axis,
+        values: Iterable[float],
+        *,
+        width: float,
+        height: float,
+        share: float = 0.3,
+        right: float = 24,
+        air: float = 0.05,
+    ) -> None:
+        longest = max((text_width(name) for name in names), default=0)
+        self.side, self.height = min(share * width, 14 + longest), height
+        self.drawing = Drawing(width, 60 + height * len(names))
+        self.frame = Box(self.side, 8, width - right, 12 + height * len(names))
+        self.scale = Scale(axis, values, self.frame.left, self.frame.right).widened(air)
+        draw_bottom_axis(self.drawing, self.frame, self.scale, rules=True)
+
+    def name(self, text: str, y: float) -> None:
+        """Write the name of a line, whose base line is at `y`."""
+        shown = fitted(text, self.side - 12)
+        self.drawing.text((self.side - 8, y), shown, anchor="end", tip=text)
+
+
 def _fit(x: Scale, ticks: Sequence[tuple[float, str]]) -> bool:
     """Whether the texts of ticks leave air between them."""
     halves = [0.5 * text_width(text, TICK_SIZE) for _, text in ticks]

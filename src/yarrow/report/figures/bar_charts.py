@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis, draw_left_axis, left_room
+from yarrow.report.figures.axes import Axis, NamedRows, Scale, draw_left_axis, left_room
 from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
 from yarrow.report.figures.style import COLOURS
 
@@ -96,18 +97,12 @@ def boxes(
     >>> figure.description
     'mistakes; median and quartiles: AROW 3 (2 to 4).'
     """
-    row, kept = 34.0, _finite(groups)
-    side = min(0.3 * width, 14 + max((text_width(name) for name in groups), default=0))
-    drawing = Drawing(width, 60 + row * len(groups))
-    frame = Box(side, 8, width - 24, 12 + row * len(groups))
-    everything = [value for values in kept.values() for value in values]
-    scale = Scale(x, everything, frame.left, frame.right).widened()
-    draw_bottom_axis(drawing, frame, scale, rules=True)
-    form, said = x.text, []
+    kept = _finite(groups)
+    chart = NamedRows(list(kept), x, itertools.chain(*kept.values()), width=width, height=34)
+    drawing, scale, form, said = chart.drawing, chart.scale, x.text, []
     for i, (name, values) in enumerate(kept.items()):
-        y = frame.top + row * (i + 0.5)
-        label = fitted(name, side - 12)
-        drawing.text((side - 8, y + 4), label, anchor="end", tip=name)
+        y = chart.frame.top + chart.height * (i + 0.5)
+        chart.name(name, y + 4)
         if not values:
             continue
         first, middle, third = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
@@ -141,20 +136,16 @@ def histograms(
     >>> figure.description
     'margin: AROW 4 values, mean 2.'
     """
-    row, kept = 70.0, _finite(groups)
-    side = min(0.3 * width, 14 + max((text_width(name) for name in groups), default=0))
-    drawing = Drawing(width, 60 + row * len(groups))
-    frame = Box(side, 8, width - 24, 12 + row * len(groups))
-    everything = [value for values in kept.values() for value in values]
-    scale = Scale(x, everything, frame.left, frame.right)
-    draw_bottom_axis(drawing, frame, scale, rules=True)
+    kept = _finite(groups)
+    everything = itertools.chain(*kept.values())
+    chart = NamedRows(list(kept), x, everything, width=width, height=70, air=0)
+    drawing, frame, scale, row = chart.drawing, chart.frame, chart.scale, chart.height
     spaced = np.geomspace if x.log else np.linspace
     edges = [float(edge) for edge in spaced(scale.low, scale.high, bins + 1)]
     form, said = x.text, []
     for i, (name, values) in enumerate(kept.items()):
         floor = frame.top + row * (i + 1) - 4
-        label = fitted(name, side - 12)
-        drawing.text((side - 8, floor - 4), label, anchor="end", tip=name)
+        chart.name(name, floor - 4)
         drawing.line((frame.left, floor), (frame.right, floor), "axis")
         if not values:
             continue

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from yarrow.errors import ParameterError
 from yarrow.evaluate.ranks import tied_groups
 from yarrow.report import numbers
-from yarrow.report.figures.axes import Axis, Scale, draw_bottom_axis
-from yarrow.report.figures.drawing import Box, Drawing, Figure, fitted, text_width
+from yarrow.report.figures.axes import Axis, NamedRows, Scale
+from yarrow.report.figures.drawing import Drawing, Figure, fitted, text_width
 
 _ROW = 18.0
 
@@ -125,18 +125,15 @@ def differences(
     >>> figure.description
     'more errors than AROW: PA 1.00 % (0.20 % to 1.80 %).'
     """
-    row = 24.0
-    drawing = Drawing(width, row * len(items) + 66)
     ends = [0.0, *(value for item in items for value in (item.low, item.high))]
-    side = min(0.34 * width, max((text_width(item.name) for item in items), default=0) + 16)
-    right = 16 + max((text_width(item.note, 11) for item in items), default=0)
-    frame = Box(side, 10, width - right - 8, row * len(items) + 16)
-    scale = Scale(axis, ends, frame.left, frame.right).widened(0.06)
-    draw_bottom_axis(drawing, frame, scale, rules=True)
+    right = 24 + max((text_width(item.note, 11) for item in items), default=0)
+    names = [item.name for item in items]
+    chart = NamedRows(names, axis, ends, width=width, height=24, share=0.34, right=right, air=0.06)
+    drawing, frame, scale = chart.drawing, chart.frame, chart.scale
     drawing.line((scale(0), frame.top), (scale(0), frame.bottom), "mark")
     said = []
     for i, item in enumerate(items):
-        y = frame.top + row * (i + 0.5) + 3
+        y = frame.top + chart.height * (i + 0.5) + 3
         clear = item.low > 0 or item.high < 0
         look = "s0" if clear else "sq"
         words = f"{item.name} {axis.text(item.value)}"
@@ -144,7 +141,6 @@ def differences(
         said.append(words)
         drawing.polyline([(scale(item.low), y), (scale(item.high), y)], f"curve {look}", tip=words)
         drawing.circle((scale(item.value), y), 5, f"dot {look}", words)
-        name = fitted(item.name, side - 14)
-        drawing.text((side - 10, y + 4), name, anchor="end", tip=item.name)
+        chart.name(item.name, y + 4)
         drawing.text((frame.right + 12, y + 4), item.note, size=11, look="soft")
     return drawing.figure(title, description or f"{axis.label}: {'; '.join(said)}.")

@@ -24,7 +24,7 @@ function drawCurrent() {
   paint(box, activity);
   $("current").textContent = nameOf(activity);
   $("since").textContent = activity === null
-    ? "Say what you are working on, and the program learns to tell."
+    ? "Say what you are working on, and Yarrow learns to recognise it."
     : `since ${time(since)}, ${lasted(view.state.now - since)}`;
   const alarm = view.state.alarm;
   document.title = alarm ? `${nameOf(alarm.activity)}? · Yarrow` : `${nameOf(activity)} · Yarrow`;
@@ -58,19 +58,21 @@ function drawThought() {
     bar(one.certainty, one.activity))));
 }
 
+const KINDS = { resource: "in front", open: "open beside it" }; // of reasons
+
 function drawReasons() {
   const told = view.state.alarm ?? view.state.thought;
   const reasons = told?.reasons.slice(0, 7) ?? [];
   $("why-title").textContent = told && told.activity !== null ? `Why ${nameOf(told.activity)}` : "Why";
   $("no-reasons").hidden = reasons.length > 0;
-  $("no-reasons").textContent = "Words and resources that spoke for it will stand here.";
-  const most = Math.max(...reasons.map((reason) => Math.abs(reason.amount)), 1e-9);
-  fill($("reasons"), reasons, (one) => [one.text, one.what, (one.amount / most).toFixed(2)], (one) =>
-    element("li", { className: one.amount < 0 ? "against" : "", title: one.text },
+  $("no-reasons").textContent = "Words and resources that point to it will appear here.";
+  const most = Math.max(...reasons.map((reason) => reason.amount), 1e-9);
+  fill($("reasons"), reasons, (one) => [one.what, one.kind, (one.amount / most).toFixed(2)], (one) =>
+    element("li", { title: one.what },
       element("div", { className: "row" },
-        element("span", { className: "text" }, short(one.text)),
-        element("span", { className: "what" }, one.amount < 0 ? `${one.what}, against` : one.what)),
-      bar(Math.abs(one.amount) / most, told.activity)));
+        element("span", { className: "text" }, short(one.what)),
+        element("span", { className: "what" }, KINDS[one.kind] ?? one.kind)),
+      bar(one.amount / most, told.activity)));
 }
 
 function drawDay() {
@@ -93,7 +95,7 @@ function drawDay() {
     const name = one.activity === null ? "Unknown" : nameOf(one.activity);
     const told = `${time(one.start)} to ${time(one.end)}, ${about(one)}`;
     const made = paint(element("button", {
-      className: `${one.how}${one.unsure ? " uncertain" : ""}`, title: told, "aria-label": told,
+      className: `${one.source}${one.unsure ? " uncertain" : ""}`, title: told, "aria-label": told,
       "data-id": `stretch-${one.start}`, onclick: () => review(one),
     }, (width(one) / 100) * $("line").clientWidth > 44 ? name : ""), one.activity);
     made.style.left = at(one.start);
@@ -169,8 +171,8 @@ async function drawResources() {
   $("open-all").hidden = opened === 0;
   $("open-all").replaceChildren(`Open ${opened === 1 ? "it" : `the newest ${opened}`} `, element("kbd", {}, "o"));
   $("no-resources").hidden = found.length > 0;
-  $("no-resources").textContent = id === null ? "Declare an activity first." : "What you work with will stand here.";
-  const key = (one) => [one.resource, one.title, Math.round(one.last / 60), Math.round(one.seconds / 60), one.explicit, id];
+  $("no-resources").textContent = id === null ? "Declare an activity first." : "Documents and pages that you use will appear here.";
+  const key = (one) => [one.resource, one.title, Math.round(one.last_used / 60), Math.round(one.seconds / 60), one.explicit, id];
   fill($("resources"), found.slice(0, 60), key, (one) => resourceRow(one, id));
   document.documentElement.dataset.version = version;
 }
@@ -181,7 +183,7 @@ function resourceRow(one, id) {
   const made = element("li", { draggable: true, tabIndex: 0, title: one.resource, "data-id": `resource-${one.resource}` },
     element("div", { className: "about" },
       element("div", { className: "text" }, one.title || short(one.resource)),
-      element("div", { className: "place" }, `${short(one.resource)} · ${when(one.last)} · ${lasted(one.seconds)}`)),
+      element("div", { className: "place" }, `${short(one.resource)} · ${when(one.last_used)} · ${lasted(one.seconds)}`)),
     one.explicit ? paint(element("span", { className: "pin", title: "You put it here" }, "●"), id) : null,
     one.openable ? open : null, move);
   made.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", one.resource));
@@ -217,5 +219,5 @@ function drawSources() {
   fill($("sources"), view.state.sources, (one) => [one.sentence, one.ok], (one) =>
     element("span", { className: one.ok ? "" : "trouble" }, one.sentence));
   $("pause").hidden = !view.state.demo;
-  $("pause").firstChild.textContent = view.state.paused ? "Go on " : "Pause ";
+  $("pause").firstChild.textContent = view.state.paused ? "Resume " : "Pause ";
 }

@@ -29,8 +29,8 @@ export async function greet(get) {
   const told = await get(`/hello?number=${number}`);
   const expected = await proof(key, "server", location.origin, number, String(told?.moment));
   if (!told?.proofs?.includes?.(expected)) {
-    throw new Error("What answers here does not know this page's key: the key is an old one, or another program " +
-      "listens at this address. Nothing was said to it. Run 'yarrow activity open' to open the page anew.");
+    throw new Error("The program at this address does not know this page's key: the key is old, or another program " +
+      "is listening here. Nothing was sent to it. Run 'yarrow activity open' to open the page again.");
   }
   return {
     isNew: told.moment.split(".")[0] !== run,

@@ -9,7 +9,7 @@ export function about(one) {
   if (one.activity === null) return one.ranked.length ? `not known; it looks like ${nameOf(one.ranked[0].activity)}` : "not known";
   const thought = one.ranked[0]?.activity ?? one.activity;
   const doubt = thought === one.activity ? "" : `, but it looks like ${nameOf(thought)}`;
-  return `${nameOf(one.activity)}, ${one.how}, ${percent(one.certainty)} sure${doubt}`;
+  return `${nameOf(one.activity)}, ${one.source}, ${percent(one.certainty)} sure${doubt}`;
 }
 
 export const accept = () => view.state?.alarm && say("accept", { alarm: view.state.alarm.id });
@@ -37,7 +37,7 @@ function chosenSince(given) {
 export function review(one) {
   pick(`What was ${time(one.start)} to ${time(one.end)}?`, `So far: ${about(one)}.`,
     (which) => say("correct", { ...which, since: one.start, until: one.end }),
-    { ranked: one.ranked, forget: () => confirm(`Forget all that was recorded from ${time(one.start)} to ${time(one.end)}?`) &&
+    { ranked: one.ranked, forget: () => confirm(`Forget everything recorded from ${time(one.start)} to ${time(one.end)}?`) &&
       say("forget", { start: one.start, end: one.end }) });
 }
 
@@ -49,7 +49,7 @@ export function reviewNext() {
 export function moveResource(one) {
   pick("Which activity does it belong to?", one.title || one.resource,
     (which) => say("associate", { ...which, resource: one.resource }),
-    { without: [current()], forget: () => confirm(`Forget ${one.title || one.resource} wherever it was recorded?`) &&
+    { without: [current()], forget: () => confirm(`Forget ${one.title || one.resource} everywhere?`) &&
       say("forget", { resource: one.resource }) });
 }
 
@@ -86,7 +86,7 @@ $("editor-archive").addEventListener("click", () => { say("archive", { activity:
 $("editor-merge").addEventListener("click", () => {
   const id = current();
   $("editor").close();
-  pick(`Merge ${nameOf(id)} into which activity?`, "All that belongs to it will belong to the other.",
+  pick(`Merge ${nameOf(id)} into which activity?`, "Everything in it moves to the other activity.",
     (which) => { view.chosen = null; say("merge", { activity: id, into: which.activity }); },
     { without: [id], creates: false });
 });

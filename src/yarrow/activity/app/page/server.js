@@ -16,14 +16,14 @@ async function get(path, how, seconds, late) {
   } catch (error) {
     if (["TimeoutError", "AbortError"].includes(error.name)) throw new Trouble(`No answer from Yarrow within ${seconds} s: ${late}`);
     if (error instanceof SyntaxError) return [null, null]; // no JSON: it is somebody else
-    throw new Trouble("The program does not answer. Is 'yarrow activity run' running? Trying again …");
+    throw new Trouble("Yarrow does not answer. Is 'yarrow activity run' running? Retrying …");
   }
 }
 
 async function greeted() {
   try {
     return await greet(async (path) => (await get(path, {}, GREETING,
-      "it is stopped, or very busy. Nothing was said to it; try again when this message is gone."))[1]);
+      "it has stopped or is very busy. Nothing was sent; try again when this message is gone."))[1]);
   } catch (error) {
     throw new Trouble(error.message);
   }
@@ -34,8 +34,8 @@ async function request(server, path, body) {
   const text = body === undefined ? "" : JSON.stringify(body);
   const headers = { Authorization: await server.sign(method, path, text), "Content-Type": "application/json" };
   const [answer, told] = await get(path, { method, headers, body: text || undefined }, ANSWER,
-    "it is stopped, or very busy. It may have stored what you said, or not: look before you say it again.");
-  if (!answer?.ok) throw new Error(told?.error ?? "What answered is not Yarrow.");
+    "it has stopped or is very busy. Your change may or may not be saved: check before you repeat it.");
+  if (!answer?.ok) throw new Error(told?.error ?? "The program that answered is not Yarrow.");
   return told;
 }
 

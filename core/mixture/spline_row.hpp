@@ -1,0 +1,145 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "mixture/few_features.hpp"
+#include "mixture/naive_bayes.hpp"
+#include "mixture/standardized.hpp"
+#include "simd/dispatch.hpp"
+
+// A row of few features as shares of knots (spline.hpp): AROW on these learns any sum of curves,
+// and of surfaces over two features where there are at most four; naive Bayes counts by knots.
+
+namespace yarrow {
+
+template <class W>
+struct SplineRow {
+  double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
+
+  void place(const Row<W>& row, bool in_pairs) {
+    const std::size_t n = row.size;
+    const bool paired = n > 0 && in_pairs;
+    const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
+    values_ = n;
+    filled_ = n + 2 * pairs;
+    size_ = (filled_ + at_once - 1) / at_once * at_once;
+    pieces_.resize(size_);
+    below_.resize(size_);
+    above_.resize(size_);
+    for (std::size_t i = 0; i < n; i += width) {
+      const Places places(lanes_at<width>(row.value + i));
+      for (std::size_t k = 0; k < width; ++k)
+        pieces_[i + k] = firsts[row.index[i + k]] + static_cast<Index>(places.knots[k]);
+      put_lanes<width>(1 - places.above, below_.data() + i);
+      put_lanes<width>(places.above, above_.data() + i);
+    }
+    std::size_t at = n;
+    for (std::size_t i = 0; paired && i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j, at += 2) {
+        const std::size_t earlier = row.index[i] < row.index[j] ? i : j;
+        put_pair(at, row, earlier, i + j - earlier);
+      }
+    for (; at < size_; ++at) put(at, Spline<W>::nobody, 0, 0);
+    const auto all = static_cast<double>(n + pairs);
+    length = n > 0 ? 1 / std::sqrt(all) : 0;
+  }
+
+  SplineSums sums(const W* column, W smoothing, W class_bias) const {
+    return with_kernels<W>(
+        [&](auto kernels) { return kernels.sum_spline(places(), column, smoothing, class_bias); });
+  }
+
+  /// What each value adds to these sums; two share alike what their pair adds.
+  std::vector<SplineSums> parts(const W* column, double smoothing, double class_bias) const {
+    std::vector<SplineSums> parts(values_);
+    const auto add = [&](std::size_t at, double part, SplineSums& to) {
+      const W* piece = column + Spline<W>::numbers * static_cast<std::size_t>(pieces_[at]);
+      for (const double share : {part * below_[at], part * above_[at]}) {
+        to.product += share * piece[Spline<W>::weight];
+        if (const double visits = piece[Spline<W>::visits]; visits > 0)
+          to.evidence += share * (log_odds(piece[Spline<W>::hits], visits, smoothing) + class_bias);
+        piece += Spline<W>::numbers;
+      }
+    };
+    for (std::size_t i = 0; i < values_; ++i) add(i, 1, parts[i]);
+    std::size_t at = values_;
+    for (std::size_t i = 0; at < filled_; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        for (const std::size_t end = at + 2; at < end; ++at)
+          for (const std::size_t one : {i, j}) add(at, 0.5, parts[one]);
+    return parts;
+  }
+
+  /// AROW's step on a column; and the visit is counted, as many times as the row weighs.
+  void learn(W* column, W step, W gain, W times, bool is_hit) const {
+    const W hits = is_hit ? times : 0;
+    if (step == 0 && gain == 0) return count(column, times, hits);
+    const SplineStep<W> all = {static_cast<W>(length), step, gain, times, hits};
+    with_kernels<W>([&](auto kernels) { kernels.learn_spline(places(), column, all); });
+  }
+
+ private:
+  /// All that a column at rest does.
+  void count(W* column, W visits, W hits) const {
+    const Lanes<W> counts = {hits, visits};  // beside each other in a piece
+    for (std::size_t i = 0; i < filled_; ++i) {
+      W* to = column + Spline<W>::numbers * static_cast<std::size_t>(pieces_[i]) + Spline<W>::hits;
+      for (const W share : {below_[i], above_[i]}) {
+        put_lanes<2>(lanes_at<2>(to) + counts * share, to);
+        to += Spline<W>::numbers;
+      }
+    }
+  }
+
+  static constexpr std::size_t width = lanes_of<W>, at_once = SplinePlaces<W>::at_once;
+  static constexpr Index knots = Spline<W>::knots;
+
+  /// The first pieces of features.
+  static constexpr auto firsts = [] {
+    std::array<Index, FewFeatures<W>::most> firsts{};
+    for (Index number = 0; number < Index{FewFeatures<W>::most}; ++number)
+      firsts[number] = Spline<W>::of_feature(number);
+    return firsts;
+  }();
+
+  /// Of some values the knots below, and the shares of those above.
+  struct Places {
+    LaneBits<W> knots;
+    Lanes<W> above;
+
+    [[gnu::always_inline]] explicit Places(Lanes<W> values) {
+      constexpr W per_deviation = (Spline<W>::knots - 1) / (2 * most_deviations);
+      const Lanes<W> places = (values + W{most_deviations}) * per_deviation;
+      const Lanes<W> last = Lanes<W>{} + (Spline<W>::knots - 2);
+      knots = __builtin_convertvector(smaller(places, last), LaneBits<W>);
+      above = places - __builtin_convertvector(knots, Lanes<W>);
+    }
+  };
+
+  void put(std::size_t at, Index piece, W below, W above) {
+    pieces_[at] = piece;
+    below_[at] = below;
+    above_[at] = above;
+  }
+
+  /// The four knots around two values, of which `one` is that of the earlier feature.
+  void put_pair(std::size_t at, const Row<W>& row, std::size_t one, std::size_t other) {
+    const Places places(Lanes<W>{row.value[one], row.value[other]});
+    const W above = places.above[0], other_above = places.above[1];
+    const Index first = Spline<W>::of_pair(row.index[one], row.index[other]) +
+                        knots * static_cast<Index>(places.knots[0]) +
+                        static_cast<Index>(places.knots[1]);
+    put(at, first, (1 - above) * (1 - other_above), (1 - above) * other_above);
+    put(at + 1, first + knots, above * (1 - other_above), above * other_above);
+  }
+
+  SplinePlaces<W> places() const { return {pieces_.data(), below_.data(), above_.data(), size_}; }
+
+  Buffer<Index> pieces_;  ///< as SplinePlaces has them
+  Buffer<W> below_, above_;
+  std::size_t values_ = 0;             ///< these come first, then their pairs
+  std::size_t filled_ = 0, size_ = 0;  ///< what the row fills, and all with what fills up the rest
+};
+
+}  // namespace yarrow

@@ -1,0 +1,1 @@
+"""What estimators stand on: those of the core, and those that learn in Python."""

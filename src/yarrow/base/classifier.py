@@ -1,0 +1,419 @@
+"""Classification: labels, classes, decision values and probabilities."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, Self
+
+from yarrow import _core
+from yarrow.base import explanation
+from yarrow.base.linear import LinearModel
+from yarrow.data.arrays import Array, Rows, feature_names, read_rows
+from yarrow.data.labels import (
+    array_of,
+    in_order,
+    is_class_list,
+    label_list,
+    order_of,
+    plain,
+    read_labels,
+)
+from yarrow.errors import DataError, ParameterError
+from yarrow.estimator import ClassifierMixin, estimator
+from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.lazy import np
+from yarrow.online.core_progressive import CoreProgressive, CoreResult
+from yarrow.online.results import ProgressiveResult
+from yarrow.parameters import anything, choice, most_classes
+from yarrow.saving.core_state import CoreModel
+
+
+def _is_class_weight(value: Any) -> bool:
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return True
+    return isinstance(value, Mapping) and all(
+        isinstance(w, numbers.Real) and math.isfinite(w) and float(w) > 0 for w in value.values()
+    )
+
+
+Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
+
+_STRATEGIES = {
+    "ovr": "each against the rest",
+    "top1": "the best rival",
+    "max_loss": "priced",
+    "topk": "k rivals",
+    "all": "all rivals",
+}
+
+
+def strategies(*options: str) -> Any:
+    """The parameter `multiclass` of a learner that has these options, the default first."""
+    words = [f"{name} ({_STRATEGIES[name]})" for name in options]
+    return choice(default=options[0], options=options, doc=f"Many classes: {', '.join(words)}.")
+
+
+@estimator
+class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
+    """Base of the linear classifiers."""
+
+    _: dataclasses.KW_ONLY
+    multiclass: Multiclass = strategies("ovr", "top1")
+    classes: Any = anything(
+        default=None,
+        allowed="None or a list of classes",
+        accepts=lambda v: v is None or is_class_list(v),
+        doc="The classes that may appear; others are refused. Two then share one weight vector.",
+    )
+    max_classes: int = most_classes()
+    class_weight: Any = anything(
+        default=None,
+        allowed="None, 'balanced' or a dict of positive numbers",
+        accepts=_is_class_weight,
+        doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
+    )
+
+    # -- classes ---------------------------------------------------------------------------------
+
+    def _strategy(self, declared: list[Any]) -> _core.Strategy:
+        if self.multiclass in ("top1", "max_loss"):
+            return _core.Strategy[self.multiclass]
+        if self.multiclass in ("topk", "all"):
+            return _core.Strategy.many
+        # One-versus-rest over two classes is one binary problem and its mirror image.
+        if len(declared) == 2:
+            return _core.Strategy.binary
+        return _core.Strategy.one_versus_rest
+
+    def _most_classes(self) -> int:
+        return self.max_classes
+
+    def _class_weights(self) -> list[tuple[Any, float]]:
+        if self.class_weight is None:
+            return []
+        if self.class_weight == "balanced":
+            raise ParameterError(
+                "class_weight='balanced' needs all labels at once: use `fit`, or give a dict."
+            )
+        return [(label, float(weight)) for label, weight in self.class_weight.items()]
+
+    def _balanced(self, numbers: Array, names: list[Any]) -> list[tuple[Any, float]]:
+        present, counts = np.unique(numbers, return_counts=True)
+        return [
+            (label, len(numbers) / (len(present) * count))
+            for label, count in zip(label_list((present, names)), counts, strict=True)
+        ]
+
+    def _declared(self, classes: Any = None) -> list[Any]:
+        self._check_parameters()
+        declared = self.classes if self.classes is not None else classes
+        if declared is None:
+            return []
+        names = in_order({plain(name) for name in declared})
+        if len(names) > self.max_classes:
+            self._check_new_class(names[self.max_classes], self.max_classes)
+        if classes is not None and not {plain(name) for name in classes} <= set(names):
+            raise ParameterError(f"classes={classes!r} are not all among the declared {names!r}.")
+        self._check_classes_named(names)
+        return names
+
+    def _classes_named(self) -> dict[str, list[Any]]:
+        """The classes that parameters say something about."""
+        weighted = self.class_weight if isinstance(self.class_weight, Mapping) else {}
+        costs = dict.fromkeys(name for *pair, _ in self._costs() for name in pair)
+        return {"class_weight": list(weighted), "cost": list(costs)}
+
+    def _check_classes_named(self, classes: list[Any]) -> None:
+        """Refuse what is said of a class that cannot come, if nothing is said of one that can."""
+        for parameter, names in self._classes_named().items():
+            strangers = [name for name in names if name not in classes]
+            if strangers and not set(classes) <= set(names):
+                raise ParameterError(
+                    f"The {parameter!r} names {shown_names(strangers)}, but the classes are "
+                    f"{shown_names(classes)}."
+                )
+
+    @property
+    def classes_(self) -> Array:
+        """The classes seen so far, sorted; a declared one is there from its first row on."""
+        return self._class_table()[0]
+
+    def _class_table(self, n: int | None = None) -> tuple[Array, Array]:
+        """The first n classes seen, sorted, and the place of each in the order of appearance.
+
+        Another thread may add classes meanwhile; whoever holds scores of n classes says so.
+        """
+        return _class_table(self._fitted.classes[:n])
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rows that were predicted wrongly before they were learned."""
+        return int(self._fitted.mistakes)
+
+    # -- scikit-learn ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn `max_iter` shuffled passes over the rows."""
+        rows = read_rows(X, by_core=True)
+        labels = read_labels(y, rows.n_rows)
+        balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
+        known = label_list((np.unique(labels[0]), labels[1]))
+        declared = self._declared() or (known if len(known) == 2 else [])
+        self._check_classes_named(declared or known)
+        self._fit_passes(self._new_model(declared, balanced), rows, labels, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
+        rows, names = self._read(X)
+        labels = read_labels(y, rows.n_rows)
+        with self._learning_of(classes) as model:
+            self._learn(model, rows, names, labels, sample_weight)
+        self._remember_columns(rows)
+        return self
+
+    @contextlib.contextmanager
+    def _learning_of(self, classes: Any) -> Iterator[CoreModel]:
+        """The model to learn with, where no other than these classes may come."""
+        declared = self._declared(classes)
+        with self._learning(declared) as model:
+            known = set(model.classes) | set(model.declared)
+            if classes is not None and not known <= set(declared):
+                raise ParameterError(
+                    f"classes={classes!r} contradict the classes known: {in_order(known)}."
+                )
+            yield model
+
+    def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+        return read_labels(y, n_rows)
+
+    def _named_result(self, model: CoreModel, found: CoreResult) -> ProgressiveResult:
+        predictions, scores = found.predictions, found.scores
+        classes, order = _class_table(model.classes)
+        if not len(classes):  # no row counted
+            return ProgressiveResult(np.full(len(predictions), None), scores, classes)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        unknown = predictions < 0
+        labels = classes[places[predictions.astype(np.int64)]]
+        if unknown.any():
+            labels = labels.astype(object)
+            labels[unknown] = None
+        likely = None
+        if found.variances is not None:
+            likely = probabilities_then(self, found)[:, order]
+        scores = scores[:, order]
+        if len(model.declared) == 2:
+            both = scores.shape[1] == 2
+            decided = self._two_class_decision(scores) if both else np.full(len(scores), np.nan)
+            scores = np.where(np.isnan(scores).any(axis=1), np.nan, decided)[:, None]
+        return ProgressiveResult(labels, scores, classes, likely)
+
+    def _in_class_order(self, scores: Array) -> Array:
+        order = self._class_table(scores.shape[1])[1]
+        in_order = bool((order == np.arange(len(order))).all())
+        return scores if in_order else scores.take(order, axis=1)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: of the second class where there are two, else a column a class.
+
+        While one class is known it is always predicted, so no score is above 0; `coef_` speaks for
+        that class, so that there a row that fits is above 0.
+        """
+        scores = self._in_class_order(self._scores(X, variances=False)[0])
+        if scores.shape[1] > 2:
+            return scores
+        return self._two_class_decision(scores)
+
+    def _two_class_decision(self, scores: Array) -> Array:
+        if scores.shape[1] == 1:
+            return -np.abs(scores[:, 0])  # only one class is known
+        if self.multiclass != "ovr":
+            return scores[:, 1] - scores[:, 0]
+        return np.ascontiguousarray(scores[:, 1])
+
+    def predict(self, X: Any) -> Array:
+        """The class with the highest score; ties go to the class seen first."""
+        return self._best_names(self._scores(X, variances=False)[0])
+
+    def _best_names(self, scores: Array) -> Array:
+        names, order = self._class_table(scores.shape[1])
+        by_appearance = np.empty_like(names)
+        by_appearance[order] = names
+        return by_appearance.take(best_column(scores))
+
+    def _score_held_out(
+        self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+    ) -> float:
+        scores = self._score_rows(model, rows, rows.names or [], variances=False)[0]
+        known = model.classes
+        predicted = [known[place] for place in best_column(scores)]
+        true = label_list(labels)
+        right = [one == other for one, other in zip(predicted, true, strict=True)]
+        return float(np.average(right, weights=weights))
+
+    def _weights(self) -> Array:
+        table: Array
+        columns: list[int]
+        table, columns = self._fitted.plane(0)
+        return self._combined(table.T[columns])
+
+    def _combined(self, by_class: Array) -> Array:
+        """What `coef_` shows of the weights of each class, given by appearance."""
+        order = self._class_table(len(by_class))[1]
+        by_class = by_class[order]
+        if len(order) > 2:
+            return by_class
+        if self.multiclass != "ovr" and len(order) == 2:
+            return by_class[1:] - by_class[:1]
+        # One column serves both classes: it speaks for the second one that was seen.
+        return by_class[:1] if order.tolist() == [0, 1] else -by_class[:1]
+
+    # -- river -----------------------------------------------------------------------------------
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        if self._stream is not None:
+            x = as_taught(self, x)
+        model = self.__dict__.get("_model")
+        if model is not None:
+            model.learn_one(x, y, w)
+            return
+        with self._learning(self._declared()) as model:
+            model.learn_one(x, y, w)
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The class of one row; None before any row was learned."""
+        if self._stream is not None:
+            x = as_taught(self, x)
+        model = self.__dict__.get("_model")
+        return None if model is None else model.predict_one(x)
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn the rows of a data frame in order; its columns may differ from call to call."""
+        rows = rows_as_taught(self, X, by_core=True)
+        labels = read_labels(y, rows.n_rows)
+        with self._learning(self._declared()) as model:
+            self._learn(model, rows, feature_names(X, rows), labels, w)
+
+    def predict_many(self, X: Any) -> Any:
+        """The classes of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return pd.Series([None] * len(X), index=X.index, dtype=object)
+        rows = rows_as_taught(self, X, by_core=True)
+        scores = self._score_rows(model, rows, feature_names(X, rows), variances=False)[0]
+        return pd.Series(self._best_names(scores), index=X.index)
+
+    # -- looking inside --------------------------------------------------------------------------
+
+    def top_features(self, n: int = 20, label: Any = None) -> list[tuple[Any, float]]:
+        """The features with the largest weights by size, for one class where there are many."""
+        return explanation.top_features(self, n, label)
+
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> explanation.Explanation:
+        """What each feature of a row adds to the score of a class (the predicted one)."""
+        return explanation.explain_one(self, x, label)
+
+    def _score_of(self, x: dict[Any, Any], label: Any) -> float:
+        """What speaks for a class: its score; of two classes the decision for it."""
+        scores = self._fitted.score_one(x)[0]
+        return float(sum(sign * scores[c] for c, sign in self._classes_of(label)))
+
+    def _classes_of(self, label: Any) -> list[tuple[int, float]]:
+        """The classes, numbered by appearance, whose scores speak for one, and their signs."""
+        self._row_of(label)  # is it a class that was seen?
+        classes, order = self._class_table()
+        place = int(order[classes.tolist().index(label)])
+        is_decision = len(classes) == 2 and self.multiclass != "ovr"
+        return [(place, 1.0), (1 - place, -1.0)] if is_decision else [(place, 1.0)]
+
+    def _row_of(self, label: Any) -> tuple[int, float]:
+        """The row of `coef_` that speaks for a class, and with which sign."""
+        classes = self.classes_.tolist()
+        if label is None:
+            if len(classes) > 2:
+                raise ParameterError("With more than two classes, say which one by label=...")
+            label = classes[-1]
+        if label not in classes:
+            raise DataError(f"The class {label!r} has not been seen; seen are {classes}.")
+        place = classes.index(label)
+        if len(classes) > 2:
+            return place, 1.0
+        return 0, 1.0 if place == len(classes) - 1 else -1.0
+
+
+def shown_names(names: Sequence[Any]) -> str:
+    """Some classes as a sentence has them: 'ham', 'spam', 3."""
+    return ", ".join([*map(repr, names[:20]), *(["..."] if len(names) > 20 else [])])
+
+
+def best_column(scores: Array) -> Array:
+    """The column with the highest score in each row, the first of equal ones."""
+    if scores.shape[1] == 2:  # which argmax takes longer for than the scores took
+        return (scores[:, 1] > scores[:, 0]).astype(np.intp)
+    return np.argmax(scores, axis=1)
+
+
+def _class_table(seen: list[Any]) -> tuple[Array, Array]:
+    return array_of(in_order(seen)), order_of(seen)
+
+
+class CalibratedProbabilities:
+    """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
+
+    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
+        """From the calibration of now, or of each row: two columns."""
+        raise NotImplementedError
+
+    def predict_proba(self: Any, X: Any) -> Array:
+        """Probabilities, a column a class in the order of `classes_`."""
+        return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
+
+    def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
+        """The probability of each class seen."""
+        model = self.__dict__.get("_model")
+        if model is None:
+            return {}
+        if self._stream is not None:
+            x = as_taught(self, x)
+        scores, variances = model.score_one(x)
+        row = self._probabilities(np.array([scores]), np.array([variances]))[0]
+        return dict(zip(model.classes, row.tolist(), strict=False))
+
+    def predict_proba_many(self: Any, X: Any) -> Any:
+        """Probabilities as a data frame, a column a class."""
+        import pandas as pd
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return pd.DataFrame(index=X.index)
+        rows = rows_as_taught(self, X, by_core=True)
+        names: list[Any] = feature_names(X, rows)
+        table = self._probabilities(*self._score_rows(model, rows, names))
+        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
+
+
+def probabilities_then(model: Any, found: CoreResult) -> Array:
+    """The probabilities of each row at its time: of the classes, and as calibrated, then."""
+    likely = np.full(found.scores.shape, np.nan)
+    known = np.count_nonzero(~np.isnan(found.scores), axis=1)
+    for n in np.unique(known[known > 0]).tolist():
+        rows = np.flatnonzero(known == n)
+        parts = found.scores[rows, :n], found.variances[rows, :n], found.calibrations[rows]
+        likely[rows, :n] = model._probabilities(*parts)
+    return likely
+
+
+def normalised(probabilities: Array) -> Array:
+    """Rows that sum to one; where all are 0, all are equal."""
+    sums = probabilities.sum(axis=1, keepdims=True)
+    equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
+    shares: Array = np.divide(probabilities, sums, out=equal, where=sums > 0)
+    return shares

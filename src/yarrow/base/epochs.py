@@ -1,0 +1,111 @@
+"""The passes of `fit`: a number told beforehand, or until rows held out say that it is enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from yarrow.data.arrays import Array, Rows, read_weights
+from yarrow.errors import DataError
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from yarrow.base.linear import LinearModel
+    from yarrow.saving.core_state import CoreModel
+
+Labels = tuple[Array, list[Any]]
+
+
+def run_epochs(
+    estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
+) -> None:
+    """`max_iter` passes, each in a new random order where `shuffle` is set."""
+    random = np.random.default_rng(estimator.random_state)
+    for _ in range(estimator.max_iter):
+        order = random.permutation(rows.n_rows) if estimator.shuffle else None
+        _one_pass(estimator, model, rows, labels, sample_weight, order)
+
+
+def run_until_plateau(
+    estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
+) -> tuple[CoreModel, list[float]]:
+    """Passes until the score of held-out rows stops rising: the best pass's model, all scores.
+
+    Rows are held out at random, as many of each class as its share asks for. A pass counts as
+    better if its score exceeds the best so far by more than `tol`; the model that is kept is the
+    one of the highest score, the earliest if several have it.
+    """
+    random = np.random.default_rng(estimator.random_state)
+    is_regression = not hasattr(type(estimator), "classes_")
+    groups = np.zeros(rows.n_rows) if is_regression else labels[0]
+    learned, held = hold_out(groups, estimator.validation_fraction, random)
+    kept_rows, kept_labels = rows.take(held), (labels[0][held], labels[1])
+    weights = read_weights(sample_weight, rows.n_rows)
+    kept_weights = np.ones(len(held)) if weights is None else weights[held]
+    if weights is not None and not weights[learned].any():
+        raise DataError("All rows that are not held out have the sample weight zero.")
+    if not kept_weights.any():
+        kept_weights = np.ones(len(held))
+    scores: list[float] = []
+    highest, to_beat, waiting = -np.inf, -np.inf, 0
+    best: Any = None
+    for _ in range(estimator.max_iter):
+        order = random.permutation(learned) if estimator.shuffle else learned
+        _one_pass(estimator, model, rows, labels, sample_weight, order)
+        score = estimator._score_held_out(model, kept_rows, kept_labels, kept_weights)
+        scores.append(score)
+        if score > highest:
+            highest, best = score, model.get_named_state()
+        waiting = 0 if score > to_beat + estimator.tol else waiting + 1
+        to_beat = max(to_beat, score)
+        if waiting >= estimator.n_iter_no_change:
+            break
+    if best is None:
+        raise DataError("The rows held out cannot be scored: their scores are not finite.")
+    return _restored(estimator, model, best), scores
+
+
+def hold_out(groups: Array, fraction: float, random: np.random.Generator) -> tuple[Array, Array]:
+    """Split the places of rows in those to learn and those held out, both in order.
+
+    Each group gives its share; a group of one row gives none, so that it can be learned.
+    """
+    shares, numbers = [], []
+    for group in np.unique(groups):
+        members = random.permutation(np.flatnonzero(groups == group))
+        shares.append(members)
+        numbers.append(fraction * len(members))
+    wanted = max(1, round(fraction * len(groups)))
+    # What rounding down leaves over goes to the groups with the largest remainders.
+    counts = [min(int(number), len(m) - 1) for number, m in zip(numbers, shares, strict=True)]
+    remainders = np.argsort([int(number) - number for number in numbers], kind="stable")
+    for place in remainders:
+        if sum(counts) < wanted and counts[place] < len(shares[place]) - 1:
+            counts[place] += 1
+    held = np.sort(np.concatenate([m[:n] for m, n in zip(shares, counts, strict=True)]))
+    if not len(held):
+        raise DataError(
+            f"early_stopping finds no row to hold out among {len(groups)}: every class would lose "
+            "its only one."
+        )
+    return np.setdiff1d(np.arange(len(groups)), held), held
+
+
+def _one_pass(
+    estimator: LinearModel,
+    model: CoreModel,
+    rows: Rows,
+    labels: Labels,
+    sample_weight: Any,
+    order: Array | None,
+) -> None:
+    names = rows.names or []
+    estimator._learn(model, rows, names, labels, sample_weight, order, undo=False)
+
+
+def _restored(estimator: LinearModel, model: CoreModel, state: Any) -> CoreModel:
+    """A model as it was when its state was taken."""
+    tensors, classes = state
+    weights = [(label, weight) for label, weight in model.class_weights]
+    earlier = estimator._new_model(list(model.declared), weights)
+    earlier.set_state(dict(tensors), list(classes))
+    return earlier

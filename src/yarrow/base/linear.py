@@ -1,0 +1,333 @@
+"""What all linear learners share: the core model behind them, both interfaces, saving and reading.
+
+A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares its parameters.
+Parameters changed after learning count from the next `fit` on: what has been learned belongs to
+those it was learned with. `fit` hands the core a permutation, so that random order moves no rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from yarrow import _core
+from yarrow.base import epochs
+from yarrow.base.combinations import Needs, check_combination
+from yarrow.base.core_estimator import CoreEstimator
+from yarrow.data.arrays import Array, Rows, check_columns, read_weights
+from yarrow.errors import DataError
+from yarrow.estimator import columns_of, estimator
+from yarrow.io.taught import rows_as_taught
+from yarrow.lazy import np
+from yarrow.parameters import choice, flag, integer, number
+from yarrow.saving import core_state
+from yarrow.saving.core_state import CoreModel
+
+if TYPE_CHECKING:
+    from yarrow.online.core_stream import Learning
+
+NO_LIMIT = 2**31 - 1
+
+
+@estimator
+class LinearModel(CoreEstimator):
+    """Base of the linear learners."""
+
+    _: dataclasses.KW_ONLY
+    fit_intercept: bool = flag(default=True, doc="Learn a constant term as one more feature.")
+    intercept_scaling: float = number(
+        default=1.0,
+        doc="Value of the constant feature; it counts in norms like any other feature.",
+        above=0,
+        at_most=1e38,  # which float32 can hold
+    )
+    max_iter: int = integer(
+        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
+    )
+    shuffle: bool = flag(
+        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
+    )
+    random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
+    early_stopping: bool = flag(
+        default=False,
+        doc="In `fit`, hold rows out, stop when their score no longer rises, keep the best pass.",
+    )
+    validation_fraction: float = number(
+        default=0.1, doc="Share of the rows held out for early_stopping.", above=0, below=1
+    )
+    n_iter_no_change: int = integer(
+        default=5, doc="Passes without a better score before early_stopping stops.", at_least=1
+    )
+    tol: float = number(
+        default=1e-3, doc="Less than this more is no better score for early_stopping.", at_least=0
+    )
+    dtype: Literal["float32", "float64"] = choice(
+        default="float32", options=("float32", "float64"), doc="Type of the learned numbers."
+    )
+    hash_bits: int | None = integer(
+        default=None,
+        doc="Hash feature names into 2**hash_bits places instead of keeping them.",
+        at_least=1,
+        at_most=30,
+    )
+    max_features: int | None = integer(
+        default=None,
+        doc="The most features that are kept, to bound memory on endless streams.",
+        at_least=1,
+    )
+    when_full: Literal["error", "drop", "prune"] = choice(
+        default="error",
+        options=("error", "drop", "prune"),
+        doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
+    )
+
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        f"check_sample_weight_equivalence_on_{kind}_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        )
+        for kind in ("dense", "sparse")
+    }
+    #: family of the learner, and what a row costs, for the table of all learners
+    family: ClassVar[str] = ""
+    row_costs: ClassVar[str] = "its values"
+    #: a loop that can keep the average of all past weights
+    can_average: ClassVar[bool] = False
+    #: settings that do not go together
+    restrictions: ClassVar[tuple[Needs, ...]] = ()
+    #: learns a label a row, as files and both libraries' supervised interfaces give them
+    learns_labels: ClassVar[bool] = True
+    #: what a wrong prediction is called where its share is told
+    wrong: ClassVar[str] = "error"
+    #: predicts by one weight a feature, which `export` can write
+    is_exportable: ClassVar[bool] = True
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    def _loop(self) -> _core.Loop:
+        raise NotImplementedError
+
+    def _rule(self) -> _core.Rule:
+        raise NotImplementedError
+
+    def _rule_parameters(self) -> list[float]:
+        return [float(getattr(self, name)) for name in self._rule().parameters]
+
+    def _loop_parameters(self) -> list[float]:
+        return []
+
+    def _initial_variance(self) -> float:
+        return 1.0
+
+    def _epsilon(self) -> float:
+        return 0.0
+
+    def _strategy(self, declared: list[Any]) -> _core.Strategy:
+        raise NotImplementedError
+
+    def _class_weights(self) -> list[tuple[Any, float]]:
+        return []
+
+    def _most_classes(self) -> int:
+        """How many classes may appear."""
+        return NO_LIMIT
+
+    def _rivals(self) -> int:
+        """How many rivals are met at once; 0: all."""
+        return 0
+
+    def _costs(self) -> list[tuple[Any, Any, float]]:
+        """(true, predicted, cost)."""
+        return []
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_combination(self)
+
+    def _stream_learning(self) -> type[Learning]:
+        """What learns files into the model."""
+        from yarrow.online.core_stream import Learning
+
+        return Learning
+
+    def _chosen(self, scores: Array, variances: Array) -> Array:
+        """Predictions of a learner without classes, from what the core says of each row."""
+        return scores[:, 0]
+
+    # -- the core model --------------------------------------------------------------------------
+
+    def _new_model(
+        self,
+        declared: list[Any],
+        class_weights: list[tuple[Any, float]] | None = None,
+        joint: bool = False,
+    ) -> CoreModel:
+        """A fresh model; a joint one learns signed examples, from which a constant cancels."""
+        self._check_parameters()
+        model_type = _core.ModelF32 if self.dtype == "float32" else _core.ModelF64
+        return model_type(
+            loop=self._loop(),
+            strategy=_core.Strategy.joint if joint else self._strategy(declared),
+            rule=self._rule(),
+            rule_parameters=self._rule_parameters(),
+            rivals=self._rivals(),
+            loop_parameters=self._loop_parameters(),
+            initial_variance=self._initial_variance(),
+            intercept=self.intercept_scaling if self.fit_intercept and not joint else 0.0,
+            epsilon=self._epsilon(),
+            average=bool(getattr(self, "average", False)),
+            hash_bits=self.hash_bits or 0,
+            max_features=NO_LIMIT if self.max_features is None else self.max_features,
+            when_full={
+                "error": _core.WhenFull.refuse,
+                "drop": _core.WhenFull.drop,
+                "prune": _core.WhenFull.prune,
+            }[self.when_full],
+            declared=declared,
+            max_classes=self._most_classes(),
+            class_weights=self._class_weights() if class_weights is None else class_weights,
+            costs=self._costs(),
+        )
+
+    # -- arrays ----------------------------------------------------------------------------------
+
+    def _read(self, X: Any, by_core: bool = True) -> tuple[Rows, list[Any]]:
+        """The rows of `X` and the names of its columns, checked against those seen before."""
+        rows = rows_as_taught(self, X, by_core)
+        known = self.__dict__.get("_n_features_in")
+        fitted_names = self.__dict__.get("_feature_names_in")
+        check_columns(type(self).__name__, rows, known, fitted_names, self._text_name)
+        return rows, (rows.names if known is None else fitted_names) or []
+
+    def _text_name(self) -> str | None:
+        """A feature that is called by a text, if there is one; '' where names were hashed."""
+        core = self.__dict__.get("_model")
+        if core is None:
+            return None
+        if self.hash_bits is not None:
+            return None if (self._stream or {}).get("format") in (None, "svmlight") else ""
+        if core.has_integer_names:
+            return None
+        return next((name for name in core.feature_names if isinstance(name, str)), None)
+
+    def _remember_columns(self, rows: Rows) -> None:
+        if "_model" in self.__dict__ and "_n_features_in" not in self.__dict__:
+            self.__dict__.update(columns_of(rows))
+
+    def _learn(
+        self,
+        model: CoreModel,
+        rows: Rows,
+        names: list[Any],
+        labels: tuple[Array, list[Any]],
+        sample_weight: Any,
+        order: Array | None = None,
+        undo: bool = True,
+    ) -> None:
+        numbers, label_names = labels
+        weights = read_weights(sample_weight, rows.n_rows)
+        rest = (numbers, label_names, weights, names, order, undo)
+        if rows.begins is None or rows.indices is None:
+            model.learn_dense(rows.values, *rest)
+        else:
+            model.learn_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
+
+    def _fit_passes(
+        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], sample_weight: Any
+    ) -> None:
+        """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
+        if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
+            raise DataError("All sample weights are zero: there is no row to learn.")
+        if self.early_stopping:
+            model, scores = epochs.run_until_plateau(self, model, rows, labels, sample_weight)
+        else:
+            epochs.run_epochs(self, model, rows, labels, sample_weight)
+            scores = None
+        n_iter = self.max_iter if scores is None else len(scores)
+        self._keep_fitted(model, rows, n_iter, scores)
+
+    def _keep_fitted(
+        self, model: CoreModel, rows: Rows, n_iter: int, scores: list[float] | None = None
+    ) -> None:
+        """Take a model that `fit` made, and forget how others were taught: all in one step."""
+        found = {"_model": model, "_made_with": self.get_params(deep=False), "_n_iter": n_iter}
+        others = {"_stream": None, "_validation_scores": scores}
+        self.__dict__.update(found | others | columns_of(rows))
+
+    def _score_held_out(
+        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+    ) -> float:
+        """What `score` would say of a model and rows that were not learned."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any, variances: bool = True) -> tuple[Array, Array]:
+        """Scores and variances, a column a class in the order of their appearance."""
+        model = self._fitted
+        rows, names = self._read(X)
+        return self._score_rows(model, rows, names, variances)
+
+    def _score_rows(
+        self, model: CoreModel, rows: Rows, names: list[Any], variances: bool = True
+    ) -> tuple[Array, Array]:
+        """The same of rows that were read; without variances it takes less time."""
+        if rows.begins is None or rows.indices is None:
+            return model.predict_dense(rows.values, names, variances)
+        cells = (rows.begins, rows.indices, rows.values)
+        return model.predict_sparse(*cells, rows.n_columns, names, variances)
+
+    # -- what was learned ------------------------------------------------------------------------
+
+    @property
+    def feature_names_(self) -> list[Any]:
+        """Names of all features in the order of the columns of `coef_`."""
+        model = self._fitted
+        return model.feature_names or list(range(model.n_features))  # hashed ones have no names
+
+    @property
+    def validation_scores_(self) -> list[float]:
+        """The score of the rows held out after each pass of the last `fit`, if it stopped early."""
+        scores: list[float] | None = self.__dict__.get("_validation_scores")
+        if scores is None:
+            raise AttributeError("validation_scores_ is set by fit with early_stopping=True")
+        return list(scores)
+
+    @property
+    def n_nonzero_(self) -> int:
+        """Weights that are not zero, without the intercept."""
+        return self._fitted.count_nonzero()
+
+    @property
+    def sparsity_(self) -> float:
+        """Share of zeros among the weights of the features seen."""
+        size = self.coef_.size
+        return 1.0 - self.n_nonzero_ / size if size else 1.0
+
+    @property
+    def coef_(self) -> Array:
+        """Weights, a row a class (one row for two classes or a regression).
+
+        Of two classes the row speaks for the second; while one is known, for that one.
+        """
+        return np.ascontiguousarray(self._weights()[:, 1:])
+
+    @property
+    def intercept_(self) -> Array:
+        """What is added to the scores: the constant feature's weight times its value."""
+        return self._weights()[:, 0] * self._constant
+
+    @property
+    def _constant(self) -> float:
+        """The value of the constant feature in the model as it was learned."""
+        made_with = self.__dict__.get("_made_with", self.__dict__)
+        return float(made_with["intercept_scaling"]) if made_with["fit_intercept"] else 0.0
+
+    def _weights(self) -> Array:
+        """A row a score, the intercept's weight first."""
+        table: Array = self._fitted.plane(0)[0]
+        return table.T
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
+        core_state.export(self, path, format)

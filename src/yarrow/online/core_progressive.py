@@ -1,0 +1,93 @@
+"""Predict each row, then learn it: the core does that for all rows of a batch in one call."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+from yarrow.data.arrays import Array, Rows, read_weights
+from yarrow.data.labels import Labels
+from yarrow.errors import ParameterError
+from yarrow.online.batch import Batch
+from yarrow.online.mixin import ProgressiveMixin
+from yarrow.online.results import ProgressiveResult
+from yarrow.saving.core_state import CoreModel
+
+
+class CoreResult(NamedTuple):
+    """What the core says: a column a class, in the order of their appearance."""
+
+    predictions: Array  # class numbers (-1: none known), or values
+    scores: Any  # None unless they are wanted, as all that follows
+    variances: Any = None  # of the margins
+    calibrations: Any = None  # two numbers a row
+
+
+class CoreProgressive(ProgressiveMixin):
+    """`progressive`, for learners of the core."""
+
+    def _read_named(self: Any, X: Any) -> tuple[Rows, list[Any]]:
+        found: tuple[Rows, list[Any]] = self._read(X)
+        return found
+
+    def _progressive(
+        self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
+    ) -> ProgressiveResult:
+        made: ProgressiveResult = self._predict_then_learn(batch, delay, probabilities)
+        self._remember_columns(batch.rows)
+        return made
+
+    def _predict_then_learn(
+        self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
+    ) -> ProgressiveResult:
+        if probabilities and not hasattr(self, "predict_proba"):
+            raise ParameterError(f"{type(self).__name__} has no probabilities.")
+        assert batch.rows is not None
+        labels = self._read_labels(batch.y, batch.rows.n_rows)
+        with self._learning_of(batch.classes) as model:
+            found = predict_then_learn(
+                model, batch, labels, delay=delay, wants_uncertainty=probabilities
+            )
+            made: ProgressiveResult = self._named_result(model, found)
+        return made
+
+    def _core_result(self, model: CoreModel, batch: Batch) -> CoreResult:
+        """The predictions alone, as the core numbers classes."""
+        return predict_then_learn(model, batch, wants_scores=False)
+
+    def _read_labels(self, y: Any, n_rows: int) -> Labels:
+        """Labels as the core takes them."""
+        raise NotImplementedError
+
+    def _learning_of(self, classes: Any) -> AbstractContextManager[CoreModel]:
+        """The model to learn with, checked against the classes that may come."""
+        raise NotImplementedError
+
+    def _named_result(self, model: CoreModel, found: CoreResult) -> ProgressiveResult:
+        """What the core says, with the names of the classes in their order."""
+        raise NotImplementedError
+
+
+def predict_then_learn(
+    model: CoreModel,
+    batch: Batch,
+    labels: Labels | None = None,
+    *,
+    delay: int = 0,
+    wants_scores: bool = True,
+    wants_uncertainty: bool = False,
+    undo: bool = True,
+) -> CoreResult:
+    """What the core says of rows before it learns them; without `undo` a failure ruins the model.
+
+    `wants_uncertainty`: also what makes probabilities of scores.
+    """
+    rows, known = batch.rows, labels or batch.labels
+    assert rows is not None
+    assert known is not None
+    weights = read_weights(batch.weights, rows.n_rows)
+    rest = (*known, weights, batch.names, delay, wants_scores, wants_uncertainty, undo)
+    if rows.begins is None or rows.indices is None:
+        return CoreResult(*model.predict_then_learn_dense(rows.values, *rest))
+    begins, indices, values, width = rows.begins, rows.indices, rows.values, rows.n_columns
+    return CoreResult(*model.predict_then_learn_sparse(begins, indices, values, width, *rest))
