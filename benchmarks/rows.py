@@ -31,6 +31,7 @@ SHUFFLED, IN_ORDER = "scikit-learn", "scikit-learn, shuffle=False"
 
 def rows() -> list[Comparison]:
     """Arrays, frames and dicts."""
+    import sklearn.linear_model  # noqa: F401  # only libraries that are loaded can be told
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)

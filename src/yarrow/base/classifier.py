@@ -357,8 +357,8 @@ def shown_names(names: Sequence[Any]) -> str:
 def best_column(scores: Array) -> Array:
     """The column with the highest score in each row, the first of equal ones."""
     if scores.shape[1] == 2:  # which argmax takes longer for than the scores took
-        return (scores[:, 1] > scores[:, 0]).astype(np.intp)
-    return np.argmax(scores, axis=1)
+        return np.asarray(scores[:, 1] > scores[:, 0], dtype=np.intp)
+    return np.asarray(np.argmax(scores, axis=1))
 
 
 def _class_table(seen: list[Any]) -> tuple[Array, Array]:

@@ -132,7 +132,8 @@ class _Tally:
         self._waiting = [], []
         known = set(labels)
         if None in known or (self.is_regression and any(isinstance(y, str) for y in known)):
-            pairs = [pair for pair in zip(labels, predictions, strict=True) if self._counts(pair[0])]
+            both = zip(labels, predictions, strict=True)
+            pairs = [pair for pair in both if self._counts(pair[0])]
             labels, predictions = [list(side) for side in zip(*pairs, strict=True)] or ([], [])
         if not labels:
             return

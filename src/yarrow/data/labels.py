@@ -92,7 +92,8 @@ def class_labels(y: Any, n_rows: int) -> list[Any]:
 
 
 def _read_objects(values: Array) -> Labels:
-    if (texts := number_texts(values.tolist())) is not None:
+    texts: Any = number_texts(values.tolist())
+    if texts is not None:
         return texts[0], _checked(texts[1])
     names: Codes = {}
     for position, value in enumerate(values):

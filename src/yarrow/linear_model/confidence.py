@@ -118,7 +118,7 @@ def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> 
 
     scale, lapse = np.asarray(calibration).T
     # A mask takes as long as the rest.
-    where = {} if deviation.all() else {"out": np.zeros_like(margin), "where": deviation > 0}
+    where: Any = {} if deviation.all() else {"out": np.zeros_like(margin), "where": deviation > 0}
     likely: Array = np.divide(margin, deviation, **where)
     chance = 1.0 / n_classes
     likely *= scale
