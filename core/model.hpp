@@ -85,6 +85,16 @@ class Model {
   Classes classes;
   Vocabulary vocabulary;
   const Index hash_mask;  ///< 0: names are kept in the vocabulary
+  /// The kinds of names that a model which hashes was taught by: it keeps no sign of them else, and
+  /// columns without names mean nothing to one that only knows texts.
+  std::uint8_t hashed_kinds = 0;
+  static constexpr std::uint8_t by_text = 1, by_number = 2;
+
+  /// Notes the names of what has been learned.
+  void note_hashed(std::span<const Name> names) {
+    if (!hash_mask) return;
+    for (const Name& name : names) hashed_kinds |= name.is_text() ? by_text : by_number;
+  }
   mutable std::shared_mutex mutex;
 
   bool is_regression() const { return learner->outputs().is_real(); }  ///< labels are numbers
@@ -126,7 +136,7 @@ class Model {
   /// From here on, what is learned can be taken back, as long as the caller is not sure of it.
   void begin() {
     past_.reset();
-    past_.emplace(state(), classes.size(), vocabulary.size());
+    past_.emplace(state(), classes.size(), vocabulary.size(), hashed_kinds);
   }
   void roll_back() {
     if (!past_) return;
@@ -134,6 +144,7 @@ class Model {
     if (past_->vocabulary) vocabulary = std::move(*past_->vocabulary);
     classes.truncate(past_->classes);
     vocabulary.truncate(past_->names);
+    hashed_kinds = past_->hashed_kinds;
     past_.reset();
   }
   void commit() { past_.reset(); }
@@ -176,6 +187,8 @@ class Model {
       vocabulary.truncate(names_before);
       throw;
     }
+    note_hashed(names);
+    if (hash_mask && names.empty()) hashed_kinds |= by_number;
     if (vocabulary.crowded()) prune();
   }
 
@@ -205,7 +218,6 @@ class Model {
   /// Gives back the room of features that no row has had, where these are most. Each class takes
   /// room for all features, so that a far index and many classes would take gigabytes.
   void drop_fresh_features() {
-    if (state().covariances.in_use() || state().groups.any()) return;
     std::vector<Index> keep;
     for (Index f = 0; f < vocabulary.size(); ++f)
       if (!state().is_fresh(f)) keep.push_back(f);
@@ -218,17 +230,21 @@ class Model {
 
   /// Makes room for the vocabulary, and for features numbered 0..n-1 if that is their name.
   void grow(std::size_t n) {
-    if (hash_mask) return learner->grow_features(static_cast<std::size_t>(hash_mask) + 1);
+    if (hash_mask) return state().grow_features(static_cast<std::size_t>(hash_mask) + 1);
     const Index before = vocabulary.size();
     if (vocabulary.identity() && n > static_cast<std::size_t>(before))
       vocabulary.extend(static_cast<Index>(n));
     try {
-      learner->grow_features(vocabulary.size());
+      state().grow_features(vocabulary.size());
     } catch (...) {  // there may not be room for that many
       vocabulary.truncate(before);
       throw;
     }
-    state().groups.grow(vocabulary);
+    name_features();
+  }
+
+  void name_features() {
+    if (state().extension) state().extension->name_features(vocabulary);
   }
 
   /// Scores of a row: one a class, or for regression one.
@@ -422,7 +438,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
-    state().groups.grow(vocabulary);
+    name_features();
     learner->rebuild();
     learner->after_forgetting();
   }

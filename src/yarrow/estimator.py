@@ -20,13 +20,30 @@ from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
 
-T = TypeVar("T", bound="type[Estimator]")
+T = TypeVar("T", bound=type)
 
 
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
 def estimator(cls: T) -> T:
     """Make a class with declared parameters an estimator: its `__init__` only stores them."""
-    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
+    made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    made.__doc__ = Docstring(made.__doc__)
+    return made  # type: ignore[no-any-return]
+
+
+class Docstring:
+    """In the place of a class's `__doc__`: what stands there, and what is declared beside it.
+
+    It is made when somebody asks for it, as `help` does, since that takes longer than an import.
+    """
+
+    def __init__(self, written: str | None) -> None:
+        self.written = written or ""
+
+    def __get__(self, instance: object, cls: type | None = None) -> str:
+        from yarrow.docstrings import docstring
+
+        return docstring(cls or type(instance))
 
 
 class Estimator:
@@ -36,6 +53,12 @@ class Estimator:
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """What cannot hold for a base cannot hold for what is made of it."""
+        super().__init_subclass__(**more)
+        bases = [vars(base).get("expected_failed_checks", {}) for base in cls.__mro__[::-1]]
+        cls.expected_failed_checks = {name: why for base in bases for name, why in base.items()}
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -253,6 +276,12 @@ class Shared:
 class LearnsArrays:
     """What arrays and data frames leave behind: their columns, and the passes over them."""
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        f"check_sample_weight_equivalence_on_{kind}_data": (
+            "an online learner that sees a row twice is not one that sees it once with weight two"
+        )
+        for kind in ("dense", "sparse")
+    }
     _n_features_in: int
     _feature_names_in: list[str] | None
     _n_iter: int
@@ -290,6 +319,13 @@ class ClassifierMixin:
     """What both libraries ask of every classifier; probabilities only where they mean something."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Classifier", "MiniBatchClassifier")
+    #: in the docstrings of those that show none of their own
+    example: ClassVar[str] = """>>> model = {name}()
+>>> for _ in range(5):
+...     model.learn_one({{"cheap": 1, "pills": 1}}, "spam")
+...     model.learn_one({{"lunch": 1, "today": 1}}, "ham")
+>>> model.predict_one({{"pills": 1}})
+'spam'"""
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags
@@ -324,6 +360,34 @@ class ClassifierMixin:
     def predict_proba_many(self, X: Any) -> Any:
         """Refused, in river's way: these scores are not probabilities."""
         raise NotImplementedError(f"{type(self).__name__} does not predict probabilities")
+
+
+class RegressorMixin:
+    """What both libraries ask of every regressor."""
+
+    river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, R²."""
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
+        return determination(y, self.predict(X), weights)
+
+
+def determination(y: Any, predicted: Any, weights: Any) -> float:
+    """R² of predictions."""
+    residual = np.sum(weights * (y - predicted) ** 2)
+    total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+    return float(1 - residual / total) if total > 0 else float(residual == 0)
 
 
 ClassifierManners = ClassifierMixin  # its name before version 0.2

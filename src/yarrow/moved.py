@@ -58,6 +58,7 @@ MOVED = {
     "yarrow.activity.table": "yarrow.activity.model.features",
     "yarrow.activity.thoughts": "yarrow.activity.model.explain",
     "yarrow.activity.titles": "yarrow.activity.sources.spans",
+    "yarrow.composite.members": "yarrow.online.adapters",
     "yarrow.kernel.inside": "yarrow.kernel.fitted_attributes",
     "yarrow.linear_model.base": "yarrow.base.linear",
     "yarrow.linear_model.confidence_relatives": "yarrow.linear_model",
@@ -79,8 +80,16 @@ MOVED = {
 }
 """Old names and new ones; what is in an old package is in the new one."""
 
-#: classes of these modules that have another name now
+#: what has another name in these modules now
 RENAMED = {
+    "yarrow.composite.members": {
+        "Member": "Adapter",
+        "CoreMember": "CoreAdapter",
+        "DictMember": "DictAdapter",
+        "ArrayMember": "ArrayAdapter",
+        "Block": "Batch",
+        "member_of": "adapter_of",
+    },
     "yarrow.kernel.inside": {"Inside": "FittedAttributes"},
     "yarrow.linear_model.owner": {"ModelOwner": "CoreEstimator"},
 }

@@ -176,3 +176,47 @@ def test_decompositions_taught_by_dicts_read_frames_by_name(name):
     np.testing.assert_allclose(model.transform(FRAME), one, atol=1e-12)
     with pytest.raises(YarrowError, match="same order"):
         model.transform(FRAME[NAMES[::-1]])
+
+
+def test_a_hashed_model_keeps_a_sign_of_the_names_that_taught_it():
+    says = "columns of X have no names, and AROWClassifier was taught by features that have them:"
+    for teach in (lambda m: by_dicts(m, NAMED), by_learn_many):
+        model = teach(yarrow.AROWClassifier(hash_bits=12))
+        for one in (model, save_and_load(model), pickle.loads(pickle.dumps(model))):
+            check_refused(one, says)
+            assert one.predict_one(NAMED[0]) in Y
+    numbered = by_dicts(yarrow.AROWClassifier(hash_bits=12), NUMBERED)
+    taught_by_array = yarrow.AROWClassifier(hash_bits=12).partial_fit(X, Y)
+    assert np.array_equal(numbered.predict(X), taught_by_array.predict(X))
+    both = by_dicts(numbered, NAMED)
+    assert len(save_and_load(both).predict(X)) == len(X)
+
+
+def test_a_refused_row_leaves_no_sign_of_its_names():
+    model = yarrow.AROWClassifier(hash_bits=12)
+    model.learn_one({0: 1.0}, 1)
+    core = model._fitted
+    core.begin()
+    model.learn_one({"text": 1.0}, 1)
+    assert core.hashed_kinds == 3
+    core.roll_back()
+    assert core.hashed_kinds == 2
+    with pytest.raises(YarrowError):
+        model.learn_one({"text": float("nan")}, 1)
+    assert core.hashed_kinds == 2
+
+
+def test_an_older_hashed_model_answers_as_it_did():
+    model = by_dicts(yarrow.AROWClassifier(hash_bits=12), NAMED)
+    state = model.__getstate__()
+    del state["_core_state"]["tensors"]["hashed_kinds"]
+    older = yarrow.AROWClassifier(hash_bits=12)
+    older.__setstate__(state)
+    assert len(older.predict(X)) == len(X)
+
+
+def test_kernels_go_on_by_position_after_a_frame():
+    by_frames = kernel.KernelPerceptron().fit(FRAME[:40], Y[:40]).partial_fit(FRAME[40:], Y[40:])
+    with pytest.warns(UserWarning, match="feature names"):
+        by_array = kernel.KernelPerceptron().fit(FRAME[:40], Y[:40]).partial_fit(X[40:], Y[40:])
+    assert by_array.support_vectors_ == by_frames.support_vectors_

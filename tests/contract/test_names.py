@@ -164,7 +164,9 @@ def test_hashing_is_merging_by_hand(rows, bits, dtype):
     for i, row in enumerate(rows):
         hashed.learn_one(row, i % 3)
         plain.learn_one(hashed_by_hand(row, bits, dtype), i % 3)
-    assert_same(learned(hashed), learned(plain))
+    found = learned(hashed)
+    found.pop("hashed_kinds", None)  # a sign of the names, where the other keeps names
+    assert_same(found, learned(plain))
     assert len(hashed.feature_names_) == 2**bits
 
 

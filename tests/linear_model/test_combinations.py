@@ -61,7 +61,6 @@ def test_words_of_other_learners_are_refused_by_naming_the_own_ones(cls):
 @pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.__name__)
 def test_the_declarations_agree(cls):
     """A learner offers only what its loop and its rule can do in the core."""
-    assert cls.can_average or "average" not in choices(cls)
     for settings in combinations(cls):
         if settings.get("multiclass") in ("topk", "all") and is_allowed(cls, settings):
             assert cls(**settings)._rule().meets_many_rivals

@@ -246,9 +246,6 @@ class ModelF32:
         """
 
     @property
-    def n_planes(self) -> int: ...
-
-    @property
     def t(self) -> float: ...
 
     @property
@@ -267,9 +264,6 @@ class ModelF32:
     def n_features(self) -> int: ...
 
     @property
-    def last_prediction(self) -> float: ...
-
-    @property
     def classes(self) -> list: ...
 
     @property
@@ -280,6 +274,9 @@ class ModelF32:
 
     @property
     def memory(self) -> int: ...
+
+    @property
+    def hashed_kinds(self) -> int: ...
 
     @property
     def has_integer_names(self) -> bool: ...
@@ -376,9 +373,6 @@ class ModelF64:
         """
 
     @property
-    def n_planes(self) -> int: ...
-
-    @property
     def t(self) -> float: ...
 
     @property
@@ -397,9 +391,6 @@ class ModelF64:
     def n_features(self) -> int: ...
 
     @property
-    def last_prediction(self) -> float: ...
-
-    @property
     def classes(self) -> list: ...
 
     @property
@@ -410,6 +401,9 @@ class ModelF64:
 
     @property
     def memory(self) -> int: ...
+
+    @property
+    def hashed_kinds(self) -> int: ...
 
     @property
     def has_integer_names(self) -> bool: ...

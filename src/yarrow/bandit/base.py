@@ -136,7 +136,7 @@ class BanditClassifier(CompositeClassifier):
     def choose(self, X: Any) -> list[Choice]:
         """Draw a class for each row of an array."""
         rows = self._read(X)
-        block = self._block(rows, self._names(rows))
+        block = self._block(rows, self._names_of(rows))
         return [self.choose_one(x) for x in block.dicts]
 
     def learn(self, choice: Choice, right: bool, weight: float = 1.0) -> None:
@@ -165,7 +165,7 @@ class BanditClassifier(CompositeClassifier):
     def _ready(self) -> BanditState:
         """The state, which needs classes to choose from; a new one is not kept yet."""
         if "_state" in self.__dict__:
-            return self._state  # type: ignore[return-value]
+            return self._state  # type: ignore[no-any-return]
         state = self._new_state()
         if not state.codes:
             raise ParameterError("There is no class to choose from: give them by classes=...")

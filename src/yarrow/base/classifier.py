@@ -7,12 +7,14 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from yarrow import _core
 from yarrow.base import explanation
-from yarrow.base.linear import LinearModel
-from yarrow.data.arrays import Array, Rows, feature_names, read_rows
+from yarrow.base.hyperparameters import Multiclass
+from yarrow.base.probabilities import probabilities_then
+from yarrow.base.supervised import SupervisedModel
+from yarrow.data.arrays import Array, Rows, read_rows
 from yarrow.data.labels import (
     array_of,
     in_order,
@@ -24,9 +26,8 @@ from yarrow.data.labels import (
 )
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, estimator
-from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreProgressive, CoreResult
+from yarrow.online.core_progressive import CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
 from yarrow.saving.core_state import CoreModel
@@ -39,8 +40,6 @@ def _is_class_weight(value: Any) -> bool:
         isinstance(w, numbers.Real) and math.isfinite(w) and float(w) > 0 for w in value.values()
     )
 
-
-Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
 
 _STRATEGIES = {
     "ovr": "each against the rest",
@@ -58,7 +57,7 @@ def strategies(*options: str) -> Any:
 
 
 @estimator
-class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
+class LinearClassifier(ClassifierMixin, SupervisedModel):
     """Base of the linear classifiers."""
 
     _: dataclasses.KW_ONLY
@@ -169,11 +168,7 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `classes` declares all that may ever come."""
-        rows, names = self._read(X)
-        labels = read_labels(y, rows.n_rows)
-        with self._learning_of(classes) as model:
-            self._learn(model, rows, names, labels, sample_weight)
-        self._remember_columns(rows)
+        self._partial_fit(X, y, classes, sample_weight)
         return self
 
     @contextlib.contextmanager
@@ -236,11 +231,7 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
             return scores[:, 1] - scores[:, 0]
         return np.ascontiguousarray(scores[:, 1])
 
-    def predict(self, X: Any) -> Array:
-        """The class with the highest score; ties go to the class seen first."""
-        return self._best_names(self._scores(X, variances=False)[0])
-
-    def _best_names(self, scores: Array) -> Array:
+    def _predicted(self, scores: Array) -> Array:
         names, order = self._class_table(scores.shape[1])
         by_appearance = np.empty_like(names)
         by_appearance[order] = names
@@ -272,44 +263,6 @@ class LinearClassifier(CoreProgressive, ClassifierMixin, LinearModel):
             return by_class[1:] - by_class[:1]
         # One column serves both classes: it speaks for the second one that was seen.
         return by_class[:1] if order.tolist() == [0, 1] else -by_class[:1]
-
-    # -- river -----------------------------------------------------------------------------------
-
-    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Learn one row: features by name. A string as value makes the feature `name=value`."""
-        if self._stream is not None:
-            x = as_taught(self, x)
-        model = self.__dict__.get("_model")
-        if model is not None:
-            model.learn_one(x, y, w)
-            return
-        with self._learning(self._declared()) as model:
-            model.learn_one(x, y, w)
-
-    def predict_one(self, x: dict[Any, Any]) -> Any:
-        """The class of one row; None before any row was learned."""
-        if self._stream is not None:
-            x = as_taught(self, x)
-        model = self.__dict__.get("_model")
-        return None if model is None else model.predict_one(x)
-
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = rows_as_taught(self, X, by_core=True)
-        labels = read_labels(y, rows.n_rows)
-        with self._learning(self._declared()) as model:
-            self._learn(model, rows, feature_names(X, rows), labels, w)
-
-    def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
-
-        model = self.__dict__.get("_model")
-        if model is None:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = rows_as_taught(self, X, by_core=True)
-        scores = self._score_rows(model, rows, feature_names(X, rows), variances=False)[0]
-        return pd.Series(self._best_names(scores), index=X.index)
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -363,57 +316,3 @@ def best_column(scores: Array) -> Array:
 
 def _class_table(seen: list[Any]) -> tuple[Array, Array]:
     return array_of(in_order(seen)), order_of(seen)
-
-
-class CalibratedProbabilities:
-    """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
-
-    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
-        """From the calibration of now, or of each row: two columns."""
-        raise NotImplementedError
-
-    def predict_proba(self: Any, X: Any) -> Array:
-        """Probabilities, a column a class in the order of `classes_`."""
-        return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
-
-    def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
-        """The probability of each class seen."""
-        model = self.__dict__.get("_model")
-        if model is None:
-            return {}
-        if self._stream is not None:
-            x = as_taught(self, x)
-        scores, variances = model.score_one(x)
-        row = self._probabilities(np.array([scores]), np.array([variances]))[0]
-        return dict(zip(model.classes, row.tolist(), strict=False))
-
-    def predict_proba_many(self: Any, X: Any) -> Any:
-        """Probabilities as a data frame, a column a class."""
-        import pandas as pd
-
-        model = self.__dict__.get("_model")
-        if model is None:
-            return pd.DataFrame(index=X.index)
-        rows = rows_as_taught(self, X, by_core=True)
-        names: list[Any] = feature_names(X, rows)
-        table = self._probabilities(*self._score_rows(model, rows, names))
-        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
-
-
-def probabilities_then(model: Any, found: CoreResult) -> Array:
-    """The probabilities of each row at its time: of the classes, and as calibrated, then."""
-    likely = np.full(found.scores.shape, np.nan)
-    known = np.count_nonzero(~np.isnan(found.scores), axis=1)
-    for n in np.unique(known[known > 0]).tolist():
-        rows = np.flatnonzero(known == n)
-        parts = found.scores[rows, :n], found.variances[rows, :n], found.calibrations[rows]
-        likely[rows, :n] = model._probabilities(*parts)
-    return likely
-
-
-def normalised(probabilities: Array) -> Array:
-    """Rows that sum to one; where all are 0, all are equal."""
-    sums = probabilities.sum(axis=1, keepdims=True)
-    equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
-    shares: Array = np.divide(probabilities, sums, out=equal, where=sums > 0)
-    return shares

@@ -1,6 +1,6 @@
 """What all linear learners share: the core model behind them, both interfaces, saving and reading.
 
-A subclass says which loop and which rule it is (`_loop`, `_rule`), and declares its parameters.
+A subclass says which loop and which rule of the core it is, and declares its parameters.
 Parameters changed after learning count from the next `fit` on: what has been learned belongs to
 those it was learned with. `fit` hands the core a permutation, so that random order moves no rows.
 """
@@ -15,6 +15,7 @@ from yarrow import _core
 from yarrow.base import epochs
 from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
+from yarrow.base.hyperparameters import CoreRule
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
@@ -31,7 +32,7 @@ NO_LIMIT = 2**31 - 1
 
 
 @estimator
-class LinearModel(CoreEstimator):
+class LinearModel(CoreRule, CoreEstimator):
     """Base of the linear learners."""
 
     _: dataclasses.KW_ONLY
@@ -60,7 +61,9 @@ class LinearModel(CoreEstimator):
         default=5, doc="Passes without a better score before early_stopping stops.", at_least=1
     )
     tol: float = number(
-        default=1e-3, doc="Less than this more is no better score for early_stopping.", at_least=0
+        default=1e-3,
+        doc="Minimum improvement that counts for early_stopping.",
+        at_least=0,
     )
     dtype: Literal["float32", "float64"] = choice(
         default="float32", options=("float32", "float64"), doc="Type of the learned numbers."
@@ -82,17 +85,13 @@ class LinearModel(CoreEstimator):
         doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        f"check_sample_weight_equivalence_on_{kind}_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        )
-        for kind in ("dense", "sparse")
-    }
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "its values"
-    #: a loop that can keep the average of all past weights
-    can_average: ClassVar[bool] = False
+    #: its loop in the core, named as its rule is
+    core_loop: ClassVar[str]
+    #: the parameters that the loop must know beside its rule, in its order
+    loop_settings: ClassVar[tuple[str, ...]] = ()
     #: settings that do not go together
     restrictions: ClassVar[tuple[Needs, ...]] = ()
     #: learns a label a row, as files and both libraries' supervised interfaces give them
@@ -105,16 +104,13 @@ class LinearModel(CoreEstimator):
     # -- what a subclass says --------------------------------------------------------------------
 
     def _loop(self) -> _core.Loop:
-        raise NotImplementedError
-
-    def _rule(self) -> _core.Rule:
-        raise NotImplementedError
+        return _core.Loop[self.core_loop.format_map(vars(self))]
 
     def _rule_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self._rule().parameters]
 
     def _loop_parameters(self) -> list[float]:
-        return []
+        return [float(getattr(self, name)) for name in self.loop_settings]
 
     def _initial_variance(self) -> float:
         return 1.0
@@ -205,7 +201,8 @@ class LinearModel(CoreEstimator):
         if core is None:
             return None
         if self.hash_bits is not None:
-            return None if (self._stream or {}).get("format") in (None, "svmlight") else ""
+            named_file = (self._stream or {}).get("format") not in (None, "svmlight")
+            return "" if core.hashed_kinds == 1 or named_file else None  # older files: 0
         if core.has_integer_names:
             return None
         return next((name for name in core.feature_names if isinstance(name, str)), None)

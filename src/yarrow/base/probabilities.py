@@ -1,13 +1,52 @@
-"""Probabilities of classifiers that can learn with the logistic loss."""
+"""Probabilities: of log odds, or of margins in units of their deviation."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from yarrow.base.classifier import CalibratedProbabilities, normalised
-from yarrow.data.arrays import Array
+from yarrow.data.arrays import Array, feature_names
 from yarrow.estimator import ClassifierMixin
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
+from yarrow.online.core_progressive import CoreResult
+
+#: of what the classes behind the best one share, the part that goes to all of them alike
+EQUAL_SHARE = 0.02
+
+
+class CalibratedProbabilities:
+    """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
+
+    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
+        """From the calibration of now, or of each row: two columns."""
+        raise NotImplementedError
+
+    def predict_proba(self: Any, X: Any) -> Array:
+        """Probabilities, a column a class in the order of `classes_`."""
+        return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
+
+    def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
+        """The probability of each class seen."""
+        model = self.__dict__.get("_model")
+        if model is None:
+            return {}
+        if self._stream is not None:
+            x = as_taught(self, x)
+        scores, variances = model.score_one(x)
+        row = self._probabilities(np.array([scores]), np.array([variances]))[0]
+        return dict(zip(model.classes, row.tolist(), strict=False))
+
+    def predict_proba_many(self: Any, X: Any) -> Any:
+        """Probabilities as a data frame, a column a class."""
+        import pandas as pd
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return pd.DataFrame(index=X.index)
+        rows = rows_as_taught(self, X, by_core=True)
+        names: list[Any] = feature_names(X, rows)
+        table = self._probabilities(*self._score_rows(model, rows, names))
+        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
 
 
 class LogisticProbabilities(CalibratedProbabilities):
@@ -32,3 +71,106 @@ class LogisticProbabilities(CalibratedProbabilities):
             shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
             return normalised(shifted)
         return normalised(0.5 * (1 + np.tanh(0.5 * scores)))
+
+
+class MarginProbabilities(CalibratedProbabilities):
+    """Probabilities from margins in units of their deviation."""
+
+    multiclass: Any
+    _fitted: Any
+
+    def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
+        """The Gaussian margin m/sqrt(v) as a probability, calibrated online.
+
+        With many classes it is that of the best class against the second; the others share the
+        rest by their distance to the best, and none gets more than the best.
+        """
+        n_classes = scores.shape[1]
+        if n_classes == 1:
+            return np.ones_like(scores)
+        now = self._fitted.calibration if calibration is None else calibration
+        if n_classes == 2:
+            return self._of_two(scores, variances, now)
+        from scipy.special import softmax
+
+        rows = np.arange(len(scores))
+        order = np.argsort(-scores, axis=1, kind="stable")
+        best, second = order[:, 0], order[:, 1]
+        margin = scores[rows, best] - scores[rows, second]
+        variance = variances[rows, best] + variances[rows, second]
+        deviation = np.sqrt(variance)
+        top = _sure(margin, deviation, now, n_classes)
+        behind = scores - scores[rows, best][:, None]
+        behind[rows, best] = -np.inf
+        unit = np.where(deviation > 0, deviation, 1.0)[:, None]
+        scale = np.broadcast_to(now, (len(scores), 2))[:, :1]
+        share = softmax(scale * behind / unit, axis=1)
+        # Mixed with equal shares: a little, since the order of those behind errs as well, and
+        # as far as it takes to keep the best class on top.
+        equal = 1.0 / (n_classes - 1)
+        room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
+        room = np.maximum(room, 0)
+        excess = share.max(axis=1) - equal
+        mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
+        mix *= 1 - EQUAL_SHARE
+        probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
+        probabilities[rows, best] = _above_chance(top, n_classes)
+        return normalised(probabilities)
+
+    def _of_two(self, scores: Array, variances: Array, calibration: Any) -> Array:
+        """The same of two classes: nothing is to be put in order, nor shared."""
+        if self.multiclass == "ovr":  # one margin, and its mirror image
+            margin, variance = scores[:, 1], variances[:, 1]
+        else:
+            margin, variance = scores[:, 1] - scores[:, 0], variances[:, 1] + variances[:, 0]
+        top = _sure(np.abs(margin), np.sqrt(variance), calibration, 2)
+        best, rest = _above_chance(top, 2), 1 - top
+        total = best + rest
+        best /= total
+        rest /= total
+        probabilities = np.empty_like(scores)
+        probabilities[:, 0] = np.where(margin > 0, rest, best)
+        probabilities[:, 1] = np.where(margin > 0, best, rest)
+        return probabilities
+
+
+def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> Array:
+    """How likely the best class is, by its margin over the second, from chance on."""
+    from scipy.special import erf
+
+    scale, lapse = np.asarray(calibration).T
+    # A mask takes as long as the rest.
+    where: Any = {} if deviation.all() else {"out": np.zeros_like(margin), "where": deviation > 0}
+    likely: Array = np.divide(margin, deviation, **where)
+    chance = 1.0 / n_classes
+    likely *= scale
+    likely /= np.sqrt(2)
+    erf(likely, out=likely)
+    likely *= 1 - lapse - chance
+    likely += chance
+    return likely
+
+
+def _above_chance(top: Array, n_classes: int) -> Array:
+    """A little above, so that a tie does not change the predicted class."""
+    least: Array = np.maximum(top, 1.0 / n_classes * (1 + 1e-9))
+    return least
+
+
+def probabilities_then(model: Any, found: CoreResult) -> Array:
+    """The probabilities of each row at its time: of the classes, and as calibrated, then."""
+    likely = np.full(found.scores.shape, np.nan)
+    known = np.count_nonzero(~np.isnan(found.scores), axis=1)
+    for n in np.unique(known[known > 0]).tolist():
+        rows = np.flatnonzero(known == n)
+        parts = found.scores[rows, :n], found.variances[rows, :n], found.calibrations[rows]
+        likely[rows, :n] = model._probabilities(*parts)
+    return likely
+
+
+def normalised(probabilities: Array) -> Array:
+    """Rows that sum to one; where all are 0, all are equal."""
+    sums = probabilities.sum(axis=1, keepdims=True)
+    equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
+    shares: Array = np.divide(probabilities, sums, out=equal, where=sums > 0)
+    return shares

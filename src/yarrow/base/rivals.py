@@ -8,8 +8,9 @@ import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from yarrow.base.classifier import LinearClassifier, Multiclass, strategies
+from yarrow.base.classifier import LinearClassifier, strategies
 from yarrow.base.combinations import Needs
+from yarrow.base.hyperparameters import Multiclass
 from yarrow.estimator import estimator
 from yarrow.parameters import anything, integer
 

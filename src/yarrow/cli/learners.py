@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
+from yarrow.docstrings import written
 from yarrow.errors import ParameterError
 from yarrow.saving.registry import learner_named, learners, short_name
 
@@ -235,7 +235,7 @@ def _value(args: list[str], name: str) -> str | None:
 
 def _paragraphs(cls: type) -> list[str]:
     """What a learner's docstring says before its example."""
-    text = inspect.cleandoc(cls.__doc__ or "").partition(">>>")[0].replace("`", "")
+    text = written(cls).partition(">>>")[0].replace("`", "")
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
 
 

@@ -15,39 +15,33 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from yarrow.base.state_estimator import StateEstimator
 from yarrow.composite import files
 from yarrow.data.arrays import (
     Array,
     Rows,
-    check_columns,
     check_values,
-    feature_names,
     read_rows,
     read_values,
     read_weights,
 )
 from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
-from yarrow.errors import DataError, ParameterError, not_fitted
+from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import (
-    Estimator,
-    LearnsArrays,
-    Shared,
-    columns_of,
     estimator,
     uninterrupted,
 )
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.taught import as_taught
 from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
 from yarrow.online.delay import steps
 from yarrow.online.learners import fresh
-from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import flag, integer
 from yarrow.saving import schema
-from yarrow.saving.codec import Objects, Saved
+from yarrow.saving.codec import Objects
 
 
 @dataclasses.dataclass
@@ -134,7 +128,7 @@ class State:
 
 
 @estimator
-class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
+class Composite(StateEstimator):
     """Base of the estimators that are made of other learners."""
 
     _: dataclasses.KW_ONLY
@@ -148,13 +142,6 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         default=0, doc="Seed of the shuffling in `fit`, and of draws.", at_least=0
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        f"check_sample_weight_equivalence_on_{form}_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        )
-        for form in ("dense", "sparse")
-    }
-    regression: ClassVar[bool] = False
     #: where comparisons put it, and what a row costs there
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "what its learners cost"
@@ -195,13 +182,6 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         self._begin(state)
         return state
 
-    def _read(self, X: Any) -> Rows:
-        rows = rows_as_taught(self, X)
-        known = self.__dict__.get("_n_features_in")
-        names = self.__dict__.get("_feature_names_in")
-        check_columns(type(self).__name__, rows, known, names, self._text_name)
-        return rows
-
     def _text_name(self) -> str | None:
         """A feature that is called by a text, if a learner inside knows one."""
         state = self.__dict__.get("_state")
@@ -222,9 +202,6 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
             labels = read_labels(y, rows.n_rows) if values is None else (values, [])
         known = None if classes is None else np.asarray(classes).tolist()
         return Batch(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
-
-    def _names(self, rows: Rows) -> list[Any]:
-        return rows.names or self.__dict__.get("_feature_names_in") or []
 
     def _learn_block(self, block: Batch) -> Array:
         """All rows or none: a copy learns, and takes the place of the old state if all went well.
@@ -257,16 +234,8 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         for _ in range(self.max_iter):
             order = random.permutation(rows.n_rows) if self.shuffle else np.arange(rows.n_rows)
             self._walk(state, block.take(order))
-        if not state.t:
-            raise DataError("All sample weights are zero: there is no row to learn.")
-        found = {"_state": state, "_n_iter": self.max_iter, "_stream": None}
-        with self._lock:
-            self.__dict__.update(found | columns_of(rows))
+        self._keep_fitted(state, rows, self.max_iter)
         return self
-
-    def _read_named(self, X: Any) -> tuple[Rows, list[Any]]:
-        rows = self._read(X)
-        return rows, self._names(rows)
 
     def _predict_then_learn(
         self, batch: Batch, delay: int = 0, probabilities: bool = False
@@ -308,21 +277,11 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 
     # -- scikit-learn ----------------------------------------------------------------------------
 
-    @property
-    def _fitted(self) -> State:
-        state: State | None = self.__dict__.get("_state")
-        if state is None:
-            not_fitted(self)
-        return state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
     def _ask(self, X: Any) -> tuple[State, Batch]:
         """What has been learned, and rows to be predicted by it."""
         state = self._fitted
         rows = self._read(X)
-        block = self._block(rows, self._names(rows))
+        block = self._block(rows, self._names_of(rows))
         state.check_values(block)
         return state, block
 
@@ -344,11 +303,8 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         with self._lock:
             self._learn_block(block)
 
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = rows_as_taught(self, X)
-        with self._lock:
-            self._learn_block(self._block(rows, feature_names(X, rows), y, w))
+    def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
+        self._learn_block(self._block(rows, names, y, weight))
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -356,11 +312,6 @@ class Composite(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     def learners_(self) -> list[Any]:
         """The learners inside, as they are now."""
         return [member.model for member in self._fitted.members]
-
-    @property
-    def t_(self) -> int:
-        """Rows learned."""
-        return self._fitted.t
 
     @property
     def n_nonzero_(self) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from yarrow.composite.base import Composite, State
-from yarrow.data.arrays import Array, Rows, feature_names
+from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import array_of, in_order
-from yarrow.estimator import ClassifierMixin
-from yarrow.io.taught import rows_as_taught
+from yarrow.estimator import ClassifierMixin, RegressorMixin
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 
@@ -50,31 +49,11 @@ class CompositeClassifier(ClassifierMixin, Composite):
             code = int(self._said(state, block)[0])
             return list(state.codes)[code] if code >= 0 else None
 
-    def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
 
-        state = self.__dict__.get("_state")
-        if state is None:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
-
-
-class CompositeRegressor(Composite):
+class CompositeRegressor(RegressorMixin, Composite):
     """Values, for estimators made of regressors."""
 
-    river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
     regression: ClassVar[bool] = True
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import RegressorTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "regressor"
-        tags.regressor_tags = RegressorTags()
-        tags.target_tags.required = True
-        return tags
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once."""
@@ -98,21 +77,3 @@ class CompositeRegressor(Composite):
         with self._lock:
             state = self.__dict__.get("_state")
             return 0.0 if state is None else float(self._said(state, block)[0])
-
-    def predict_many(self, X: Any) -> Any:
-        """The predicted values of the rows of a data frame, as a series."""
-        import pandas as pd
-
-        state = self.__dict__.get("_state")
-        if state is None:
-            return pd.Series(0.0, index=X.index)
-        rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The coefficient of determination, R²."""
-        y = np.asarray(y, dtype=np.float64)
-        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight)
-        residual = np.sum(weights * (y - self.predict(X)) ** 2)
-        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-        return float(1 - residual / total) if total > 0 else float(residual == 0)

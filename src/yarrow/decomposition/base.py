@@ -38,6 +38,8 @@ class Decomposition(Stored, Transformer):
     _takes_missing: ClassVar[bool] = False  # is NaN a value that is not known?
     _takes_negative: ClassVar[bool] = True
 
+    #: attributes that are no properties, for the docstring
+    plain_attributes: ClassVar[dict[str, str]] = {"n_features_in_": "Number of features."}
     n_features_in_: int
     _columns: dict[Hashable, int]  # where each feature is
     _names: list[str] | None  # of the columns of the data frames that were learned

@@ -30,8 +30,9 @@ class OnlineDictionaryLearning(Blockwise):
     A block of rows is coded with the atoms there are, by least squares with the sum of absolute
     codes times `alpha` (the lasso, by scikit-learn, which must be installed). What the atoms need
     to know of all rows so far is two sums, of codes with codes and of rows with codes; they are
-    improved one after the other, never longer than 1 (Mairal et al., Algorithms 1 and 2). An atom
-    that explains nothing is replaced by a row of the block, likelier one that is explained badly.
+    improved one after the other, never longer than 1 (Mairal et al. 2010, Algorithms 1 and 2). An
+    atom that explains nothing is replaced by a row of the block, likelier one that is explained
+    badly.
 
     The result is the same by any chunking: see `block_size`. Memory does not grow with the stream.
 

@@ -234,7 +234,7 @@ class OnlineMatrixFactorization(Factorization):
     only the order of items matters. With few ratings a user most of the gain is in the biases:
     compare with `learning_rate` near 0. A prediction is the mean so far, a bias of the user and one
     of the item, and the inner product of their factors, kept within the ratings seen. Each rating
-    is a step down the gradient of its squared error (Ling et al., 2012, SGD-PMF, with biases); the
+    is a step down the gradient of its squared error (Ling et al. 2012, SGD-PMF, with biases); the
     steps of a bias shrink with the root of the number of its ratings. Ratings of a scale much wider
     than 1 to 5 should be divided first: factors take steps of bounded length.
 

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 from yarrow.decomposition.base import Floats
 from yarrow.decomposition.stored import numbers
-from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, prior, words_of
+from yarrow.decomposition.topics import (
+    TopicModel,
+    expected_logs,
+    first_weights,
+    learning_decay,
+    prior,
+    total_rows,
+    words_of,
+)
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -39,7 +47,7 @@ class OnlineHDP(TopicModel):
     evenly); each document breaks a stick of its own (`alpha`) and has `n_document_topics` topics
     out of that list. For each block of documents their topics are inferred with the list held
     fixed, then weights and shares move towards what would be best if the whole stream were like
-    this block (Wang et al., the updates of their section 3). `transform` gives each document's
+    this block (Wang et al. 2011, the updates of their section 3). `transform` gives each document's
     shares of topics.
 
     The result is the same by any chunking: see `block_size`. Memory grows with the vocabulary only.
@@ -62,13 +70,9 @@ class OnlineHDP(TopicModel):
     gamma: float = number(default=1.0, doc="Concentration of the list of topics.", above=0)
     eta: float = number(default=0.01, doc="Prior of a word in a topic.", above=0)
     learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=0)
-    learning_decay: float = number(
-        default=0.7, doc="How fast later blocks count less.", above=0.5, at_most=1
-    )
+    learning_decay: float = learning_decay()
     block_size: int = integer(default=256, doc="Documents gathered for one update.", at_least=1)
-    total_rows: int | None = integer(
-        default=None, doc="Documents of the whole stream; None: those so far.", at_least=1
-    )
+    total_rows: int | None = total_rows()
     max_rounds: int = integer(
         default=50, doc="Most rounds for a document's topics.", at_least=4, at_most=10_000
     )

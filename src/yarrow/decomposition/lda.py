@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from yarrow.decomposition.base import Floats
-from yarrow.decomposition.topics import TopicModel, expected_logs, first_weights, prior, words_of
+from yarrow.decomposition.topics import (
+    TopicModel,
+    expected_logs,
+    first_weights,
+    learning_decay,
+    prior,
+    total_rows,
+    words_of,
+)
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -26,8 +34,8 @@ class OnlineLDA(TopicModel):
 
     For each block of documents their topics are found with the words' weights held fixed, then the
     weights move towards what would be best if the whole stream were like this block, by
-    (learning_offset + t) to the power of -learning_decay in block t (Hoffman et al., Algorithm 2).
-    `transform` gives each document's shares of topics.
+    (learning_offset + t) to the power of -learning_decay in block t (Hoffman et al. 2010,
+    Algorithm 2). `transform` gives each document's shares of topics.
 
     The result is the same by any chunking: see `block_size`. Memory grows with the vocabulary only.
 
@@ -49,13 +57,9 @@ class OnlineLDA(TopicModel):
         default=None, doc="Prior of a word in a topic; None: 1 / n_components.", above=0
     )
     learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=1)
-    learning_decay: float = number(
-        default=0.7, doc="How fast later blocks count less.", above=0.5, at_most=1
-    )
+    learning_decay: float = learning_decay()
     block_size: int = integer(default=128, doc="Documents gathered for one update.", at_least=1)
-    total_rows: int | None = integer(
-        default=None, doc="Documents of the whole stream; None: those so far.", at_least=1
-    )
+    total_rows: int | None = total_rows()
     max_rounds: int = integer(
         default=100, doc="Most rounds for a document's topics.", at_least=1, at_most=10_000
     )

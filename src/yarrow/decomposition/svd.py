@@ -42,9 +42,9 @@ class OnlineSVD(Decomposition):
     row, and `OnlineLDA` for counts of words.
 
     A block of new rows is projected on the basis; what is left over extends the basis, a small
-    matrix is decomposed, and the basis is rotated (Brand). Directions whose singular value is below
-    `threshold` times the largest are not kept, and no more than `rank` (and `guard`) ever are.
-    While that ceiling is not reached the result is the singular value decomposition itself.
+    matrix is decomposed, and the basis is rotated (Brand 2006). Directions whose singular value is
+    below `threshold` times the largest are not kept, and no more than `rank` (and `guard`) ever
+    are. While that ceiling is not reached the result is the singular value decomposition itself.
 
     Rows are gathered to blocks of `block_size` whichever way they come, so all chunkings give the
     same result; asking for a result never changes what is learned. With `block_size=1` each row is

@@ -8,10 +8,22 @@ from yarrow.decomposition.base import Blockwise, Floats
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import DataError
 from yarrow.lazy import np
+from yarrow.parameters import integer, number
 from yarrow.saving import schema
 
 _COLUMNS_A_DRAW = 1024
 _LEAST = 1e-150  # of a weight: one over it is a number still, and so is its square
+
+
+def learning_decay() -> Any:
+    """How a topic model's steps shrink."""
+    return number(default=0.7, doc="How fast later blocks count less.", above=0.5, at_most=1)
+
+
+def total_rows() -> Any:
+    """How many documents a block stands for."""
+    doc = "Documents of the whole stream; None: those so far."
+    return integer(default=None, doc=doc, at_least=1)
 
 
 class TopicModel(Blockwise):

@@ -200,12 +200,12 @@ class Experts(Composite):
     @property
     def weights_(self) -> Array:
         """How much each expert counts now; the sum is 1."""
-        return self._fitted.tensors["weights"].copy()
+        return np.array(self._fitted.tensors["weights"])
 
     @property
     def losses_(self) -> Array:
         """The sum of each expert's losses so far."""
-        return self._fitted.tensors["losses"].copy()
+        return np.array(self._fitted.tensors["losses"])
 
     @property
     def leader_(self) -> Any:

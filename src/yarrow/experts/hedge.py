@@ -46,13 +46,6 @@ class WeightedMajorityClassifier(VotingExperts):
     makes m: about 2.4 m + 2.6 ln N for beta = 1/2 (`yarrow.evaluate.bounds.weighted_majority`).
     Use it for a mistake bound that needs no randomness and no number of rows. Instead:
     `HedgeClassifier`, whose rate falls; `FixedShareClassifier` where the best expert changes.
-
-    >>> from yarrow import AROWClassifier, Perceptron
-    >>> model = WeightedMajorityClassifier([Perceptron(), AROWClassifier()])
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
     beta: float = number(default=0.5, doc="What a mistake leaves of a weight.", above=0, below=1)
@@ -75,13 +68,6 @@ class HedgeClassifier(VotingExperts):
     mostly better than a draw, and at worst makes twice its mistakes.
     Use it to choose settings while learning. Instead: `FixedShareClassifier` where the best one
     changes; `MixtureClassifier` for probabilities; `yarrow tune` if you may look at rows twice.
-
-    >>> from yarrow import AROWClassifier
-    >>> model = HedgeClassifier([AROWClassifier(r) for r in (0.1, 1.0, 10.0)])
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
     eta: float | None = number(
@@ -107,13 +93,6 @@ class FixedShareClassifier(VotingExperts):
     experts, not only the best one: k switches cost about ((k + 1) ln N + k ln(1/share) +
     T share)/eta + eta T/8 (`yarrow.evaluate.bounds.fixed_share`).
     Use it under drift. Instead: `HedgeClassifier` where one expert is best throughout.
-
-    >>> from yarrow import AROWClassifier, ForgettingAROWClassifier
-    >>> model = FixedShareClassifier([AROWClassifier(), ForgettingAROWClassifier()])
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
     eta: float = number(default=0.5, doc="Rate of the weights.", above=0)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 
 from yarrow.bandit.base import uniform
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.probabilities import MarginProbabilities
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.confidence import MarginProbabilities
 from yarrow.online.adapters import CoreAdapter
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, choice, number

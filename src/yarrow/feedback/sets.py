@@ -175,7 +175,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         rows = self._read(X)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
-        block = self._block(rows, self._names(rows), y, classes=classes)
+        block = self._block(rows, self._names_of(rows), y, classes=classes)
         return self._change(lambda twin: twin._progressive_sets(block))  # type: ignore[no-any-return]
 
     def _progressive_sets(self, block: Batch) -> tuple[Array, list[list[Any]]]:

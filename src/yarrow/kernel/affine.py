@@ -11,6 +11,18 @@ from typing import ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.hyperparameters import (
+    CoreRule,
+    ForgettingRule,
+    PAVariant,
+    UpdateOn,
+    first_step,
+    pa_variant,
+    price,
+    price_or_none,
+    step_power,
+    update_on,
+)
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
@@ -20,13 +32,10 @@ from yarrow.lazy import np
 from yarrow.parameters import choice, number
 
 
-class AffineKernelClassifier(KernelClassifier):
+class AffineKernelClassifier(CoreRule, KernelClassifier):
     """A rule of the affine family."""
 
     _follows_norms: ClassVar[bool] = False  # does the rule look at |f|^2?
-
-    def _rule(self) -> _core.Rule:
-        raise NotImplementedError
 
     def _update(self, state: Expansion, x: Example) -> bool:
         told = np.ones((len(x.signs), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
@@ -71,11 +80,6 @@ class KernelPerceptron(AffineKernelClassifier):
     Gentile 2007). Use it as the baseline of kernel learners. A sample weight has no effect but for
     0.
     Instead: `ForgetronClassifier`, whose budget has a mistake bound; a linear learner for text.
-
-    >>> import numpy as np
-    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
-    >>> KernelPerceptron(gamma=2.0).fit(X, y).predict(X).tolist()
-    [0, 1, 1, 0]
     """
 
     margin: float = number(
@@ -87,8 +91,7 @@ class KernelPerceptron(AffineKernelClassifier):
         doc="Who goes beyond the budget; at random it has a mistake bound under drift.",
     )
 
-    def _rule(self) -> _core.Rule:
-        return rules.perceptron
+    core_rule = "perceptron"
 
     def _place(self, state: Expansion) -> int:
         if self.removal == "oldest" or not state.is_full:
@@ -104,22 +107,12 @@ class KernelPassiveAggressiveClassifier(AffineKernelClassifier):
     Each row makes the smallest change to the functions that gives it its margin. A sample weight
     multiplies C, and has no effect on the variant 'pa'. Use it where classes bend around each
     other and labels are mostly right. Instead: `KernelAROWClassifier` under label noise.
-
-    >>> import numpy as np
-    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
-    >>> KernelPassiveAggressiveClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
-    [0, 1, 1, 0]
     """
 
-    C: float = number(default=1.0, doc="Price of a row that keeps a loss.", above=0)
-    variant: Literal["pa", "pa1", "pa2"] = choice(
-        default="pa1",
-        options=("pa", "pa1", "pa2"),
-        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
-    )
+    C: float = price()
+    variant: PAVariant = pa_variant()
 
-    def _rule(self) -> _core.Rule:
-        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
+    core_rule = "{variant}"
 
 
 @estimator
@@ -130,17 +123,10 @@ class KernelNORMAClassifier(AffineKernelClassifier):
     Old rows fade by (1 - rate*l2) a row, so with a `budget` the row that is let go hardly matters.
     Use it under drift, with power=0. A sample weight multiplies the loss.
     Instead: `KernelRegularizedPAClassifier`, which forgets only when it errs.
-
-    >>> import numpy as np
-    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
-    >>> KernelNORMAClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
-    [0, 1, 1, 0]
     """
 
-    eta0: float = number(default=0.5, doc="The first step's size; below 1/l2.", above=0)
-    power: float = number(
-        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
+    eta0: float = first_step(0.5, "; below 1/l2")
+    power: float = step_power()
     l2: float = number(default=1e-3, doc="Weight of |f|**2/2 in the objective.", above=0)
     rho: float = number(default=1.0, doc="The margin asked for, unless nu is given.", at_least=0)
     nu: float | None = number(
@@ -160,40 +146,20 @@ class KernelNORMAClassifier(AffineKernelClassifier):
 
 
 @estimator
-class KernelRegularizedPAClassifier(AffineKernelClassifier):
+class KernelRegularizedPAClassifier(ForgettingRule, AffineKernelClassifier):
     """Passive-Aggressive with alpha/2*|f|**2 in its objective, with a kernel on a budget.
 
     The kernel form that Shen & Dietterich (2009) leave open: every update shrinks all older
     coefficients by 1/(1 + alpha), so the oldest row, the one that goes, weighs the least. With
     `C`, a margin may fall short by xi at the price C*xi**2, which a sample weight multiplies.
     Use it under drift. Instead: `KernelPassiveAggressiveClassifier` where nothing drifts.
-
-    >>> import numpy as np
-    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
-    >>> KernelRegularizedPAClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
-    [0, 1, 1, 0]
     """
 
     alpha: float = number(default=0.001, doc="How much an update forgets.", above=0)
-    C: float | None = number(
-        default=None, doc="Price of a row that misses its margin; None: no row may.", above=0
-    )
+    C: float | None = price_or_none()
+    update: UpdateOn = update_on()
 
-    update: Literal["margin", "mistakes"] = choice(
-        default="margin",
-        options=("margin", "mistakes"),
-        doc="Learn from rows whose margin is below 1, or from mistakes only: far fewer are kept.",
-    )
-
-    def _rule(self) -> _core.Rule:
-        if self.C is None:
-            hard = {"margin": rules.regularized_pa, "mistakes": rules.regularized_pa_on_mistakes}
-            return hard[self.update]
-        soft = {
-            "margin": rules.soft_regularized_pa,
-            "mistakes": rules.soft_regularized_pa_on_mistakes,
-        }
-        return soft[self.update]
+    core_rule = "regularized_pa"
 
 
 @estimator
@@ -204,17 +170,11 @@ class KernelNormConstrainedPAClassifier(AffineKernelClassifier):
     its margin inside the ball. When the oldest row goes, what is left may lie outside again; it is
     then scaled back onto the ball. Constraints have no price, so a sample weight has no effect.
     Use it under drift. Instead: `KernelPassiveAggressiveClassifier` where nothing drifts.
-
-    >>> import numpy as np
-    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
-    >>> KernelNormConstrainedPAClassifier(gamma=2.0).fit(X, y).predict(X).tolist()
-    [0, 1, 1, 0]
     """
 
     beta: float = number(default=10.0, doc="The largest norm of a class's function.", above=0)
 
-    def _rule(self) -> _core.Rule:
-        return rules.norm_constrained_pa
+    core_rule = "norm_constrained_pa"
 
     _follows_norms: ClassVar[bool] = True
 

@@ -10,27 +10,22 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from yarrow.base.state_estimator import StateEstimator
 from yarrow.data.arrays import (
     Array,
     Rows,
-    check_columns,
     check_values,
-    feature_names,
     read_rows,
     read_weights,
 )
 from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, order_of
-from yarrow.errors import DataError, not_fitted
+from yarrow.errors import DataError
 from yarrow.estimator import (
     ClassifierMixin,
-    Estimator,
-    LearnsArrays,
-    Shared,
-    columns_of,
     estimator,
     uninterrupted,
 )
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.taught import as_taught
 from yarrow.kernel.expansion import Expansion
 from yarrow.kernel.fitted_attributes import FittedAttributes
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
@@ -40,7 +35,7 @@ from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.parameters import anything, flag, integer, most_classes, number
 from yarrow.saving import schema
-from yarrow.saving.codec import Objects, Saved
+from yarrow.saving.codec import Objects
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,9 +51,7 @@ class Example:
 
 
 @estimator
-class KernelClassifier(
-    FittedAttributes, KernelProgressive, LearnsArrays, Saved, Shared, ClassifierMixin, Estimator
-):
+class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, StateEstimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -94,16 +87,15 @@ class KernelClassifier(
         doc="The classes that may appear; others are refused.",
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        f"check_sample_weight_equivalence_on_{form}_data": (
-            "an online learner that sees a row twice is not one that sees it once with weight two"
-        )
-        for form in ("dense", "sparse")
-    }
     #: for the tables of comparisons
-    family: ClassVar[str] = "kernel"
+    family = "kernel"
     #: what holds the functions learned
     _expansion: ClassVar[type[Expansion]] = Expansion
+
+    #: in the docstrings of those that show none of their own
+    example: ClassVar[str] = """>>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+>>> {name}(gamma=2.0).fit(X, y).predict(X).tolist()
+[0, 1, 1, 0]"""
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -181,11 +173,7 @@ class KernelClassifier(
         for _ in range(self.max_iter):
             order = random.permutation(rows.n_rows) if self.shuffle else None
             self._learn_rows(state, rows, rows.names or [], y, sample_weight, order)
-        if not state.t:
-            raise DataError("All sample weights are zero: there is no row to learn.")
-        found = {"_state": state, "_n_iter": self.max_iter, "_stream": None}
-        with self._lock:
-            self.__dict__.update(found | columns_of(rows))
+        self._keep_fitted(state, rows, self.max_iter)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -195,10 +183,10 @@ class KernelClassifier(
         return self
 
     def _learn_array(self, rows: Rows, y: Any, weight: Any) -> None:
-        self._learn_whole(rows, rows.names or [], y, weight)
+        self._learn_named(rows, self._names_of(rows), y, weight)
         self._keep_columns(rows)
 
-    def _learn_whole(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
+    def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
         """All rows or none."""
         state = self.__dict__.get("_state")
         if state is not None and rows.n_rows == 1:
@@ -212,27 +200,11 @@ class KernelClassifier(
 
     # -- scikit-learn ----------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> Rows:
-        rows = rows_as_taught(self, X)
-        known = self.__dict__.get("_n_features_in")
-        names = self.__dict__.get("_feature_names_in")
-        check_columns(type(self).__name__, rows, known, names, self._text_name)
-        return rows
-
     def _text_name(self) -> str | None:
         """A feature that is called by a text, if a row that is kept has one."""
         state = self.__dict__.get("_state")
         names = () if state is None else state.supports.features
         return next((name for name in names if isinstance(name, str)), None)
-
-    @property
-    def _fitted(self) -> Any:
-        if "_state" not in self.__dict__:
-            not_fitted(self)
-        return self._state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
 
     def _scores(self, rows: Rows, names: list[Any]) -> Array:
         """A column a class in the order of their appearance."""
@@ -275,9 +247,6 @@ class KernelClassifier(
         with self._lock:
             return self._best(self._scores(rows, names))
 
-    def _names_of(self, rows: Rows) -> list[Any]:
-        return rows.names or self.__dict__.get("_feature_names_in") or []
-
     def _best(self, scores: Array) -> Array:
         best: Array = array_of(self._fitted.classes)[np.argmax(scores, axis=1)]
         return best
@@ -304,21 +273,6 @@ class KernelClassifier(
             if state is None:
                 return None
             return state.classes[int(np.argmax(state.scores(state.kernel_row(row))[:-1]))]
-
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = rows_as_taught(self, X)
-        with self._lock:
-            self._learn_whole(rows, feature_names(X, rows), y, w)
-
-    def predict_many(self, X: Any) -> Any:
-        """The classes of the rows of a data frame, as a series."""
-        import pandas as pd
-
-        if "_state" not in self.__dict__:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
-        rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
 
     @property
     def _raw_memory_usage(self) -> int:

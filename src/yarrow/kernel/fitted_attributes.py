@@ -37,11 +37,6 @@ class FittedAttributes:
         return np.flatnonzero(self._fitted.coefficients[:, :-1].any(axis=1))
 
     @property
-    def t_(self) -> int:
-        """Rows learned."""
-        return int(self._fitted.t)
-
-    @property
     def n_updates_(self) -> int:
         """Rows that changed the function of a class seen."""
         return int(self._fitted.updates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from yarrow.data.arrays import Array, Rows, check_values, read_weights
+from yarrow.data.arrays import Array, check_values, read_weights
 from yarrow.data.labels import array_of, class_labels, in_order, named, order_of
 from yarrow.errors import ParameterError
 from yarrow.kernel.rows import RowTable, about_row
@@ -23,10 +23,6 @@ class KernelProgressive(ProgressiveMixin):
     >>> model.progressive([[1, 0], [0, 1], [1, 0]], ["a", "b", "a"]).predictions.tolist()
     [None, 'a', 'a']
     """
-
-    def _read_named(self: Any, X: Any) -> tuple[Rows, list[Any]]:
-        rows = self._read(X)
-        return rows, rows.names or []
 
     def _predict_then_learn(
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import ClassVar, Literal
-
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import Averaging, PAVariant, pa_variant, price
 from yarrow.base.regressor import LinearRegressor
 from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.estimator import estimator
-from yarrow.parameters import choice, flag, number
+from yarrow.parameters import number
 
 
-class AffineFamily:
+class AffineLoop:
     """The affine loop."""
 
-    family: ClassVar[str] = "affine"
-    can_average: ClassVar[bool] = True
-
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.affine
+    family = "affine"
+    core_loop = "affine"
 
 
-AVERAGE = "Predict with the average of all past weights: steadier on noise, slower under drift."
+class AffineFamily(Averaging, AffineLoop):
+    """The same, with `average`."""
 
 
 @estimator
@@ -33,22 +27,13 @@ class Perceptron(AffineFamily, LinearClassifier):
 
     Use it as the baseline that every other learner must beat, with `average=True` for text.
     Instead: `PassiveAggressiveClassifier` for larger margins, `AROWClassifier` for most work.
-
-    >>> model = Perceptron()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"cheap": 1, "lunch": 0.1})
-    'spam'
     """
 
     margin: float = number(
         default=0.0, doc="Also update rows whose margin is not above this.", at_least=0
     )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
 
-    def _rule(self) -> _core.Rule:
-        return rules.perceptron
+    core_rule = "perceptron"
 
 
 @estimator
@@ -65,19 +50,10 @@ class PassiveAggressiveClassifier(AffineFamily, CostSensitiveClassifier):
     ['a', 'b']
     """
 
-    C: float = number(
-        default=1.0, doc="Price of a row that keeps a loss; small is cautious.", above=0
-    )
-    variant: Literal["pa", "pa1", "pa2"] = choice(
-        default="pa1",
-        options=("pa", "pa1", "pa2"),
-        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
+    C: float = price()
+    variant: PAVariant = pa_variant()
 
-    def _rule(self) -> _core.Rule:
-        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
+    core_rule = "{variant}"
 
 
 @estimator
@@ -94,20 +70,11 @@ class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
     2.0
     """
 
-    C: float = number(
-        default=1.0, doc="Price of a row that keeps a loss; small is cautious.", above=0
-    )
+    C: float = price()
     epsilon: float = number(default=0.1, doc="Errors up to this are no errors.", at_least=0)
-    variant: Literal["pa", "pa1", "pa2"] = choice(
-        default="pa1",
-        options=("pa", "pa1", "pa2"),
-        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
+    variant: PAVariant = pa_variant()
 
-    def _rule(self) -> _core.Rule:
-        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
+    core_rule = "{variant}"
 
     def _epsilon(self) -> float:
         return self.epsilon

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, Literal
 
-from yarrow import _core
-from yarrow._core import rules
+from yarrow.base.hyperparameters import Averaging, Covariance, covariance
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.confidence import ConfidenceClassifier
-from yarrow.parameters import choice, flag, number
+from yarrow.parameters import choice, number
 
 
 @estimator
-class BayesianPerceptron(ConfidenceClassifier):
+class BayesianPerceptron(Averaging, ConfidenceClassifier):
     """The Bayesian Perceptron (Solla & Winther 1998; Opper 1998; Minka 2001).
 
     It takes a label to be right with probability Phi(margin / noise) and keeps, row by row, the
@@ -42,21 +39,14 @@ class BayesianPerceptron(ConfidenceClassifier):
         above=0,
         at_most=1e100,  # its square is a number, too
     )
-    covariance: Literal["projected", "diagonal", "full"] = choice(
-        default="projected",
-        options=("projected", "diagonal", "full"),
-        doc="Diagonal of the covariance (the posterior's variances) or of the precision; or all.",
-    )
+    covariance: Covariance = covariance("projected", "diagonal", "full")
     probabilities: Literal["posterior", "calibrated"] = choice(
         default="posterior",
         options=("posterior", "calibrated"),
         doc="With two classes: those of the model, or as its mistakes so far suggest.",
     )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
 
-    def _rule(self) -> _core.Rule:
-        return rules.bayesian_perceptron
+    core_rule = "bayesian_perceptron"
 
     def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
         if scores.shape[1] != 2 or self.probabilities == "calibrated":

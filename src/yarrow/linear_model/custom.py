@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import Covariance, averaging, covariance, rank
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AVERAGE
-from yarrow.linear_model.confidence import (
-    COVARIANCE,
-    RANK,
-    confidence_loop,
-    covariance_parameters,
-)
-from yarrow.parameters import anything, choice, flag, integer
+from yarrow.linear_model.confidence import covariance_parameters
+from yarrow.parameters import anything, choice
 
 SIGNATURE = "void (double *, double *, double *)"
 NUMBA_SIGNATURE = "(float64*, float64*, float64*) -> none"
@@ -83,19 +78,16 @@ class CustomClassifier(LinearClassifier):
         doc="Numbers handed to a compiled rule with every row.",
     )
     _: dataclasses.KW_ONLY
-    covariance: Literal["diagonal", "projected", "full", "factored"] = choice(
-        default="diagonal",
-        options=("diagonal", "projected", "full", "factored"),
-        doc=f"In the confidence family: {COVARIANCE[0].lower()}{COVARIANCE[1:]}",
+    covariance: Covariance = covariance(
+        "diagonal", "projected", "full", "factored", only="In the confidence family"
     )
-    rank: int = integer(default=10, doc=RANK, at_least=1, at_most=256)
-    average: bool = flag(default=False, doc=AVERAGE)
+    rank: int = rank()
+    average: bool = averaging()
 
-    family: ClassVar[str] = "custom"
-    can_average: ClassVar[bool] = True
+    family = "custom"
 
     def _loop(self) -> _core.Loop:
-        return _core.Loop.affine if self.loop == "affine" else confidence_loop(self.covariance)
+        return _core.Loop.affine if self.loop == "affine" else _core.Loop[self.covariance]
 
     def _loop_parameters(self) -> list[float]:
         return [] if self.loop == "affine" else covariance_parameters(self.covariance, self.rank)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import (
+    ForgettingRule,
+    OneVersusRest,
+    UpdateOn,
+    price_or_none,
+    update_on,
+)
 from yarrow.estimator import estimator
-from yarrow.parameters import choice, number
+from yarrow.parameters import number
 
 
 @estimator
-class ElasticNetPAClassifier(LinearClassifier):
+class ElasticNetPAClassifier(ForgettingRule, OneVersusRest, LinearClassifier):
     """Passive-Aggressive with an elastic net (after Shen & Dietterich 2009, their future work).
 
     A row below its margin moves the weights to the minimum of 1/2*|w - w_t|**2 + alpha/2*|w|**2 +
@@ -37,8 +41,8 @@ class ElasticNetPAClassifier(LinearClassifier):
     4
     """
 
-    family: ClassVar[str] = "constrained"
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+    family = "constrained"
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": (
             "without C, a hard constraint has no price that a class weight could multiply"
         ),
@@ -48,26 +52,11 @@ class ElasticNetPAClassifier(LinearClassifier):
     l1: float = number(
         default=0.001, doc="How much an update takes off every absolute weight.", at_least=0
     )
-    C: float | None = number(
-        default=None, doc="Price of a row that misses its margin; None: no row may.", above=0
-    )
-    update: Literal["margin", "mistakes"] = choice(
-        default="margin",
-        options=("margin", "mistakes"),
-        doc="Learn from rows whose margin is below 1, or from mistakes only.",
-    )
-    _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr"] = choice(
-        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest, each by itself."
-    )
+    C: float | None = price_or_none()
+    update: UpdateOn = update_on()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.elastic
+    core_loop = "elastic"
 
-    def _rule(self) -> _core.Rule:
-        hard = {"margin": rules.elastic_pa, "mistakes": rules.elastic_pa_on_mistakes}
-        soft = {"margin": rules.soft_elastic_pa, "mistakes": rules.soft_elastic_pa_on_mistakes}
-        return (hard if self.C is None else soft)[self.update]
+    core_rule = "elastic_pa"
 
-    def _loop_parameters(self) -> list[float]:
-        return [self.alpha, self.l1]
+    loop_settings = ("alpha", "l1")

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Literal
+from typing import Any, Literal
 
 from yarrow import _core
 from yarrow._core import rules
+from yarrow.base.hyperparameters import Averaging, Covariance, caution, covariance
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AVERAGE
 from yarrow.linear_model.confidence import ConfidenceClassifier
-from yarrow.parameters import choice, flag, number
+from yarrow.parameters import choice, number
 
-Loss = Literal["squared_hinge", "hinge"]
-_LOSSES = ("squared_hinge", "hinge")
+
+class _ForgettingRule(Averaging, ConfidenceClassifier):
+    """AROW's rule, in a loop that forgets."""
+
+    loss: Literal["squared_hinge", "hinge"]
+
+    def _rule(self) -> _core.Rule:
+        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
+
+
+def _loss() -> Any:
+    options = ("squared_hinge", "hinge")
+    return choice(default="squared_hinge", options=options, doc="What a margin below 1 costs.")
 
 
 @estimator
-class ForgettingAROWClassifier(ConfidenceClassifier):
+class ForgettingAROWClassifier(_ForgettingRule):
     """AROW that forgets (after Crammer et al. 2013): confidence fades, so it can learn anew.
 
     AROW (Crammer, Kulesza & Dredze 2013) grows surer of a weight with each row and at last hardly
@@ -40,9 +50,7 @@ class ForgettingAROWClassifier(ConfidenceClassifier):
     ('bad', 'good')
     """
 
-    r: float = number(
-        default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
-    )
+    r: float = caution()
     memory: float = number(
         default=0.99,
         doc="Share of a weight's confidence that outlasts one visit, or row; 1 forgets nothing.",
@@ -54,16 +62,8 @@ class ForgettingAROWClassifier(ConfidenceClassifier):
         options=("visits", "rows"),
         doc="What makes a feature fade: its own updates, or every row that is learned.",
     )
-    loss: Loss = choice(
-        default="squared_hinge", options=_LOSSES, doc="What a margin below 1 costs."
-    )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal",
-        options=("diagonal", "projected"),
-        doc="Diagonal of the precision or of the covariance.",
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
+    loss: Literal["squared_hinge", "hinge"] = _loss()
+    covariance: Covariance = covariance("diagonal", "projected")
 
     def _loop(self) -> _core.Loop:
         loops = {
@@ -77,12 +77,9 @@ class ForgettingAROWClassifier(ConfidenceClassifier):
     def _loop_parameters(self) -> list[float]:
         return [self.memory, self._initial_variance()]
 
-    def _rule(self) -> _core.Rule:
-        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
-
 
 @estimator
-class ARCORClassifier(ConfidenceClassifier):
+class ARCORClassifier(_ForgettingRule):
     """AROW with covariance resets (ARCOR, Vaits & Crammer 2011), for classification.
 
     Whenever an update makes a variance smaller than a floor, all variances go back to their prior
@@ -101,9 +98,7 @@ class ARCORClassifier(ConfidenceClassifier):
     'bad'
     """
 
-    r: float = number(
-        default=1.0, doc="How little one row may change; larger for noisier labels.", above=0
-    )
+    r: float = caution()
     floor: float = number(
         default=0.1,
         doc="A variance below this starts the covariance anew.",
@@ -113,17 +108,9 @@ class ARCORClassifier(ConfidenceClassifier):
     power: float = number(
         default=0.0, doc="How fast the floor falls with each new start.", at_least=0
     )
-    loss: Loss = choice(
-        default="squared_hinge", options=_LOSSES, doc="What a margin below 1 costs."
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
+    loss: Literal["squared_hinge", "hinge"] = _loss()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.restarting
+    core_loop = "restarting"
 
     def _loop_parameters(self) -> list[float]:
         return [self.floor, self.power, self._initial_variance()]
-
-    def _rule(self) -> _core.Rule:
-        return {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]

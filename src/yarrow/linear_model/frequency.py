@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from yarrow import _core
+from yarrow.base.hyperparameters import Loss, first_step, loss, pull, step_power
 from yarrow.estimator import estimator
-from yarrow.linear_model.proximal import Loss, ProximalClassifier, first_step, loss, step_power
+from yarrow.linear_model.proximal import ProximalClassifier
 from yarrow.parameters import flag, number
 
 NORM = "The norm that makes one number of a feature's steps: 1 spares rare ones most, inf least."
@@ -36,7 +35,7 @@ class SGFTClassifier(ProximalClassifier):
     ['monday', 'rain', 'sun', 'thunder']
     """
 
-    l1: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
+    l1: float = pull()
     p: float = number(default=2.0, doc=NORM, at_least=1, or_infinite=True)
     cap: float = number(default=500.0, doc=CAP, above=0)
     cumulative: bool = flag(default=False, doc="Weights at zero owe what they could not pay.")
@@ -49,8 +48,7 @@ class SGFTClassifier(ProximalClassifier):
             return _core.Loop.frequency_cumulative_penalty
         return _core.Loop.frequency_penalty
 
-    def _loop_parameters(self) -> list[float]:
-        return [self.l1, self.eta0, self.power, self.p, self.cap]
+    loop_settings = ("l1", "eta0", "power", "p", "cap")
 
 
 @estimator
@@ -84,10 +82,6 @@ class FrequencyRDAClassifier(ProximalClassifier):
     cap: float = number(default=500.0, doc=CAP, above=0)
     loss: Loss = loss()
 
-    takes_gradients: ClassVar[bool] = True
-
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.frequency_dual_averaging
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.l1, self.gamma, self.p, self.cap]
+    takes_gradients = True
+    core_loop = "frequency_dual_averaging"
+    loop_settings = ("l1", "gamma", "p", "cap")

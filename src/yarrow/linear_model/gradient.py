@@ -9,18 +9,19 @@ from typing import Literal
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import averaging, error_margin, first_step, loss, step_power
 from yarrow.base.probabilities import LogisticProbabilities
 from yarrow.base.regressor import LinearRegressor
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AVERAGE, AffineFamily
+from yarrow.linear_model.affine import AffineFamily, AffineLoop
 from yarrow.parameters import choice, flag, number
 
 RADIUS = "Keep the weights in a ball of this radius around 0, intercept included; None: no ball."
 
 
 @estimator
-class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
+class OGDClassifier(AffineLoop, LogisticProbabilities, LinearClassifier):
     """Online gradient descent (Zinkevich 2003) with the rate eta0 / t**power.
 
     Use it with `loss='logistic'` where probabilities are wanted; only then is there a
@@ -37,30 +38,19 @@ class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
     True
     """
 
-    loss: Literal["hinge", "squared_hinge", "logistic", "exponential", "squared"] = choice(
-        default="hinge",
-        options=("hinge", "squared_hinge", "logistic", "exponential", "squared"),
-        doc="What a small margin costs.",
+    loss: Literal["hinge", "squared_hinge", "logistic", "exponential", "squared"] = loss(
+        "hinge", "hinge", "squared_hinge", "logistic", "exponential", "squared"
     )
-    eta0: float = number(default=0.5, doc="The first step's size.", above=0)
-    power: float = number(
-        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
+    eta0: float = first_step()
+    power: float = step_power()
     _: dataclasses.KW_ONLY
     count_mistakes: bool = flag(
         default=False, doc="Let the steps shrink with the mistakes made instead of the rows seen."
     )
     radius: float | None = number(default=None, doc=RADIUS, above=0)
-    average: bool = flag(default=False, doc=AVERAGE)
+    average: bool = averaging()
 
-    def _rule(self) -> _core.Rule:
-        return {
-            "hinge": rules.ogd_hinge,
-            "squared_hinge": rules.ogd_squared_hinge,
-            "logistic": rules.ogd_logistic,
-            "exponential": rules.ogd_exponential,
-            "squared": rules.ogd_squared,
-        }[self.loss]
+    core_rule = "ogd_{loss}"
 
     def _rule_parameters(self) -> list[float]:
         radius = math.inf if self.radius is None else self.radius
@@ -68,7 +58,7 @@ class OGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
 
 
 @estimator
-class OGDRegressor(AffineFamily, LinearRegressor):
+class OGDRegressor(AffineLoop, LinearRegressor):
     """Online gradient descent (Zinkevich 2003) on the error, with the rate eta0 / t**power.
 
     Use it on scaled features; with `loss='epsilon_insensitive'` where some targets are far off. A
@@ -82,21 +72,17 @@ class OGDRegressor(AffineFamily, LinearRegressor):
     3.0
     """
 
-    eta0: float = number(default=0.01, doc="The first step's size.", above=0)
-    power: float = number(
-        default=0.25, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
+    eta0: float = first_step(0.01)
+    power: float = step_power(0.25)
     _: dataclasses.KW_ONLY
     loss: Literal["squared", "epsilon_insensitive", "squared_epsilon_insensitive"] = choice(
         default="squared",
         options=("squared", "epsilon_insensitive", "squared_epsilon_insensitive"),
         doc="What an error costs; the last two count what exceeds epsilon.",
     )
-    epsilon: float = number(
-        default=0.1, doc="Errors up to this are no errors, in the insensitive losses.", at_least=0
-    )
+    epsilon: float = error_margin()
     radius: float | None = number(default=None, doc=RADIUS, above=0)
-    average: bool = flag(default=False, doc=AVERAGE)
+    average: bool = averaging()
 
     def _rule(self) -> _core.Rule:
         # For the side on which the target lies, the insensitive losses are hinge losses.
@@ -117,19 +103,12 @@ L2 = "Price of large weights, l2/2*|w|**2, the intercept's weight included."
 
 
 @estimator
-class PegasosClassifier(AffineFamily, LinearClassifier):
+class PegasosClassifier(AffineLoop, LinearClassifier):
     """Pegasos (Shalev-Shwartz et al. 2011): gradient steps on the objective of the linear SVM.
 
     It minimises l2/2*|w|**2 plus the mean hinge loss, with the rate 1/(l2*t) and so without one to
     tune. Use it for several passes over data that stays the same. A sample weight multiplies the
     loss. Instead: `ASGDClassifier` for a single pass, `PassiveAggressiveClassifier` under drift.
-
-    >>> model = PegasosClassifier()
-    >>> for _ in range(20):
-    ...     model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    ...     model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
     l2: float = number(default=0.001, doc=L2, above=0)
@@ -137,10 +116,9 @@ class PegasosClassifier(AffineFamily, LinearClassifier):
     project: bool = flag(
         default=False, doc="Keep the weights in the ball of radius 1/sqrt(l2), where the best are."
     )
-    average: bool = flag(default=False, doc=AVERAGE)
+    average: bool = averaging()
 
-    def _rule(self) -> _core.Rule:
-        return rules.pegasos
+    core_rule = "pegasos"
 
 
 def _check_rate(eta0: float, l2: float) -> None:
@@ -159,35 +137,21 @@ class ASGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
     be nearly as good as the best weights after a single pass. Use it where one pass must do, with
     `loss='logistic'` where probabilities are wanted. A sample weight multiplies the loss.
     Instead: `AROWClassifier` where features differ much in frequency.
-
-    >>> model = ASGDClassifier()
-    >>> for _ in range(20):
-    ...     model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    ...     model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
-    loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
-        default="hinge",
-        options=("hinge", "squared_hinge", "logistic"),
-        doc="What a small margin costs.",
+    loss: Literal["hinge", "squared_hinge", "logistic"] = loss(
+        "hinge", "hinge", "squared_hinge", "logistic"
     )
     l2: float = number(default=1e-4, doc=L2, above=0)
-    eta0: float = number(default=0.5, doc="The first step's size; below 1/l2.", above=0)
+    eta0: float = first_step(0.5, "; below 1/l2")
     _: dataclasses.KW_ONLY
-    average: bool = flag(default=True, doc=AVERAGE)
+    average: bool = averaging(default=True)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         _check_rate(self.eta0, self.l2)
 
-    def _rule(self) -> _core.Rule:
-        return {
-            "hinge": rules.asgd_hinge,
-            "squared_hinge": rules.asgd_squared_hinge,
-            "logistic": rules.asgd_logistic,
-        }[self.loss]
+    core_rule = "asgd_{loss}"
 
 
 @estimator
@@ -199,25 +163,15 @@ class NORMAClassifier(AffineFamily, LinearClassifier):
     max(0, rho - margin) - nu*rho, until about a share `nu` of the rows stays below it.
     Use it under drift, with power=0. A sample weight multiplies the loss.
     Instead: `RegularizedPAClassifier`, which forgets only when it errs.
-
-    >>> model = NORMAClassifier()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
-    eta0: float = number(default=0.5, doc="The first step's size; below 1/l2.", above=0)
-    power: float = number(
-        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
+    eta0: float = first_step(0.5, "; below 1/l2")
+    power: float = step_power()
     l2: float = number(default=1e-3, doc=L2, above=0)
     rho: float = number(default=1.0, doc="The margin asked for, unless nu is given.", at_least=0)
     nu: float | None = number(
         default=None, doc="Share of rows that may stay below the margin.", above=0, below=1
     )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

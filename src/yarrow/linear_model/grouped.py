@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import Loss, loss
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.proximal import Loss, loss
 from yarrow.parameters import anything, number
 from yarrow.saving.core_state import CoreModel
 
@@ -34,16 +32,10 @@ def _are_groups(value: Any) -> bool:
 class _DualAverager(LinearClassifier):
     """What both learners share: the sum of all gradients."""
 
-    family: ClassVar[str] = "proximal"
+    family = "proximal"
     loss: Any
 
-    def _rule(self) -> _core.Rule:
-        return {
-            "hinge": rules.dual_hinge,
-            "squared_hinge": rules.dual_squared_hinge,
-            "logistic": rules.dual_logistic,
-            "squared": rules.dual_squared,
-        }[self.loss]
+    core_rule = "dual_{loss}"
 
 
 @estimator
@@ -84,11 +76,8 @@ class GroupLassoClassifier(_DualAverager):
     gamma: float = number(default=1.0, doc=GAMMA, above=0)
     loss: Loss = loss()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.feature_groups
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.l1, self.l21, self.gamma]
+    core_loop = "feature_groups"
+    loop_settings = ("l1", "l21", "gamma")
 
     def _new_model(
         self,
@@ -140,8 +129,7 @@ class MultiTaskClassifier(_DualAverager):
     gamma: float = number(default=1.0, doc=GAMMA, above=0)
     loss: Loss = loss()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.task_groups
+    core_loop = "task_groups"
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.l21, self.gamma, float(self.multiclass == "top1")]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import OneVersusRest
 from yarrow.estimator import estimator
-from yarrow.parameters import choice, number
+from yarrow.parameters import number
 
 
 @estimator
-class L1ConstrainedPAClassifier(LinearClassifier):
+class L1ConstrainedPAClassifier(OneVersusRest, LinearClassifier):
     """L1-norm-constrained Passive-Aggressive (Shen & Dietterich 2009).
 
     It makes the smallest change that gives the row its margin of 1 while the absolute weights,
@@ -38,25 +36,16 @@ class L1ConstrainedPAClassifier(LinearClassifier):
     True
     """
 
-    row_costs: ClassVar[str] = "its values and the nonzero weights"
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+    row_costs = "its values and the nonzero weights"
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
     }
-    family: ClassVar[str] = "constrained"
+    family = "constrained"
 
     beta: float = number(
         default=10.0, doc="The most that all absolute weights may sum up to.", above=0
     )
-    _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr"] = choice(
-        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest, a ball for each."
-    )
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.l1_constrained
-
-    def _rule(self) -> _core.Rule:
-        return rules.l1_constrained
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.beta]
+    core_loop = "l1_constrained"
+    core_rule = "l1_constrained"
+    loop_settings = ("beta",)

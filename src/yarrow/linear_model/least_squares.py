@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import ClassVar, Literal
-
-from yarrow import _core
-from yarrow._core import rules
+from yarrow.base.hyperparameters import Averaging, Covariance, caution, covariance
 from yarrow.base.regressor import LinearRegressor
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AVERAGE
-from yarrow.linear_model.confidence import COVARIANCE
-from yarrow.parameters import choice, flag, number
 
 
 @estimator
-class AROWRegressor(LinearRegressor):
+class AROWRegressor(Averaging, LinearRegressor):
     """AROW with the squared loss (AROWR, Vaits & Crammer 2011): recursive least squares.
 
     With a full covariance its weights would be those of ridge regression with penalty r on all
@@ -33,23 +26,13 @@ class AROWRegressor(LinearRegressor):
     9.0
     """
 
-    r: float = number(
-        default=1.0, doc="How little one row may change; larger for noisier targets.", above=0
-    )
-    covariance: Literal["diagonal", "projected"] = choice(
-        default="diagonal", options=("diagonal", "projected"), doc=COVARIANCE
-    )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
+    r: float = caution("targets")
+    covariance: Covariance = covariance("diagonal", "projected")
 
-    family: ClassVar[str] = "confidence"
-    can_average: ClassVar[bool] = True
+    family = "confidence"
 
-    def _loop(self) -> _core.Loop:
-        return {"diagonal": _core.Loop.diagonal, "projected": _core.Loop.projected}[self.covariance]
-
-    def _rule(self) -> _core.Rule:
-        return rules.arow_squared
+    core_loop = "{covariance}"
+    core_rule = "arow_squared"
 
     @property
     def variance_(self) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AVERAGE, AffineFamily
+from yarrow.linear_model.affine import AffineFamily
 from yarrow.parameters import flag, number
 
 
@@ -22,12 +21,6 @@ class ALMAClassifier(AffineFamily, LinearClassifier):
     the unit ball. On data that a plane separates it reaches (1 - alpha) times the largest margin.
     A sample weight multiplies the step; a row of zeros is left alone.
     Use it on separable data of unknown scale. Instead: `AROWClassifier` where labels are noisy.
-
-    >>> model = ALMAClassifier()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
     alpha: float = number(
@@ -40,18 +33,14 @@ class ALMAClassifier(AffineFamily, LinearClassifier):
         default=None, doc="The first margin asked for; None: sqrt(8)/alpha.", above=0
     )
     C: float = number(default=math.sqrt(2), doc="The first step's size.", above=0)
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
 
     expected_failed_checks: ClassVar[dict[str, str]] = {
-        **LinearClassifier.expected_failed_checks,
         "check_class_weight_classifiers": (
             "weights stay in the unit ball, where a class weight of 1000 does no more than ten"
         ),
     }
 
-    def _rule(self) -> _core.Rule:
-        return rules.alma
+    core_rule = "alma"
 
     def _rule_parameters(self) -> list[float]:
         return [self.alpha, math.sqrt(8) / self.alpha if self.B is None else self.B, self.C]
@@ -66,22 +55,13 @@ class ROMMAClassifier(AffineFamily, LinearClassifier):
     thousandth of a radian), is left alone.
     Use it on clean data that a plane separates. Instead: `PassiveAggressiveClassifier`, which can
     tolerate noise.
-
-    >>> model = ROMMAClassifier()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
     aggressive: bool = flag(
         default=False, doc="Learn from every row whose margin is below 1, not from mistakes only."
     )
-    _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
 
     expected_failed_checks: ClassVar[dict[str, str]] = {
-        **LinearClassifier.expected_failed_checks,
         "check_class_weight_classifiers": (
             "a hard constraint has no price that a class weight could multiply"
         ),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from yarrow import _core
-from yarrow._core import rules
-from yarrow.base.classifier import Multiclass, strategies
+from yarrow.base.classifier import strategies
+from yarrow.base.hyperparameters import Multiclass
 from yarrow.base.rivals import RivalsClassifier
 from yarrow.estimator import estimator
-from yarrow.linear_model.affine import AVERAGE, AffineFamily
-from yarrow.parameters import flag, number
+from yarrow.linear_model.affine import AffineFamily
+from yarrow.parameters import number
 
 
 @estimator
@@ -34,17 +33,15 @@ class MIRAClassifier(AffineFamily, RivalsClassifier):
     'politics'
     """
 
-    row_costs: ClassVar[str] = "its values and k log k for k rivals"
+    row_costs = "its values and k log k for k rivals"
     margin: float = number(default=0.0, doc="The margin asked for; the paper's is 0.", at_least=0)
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("all", "topk", "top1", "ovr")
-    average: bool = flag(default=False, doc=AVERAGE)
 
-    expected_failed_checks: ClassVar[dict[str, str]] = RivalsClassifier.expected_failed_checks | {
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": (
             "a mistake is mended just so far that it is none: a larger bound leads no further"
         )
     }
 
-    def _rule(self) -> _core.Rule:
-        return rules.mira
+    core_rule = "mira"

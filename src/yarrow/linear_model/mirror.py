@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import ClassVar, Literal
 
 from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import OneVersusRest, first_step, step_power
 from yarrow.base.regressor import LinearRegressor
 from yarrow.estimator import estimator
 from yarrow.parameters import choice, flag, number
@@ -42,29 +41,20 @@ class PNormClassifier(LinearClassifier):
 
     p: float = number(default=4.0, doc=NORM, at_least=2, at_most=100)
     loss: Loss = choice(default="hinge", options=_LOSSES, doc=LOSS)
-    eta0: float = number(default=0.5, doc="The first step's size.", above=0)
-    power: float = number(
-        default=0.5, doc="How fast steps shrink: eta0 / t**power.", at_least=0, at_most=1
-    )
+    eta0: float = first_step()
+    power: float = step_power()
 
-    family: ClassVar[str] = "mirror"
+    family = "mirror"
+    core_loop = "p_norm"
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.p_norm
-
-    def _rule(self) -> _core.Rule:
-        return {
-            "hinge": rules.descent_hinge,
-            "logistic": rules.descent_logistic,
-            "perceptron": rules.descent_perceptron,
-        }[self.loss]
+    core_rule = "descent_{loss}"
 
     def _loop_parameters(self) -> list[float]:
         return [self.p, 0.0]
 
 
 @estimator
-class ALMApClassifier(LinearClassifier):
+class ALMApClassifier(OneVersusRest, LinearClassifier):
     """ALMA_p (Gentile 2001), which approaches the largest margin measured in the p-norm.
 
     Rows count with p-norm 1, and weights of a q-norm above 1 (1/p + 1/q = 1), over all features and
@@ -83,7 +73,7 @@ class ALMApClassifier(LinearClassifier):
     'dry'
     """
 
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": (
             "weights stay in a ball, so a step of weight 1000 leaves nothing of those before it"
         )
@@ -100,18 +90,10 @@ class ALMApClassifier(LinearClassifier):
         default=None, doc="Scale of the margin asked for; None: sqrt(8) / alpha.", above=0
     )
     C: float = number(default=math.sqrt(2), doc="Scale of the steps.", above=0)
-    _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr"] = choice(
-        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest, a ball for each."
-    )
 
-    family: ClassVar[str] = "mirror"
-
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.p_norm
-
-    def _rule(self) -> _core.Rule:
-        return rules.alma_p
+    family = "mirror"
+    core_loop = "p_norm"
+    core_rule = "alma_p"
 
     def _rule_parameters(self) -> list[float]:
         asked = math.sqrt(8) / self.alpha if self.B is None else self.B
@@ -145,20 +127,12 @@ class EGClassifier(LinearClassifier):
     U: float = number(default=30.0, doc=SIZE, above=0, at_most=1e30)
     loss: Loss = choice(default="hinge", options=_LOSSES, doc=LOSS)
 
-    family: ClassVar[str] = "mirror"
+    family = "mirror"
+    core_loop = "exponential_signed"
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.exponential_signed
+    core_rule = "exponentiated_{loss}"
 
-    def _rule(self) -> _core.Rule:
-        return {
-            "hinge": rules.exponentiated_hinge,
-            "logistic": rules.exponentiated_logistic,
-            "perceptron": rules.exponentiated_perceptron,
-        }[self.loss]
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.U]
+    loop_settings = ("U",)
 
 
 @estimator
@@ -184,13 +158,10 @@ class EGRegressor(LinearRegressor):
     U: float = number(default=10.0, doc=SIZE, above=0, at_most=1e30)
     signed: bool = flag(default=True, doc="EG±, with weights of both signs; else EG.")
 
-    family: ClassVar[str] = "mirror"
+    family = "mirror"
 
     def _loop(self) -> _core.Loop:
         return _core.Loop.exponential_signed if self.signed else _core.Loop.exponential
 
-    def _rule(self) -> _core.Rule:
-        return rules.exponentiated_squared
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.U]
+    core_rule = "exponentiated_squared"
+    loop_settings = ("U",)

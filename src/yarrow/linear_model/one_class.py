@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.explanation import Explanation, OneScore
+from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, feature_names, read_rows
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.linear_model.affine import AffineFamily
-from yarrow.parameters import choice, flag, number
+from yarrow.parameters import flag, number
 from yarrow.saving.core_state import CoreModel
 
 
 @estimator
-class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
+class OneClassPassiveAggressive(OneScore, LinearModel):
     """Passive-Aggressive for one class (Crammer et al. 2006): a ball that should hold every row.
 
     Each row makes the smallest change to the centre that brings the row into the ball. A sample
@@ -36,14 +35,8 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
     """
 
     radius: float = number(default=1.0, doc="Radius of the ball, or the largest.", above=0)
-    C: float = number(
-        default=1.0, doc="Price of a row that stays outside; small is cautious.", above=0
-    )
-    variant: Literal["pa", "pa1", "pa2"] = choice(
-        default="pa1",
-        options=("pa", "pa1", "pa2"),
-        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
-    )
+    C: float = price("a row that stays outside")
+    variant: PAVariant = pa_variant()
     _: dataclasses.KW_ONLY
     learn_radius: bool = flag(
         default=False, doc="Let the radius grow from 0 as rows ask for it, up to `radius`."
@@ -52,10 +45,9 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
         default=False, doc="Give every row a constant coordinate; of little use here."
     )
 
-    can_average: ClassVar[bool] = False
-    is_exportable: ClassVar[bool] = False
-    learns_labels: ClassVar[bool] = False
-    wrong: ClassVar[str] = "outside"
+    is_exportable = False
+    learns_labels = False
+    wrong = "outside"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
 
     def __sklearn_tags__(self) -> Any:
@@ -70,13 +62,9 @@ class OneClassPassiveAggressive(AffineFamily, OneScore, LinearModel):
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
         return _core.Strategy.examples
 
-    def _rule(self) -> _core.Rule:
-        forms = {
-            "pa": rules.one_class_pa,
-            "pa1": rules.one_class_pa1,
-            "pa2": rules.one_class_pa2,
-        }
-        return forms[self.variant]
+    family = "affine"
+    core_loop = "affine"
+    core_rule = "one_class_{variant}"
 
     # -- scikit-learn ----------------------------------------------------------------------------
 

@@ -2,56 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import (
+    Loss,
+    RegressionLoss,
+    error_margin,
+    first_step,
+    loss,
+    pull,
+    regression_loss,
+    shrinking,
+    step_power,
+)
 from yarrow.base.probabilities import LogisticProbabilities
 from yarrow.base.regressor import LinearRegressor
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.parameters import choice, number
-
-Loss = Literal["hinge", "squared_hinge", "logistic", "squared"]
-RegressionLoss = Literal["squared", "epsilon_insensitive"]
-
-
-def loss(default: Loss = "hinge") -> Any:
-    """The loss of a classifier."""
-    options = ("hinge", "squared_hinge", "logistic", "squared")
-    return choice(default=default, options=options, doc="What a small margin costs.")
-
-
-def regression_loss() -> Any:
-    """The loss of a regressor."""
-    options = ("squared", "epsilon_insensitive")
-    return choice(default="squared", options=options, doc="What an error costs.")
-
-
-def error_margin() -> Any:
-    """The width of the epsilon-insensitive loss."""
-    doc = "Errors up to this are no errors, with loss='epsilon_insensitive'."
-    return number(default=0.1, doc=doc, at_least=0)
-
-
-def first_step(default: float = 0.5) -> Any:
-    """The rate of the first row."""
-    return number(default=default, doc="The first step's size.", above=0)
-
-
-def step_power(default: float = 0.5) -> Any:
-    """How the rate falls."""
-    doc = "How fast steps shrink: eta0 / t**power."
-    return number(default=default, doc=doc, at_least=0, at_most=1)
+from yarrow.parameters import number
 
 
 class ProximalClassifier(LogisticProbabilities, LinearClassifier):
     """A classifier whose pull makes the weights; its rule gives gradients or steps."""
 
-    family: ClassVar[str] = "proximal"
+    family = "proximal"
+    example: ClassVar[str] = """>>> model = {name}(l1=0.01)
+>>> for _ in range(20):
+...     model.learn_one({{"rain": 1, "monday": 0.01}}, "wet")
+...     model.learn_one({{"sun": 1}}, "dry")
+>>> [name for name, weight in model.top_features() if weight]
+['rain', 'sun']"""
     #: the pull works on gradients and has rates of its own
-    takes_gradients: ClassVar[bool] = False
+    takes_gradients = False
     loss: Loss
 
     def _rule(self) -> _core.Rule:
@@ -63,9 +48,9 @@ class ProximalClassifier(LogisticProbabilities, LinearClassifier):
 class ProximalRegressor(LinearRegressor):
     """The same for a regression: an epsilon-insensitive error is a hinge at its margin."""
 
-    family: ClassVar[str] = "proximal"
+    family = "proximal"
     #: the pull works on gradients and has rates of its own
-    takes_gradients: ClassVar[bool] = False
+    takes_gradients = False
     loss: RegressionLoss
     epsilon: float
 
@@ -89,8 +74,7 @@ class _Fobos:
     def _loop(self) -> _core.Loop:
         return _core.Loop.elastic_net if self.l2 > 0 else _core.Loop.soft_threshold
 
-    def _loop_parameters(self) -> list[float]:
-        return [self.l1, self.eta0, self.power, self.l2]
+    loop_settings: ClassVar[tuple[str, ...]] = ("l1", "eta0", "power", "l2")
 
 
 @estimator
@@ -104,20 +88,13 @@ class FOBOSClassifier(_Fobos, ProximalClassifier):
     Use it for a small model out of many features. Instead: `RDAClassifier`, which keeps fewer
     weights at the same accuracy; `SGFTClassifier` where features differ much in frequency;
     `AROWClassifier` where size does not matter.
-
-    >>> model = FOBOSClassifier(l1=0.01)
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> [name for name, weight in model.top_features() if weight]
-    ['rain', 'sun']
     """
 
-    l1: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
+    l1: float = pull()
     loss: Loss = loss()
     eta0: float = first_step()
     power: float = step_power()
-    l2: float = number(default=0.0, doc="Strength of the shrinking of all weights.", at_least=0)
+    l2: float = shrinking()
 
 
 @estimator
@@ -134,12 +111,12 @@ class FOBOSRegressor(_Fobos, ProximalRegressor):
     (3.0, 1)
     """
 
-    l1: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
+    l1: float = pull()
     loss: RegressionLoss = regression_loss()
     epsilon: float = error_margin()
     eta0: float = first_step(0.01)
     power: float = step_power(0.25)
-    l2: float = number(default=0.0, doc="Strength of the shrinking of all weights.", at_least=0)
+    l2: float = shrinking()
 
 
 @estimator
@@ -153,38 +130,27 @@ class CumulativePenaltyClassifier(ProximalClassifier):
 
     Use it for the smallest models that plain gradient steps give. Instead: `RDAClassifier`, whose
     steps do not shrink; `SGFTClassifier(cumulative=True)` where features differ in frequency.
-
-    >>> model = CumulativePenaltyClassifier(l1=0.01)
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> [name for name, weight in model.top_features() if weight]
-    ['rain', 'sun']
     """
 
-    l1: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
+    l1: float = pull()
     loss: Loss = loss()
     eta0: float = first_step()
     power: float = step_power()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.cumulative_penalty
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.l1, self.eta0, self.power]
+    core_loop = "cumulative_penalty"
+    loop_settings = ("l1", "eta0", "power")
 
 
 class _DualAveraging:
     """The pull of RDA."""
 
-    takes_gradients: ClassVar[bool] = True
+    takes_gradients = True
     l1: float
     gamma: float
     rho: float
     l2: float
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.dual_averaging
+    core_loop = "dual_averaging"
 
     def _loop_parameters(self) -> list[float]:
         if self.gamma == 0 and self.l2 == 0:
@@ -208,13 +174,6 @@ class RDAClassifier(_DualAveraging, ProximalClassifier):
 
     Use it for the smallest models. Instead: `FrequencyRDAClassifier` or `FOBOSClassifier` where
     rare features must survive.
-
-    >>> model = RDAClassifier(l1=0.01)
-    >>> for _ in range(20):
-    ...     model.learn_one({"rain": 1, "monday": 0.01}, "wet")
-    ...     model.learn_one({"sun": 1}, "dry")
-    >>> [name for name, weight in model.top_features() if weight]
-    ['rain', 'sun']
     """
 
     l1: float = number(

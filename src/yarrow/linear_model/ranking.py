@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.explanation import OneScore
+from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
-from yarrow.linear_model.affine import AVERAGE, AffineFamily
+from yarrow.linear_model.affine import AffineFamily
 from yarrow.online.pairs import pairs_of, parts, wrong_order
-from yarrow.parameters import choice, flag, number
+from yarrow.parameters import flag
 from yarrow.saving.core_state import CoreModel
 
 if TYPE_CHECKING:
@@ -42,23 +42,16 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     True
     """
 
-    row_costs: ClassVar[str] = "its pairs"
-    C: float = number(
-        default=1.0, doc="Price of a pair that keeps a loss; small is cautious.", above=0
-    )
-    variant: Literal["pa", "pa1", "pa2"] = choice(
-        default="pa1",
-        options=("pa", "pa1", "pa2"),
-        doc="Without slack; with slack priced C*xi; with slack priced C*xi**2.",
-    )
+    row_costs = "its pairs"
+    C: float = price("a pair that keeps a loss")
+    variant: PAVariant = pa_variant()
     _: dataclasses.KW_ONLY
-    average: bool = flag(default=False, doc=AVERAGE)
     fit_intercept: bool = flag(
         default=False, doc="Without effect: what is added to both scores decides nothing."
     )
 
-    learns_labels: ClassVar[bool] = False
-    wrong: ClassVar[str] = "pairs in the wrong order"
+    learns_labels = False
+    wrong = "pairs in the wrong order"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
 
     def __sklearn_tags__(self) -> Any:
@@ -69,8 +62,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
         return _core.Strategy.pairs
 
-    def _rule(self) -> _core.Rule:
-        return {"pa": rules.pa, "pa1": rules.pa1, "pa2": rules.pa2}[self.variant]
+    core_rule = "{variant}"
 
     def _new_model(
         self,

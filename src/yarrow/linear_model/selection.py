@@ -8,25 +8,39 @@ from typing import Any, ClassVar, Literal
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import caution
+from yarrow.base.linear import LinearModel
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.confidence import ConfidenceClassifier
 from yarrow.parameters import choice, integer, number
 
-BUDGET = "The most features with a weight, for each class; the intercept does not count."
-MOST = 2**22  # so that the order of entry can be counted in float32
 
+@estimator
+class _Budget(LinearModel):
+    """What both learners share: a number of features that stay."""
 
-def selected_features(model: Any) -> list[Any]:
-    """Names of the features that have a weight, for any class."""
-    used = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0))
-    names = model.feature_names_
-    return [names[i] for i in used.tolist()]
+    B: int = integer(
+        default=100,
+        doc="The most features with a weight, for each class; the intercept does not count.",
+        at_least=1,
+        at_most=2**22,  # so that the order of entry can be counted in float32
+    )
+
+    family = "selection"
+    row_costs = "its values and B"
+
+    @property
+    def selected_features_(self) -> list[Any]:
+        """Names of the features that have a weight, for any class."""
+        used = np.flatnonzero(np.atleast_2d(self.coef_).any(axis=0))
+        names = self.feature_names_
+        return [names[i] for i in used.tolist()]
 
 
 @estimator
-class OFSClassifier(LinearClassifier):
+class OFSClassifier(_Budget, LinearClassifier):
     """Online feature selection (Wang, Zhao, Hoi & Jin 2014): only the `B` largest weights stay.
 
     A gradient step on rows with a margin up to `margin`, a projection onto the ball of radius
@@ -51,8 +65,6 @@ class OFSClassifier(LinearClassifier):
     ['rain', 'sun']
     """
 
-    row_costs: ClassVar[str] = "its values and B"
-    B: int = integer(default=100, doc=BUDGET, at_least=1, at_most=MOST)
     eta: float = number(default=0.2, doc="Size of a step.", above=0)
     lam: float = number(
         default=0.01, doc="Strength of the L2 term, which also sets the ball's radius.", above=0
@@ -69,17 +81,11 @@ class OFSClassifier(LinearClassifier):
         default=0.2, doc="Partial inputs: how often to look at random values.", above=0, at_most=1
     )
 
-    family: ClassVar[str] = "selection"
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": (
             "a row of weight 1000 fills the whole ball, so that all that was learned before is lost"
         )
     }
-
-    @property
-    def selected_features_(self) -> list[Any]:
-        """Names of the features that have a weight, for any class."""
-        return selected_features(self)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -89,8 +95,7 @@ class OFSClassifier(LinearClassifier):
                 f"Got {self.eta!r} * {self.lam!r}."
             )
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.largest
+    core_loop = "largest"
 
     def _rule(self) -> _core.Rule:
         return {"whole": rules.ofs, "partial": rules.ofs_partial}[self.inputs]
@@ -101,7 +106,7 @@ class OFSClassifier(LinearClassifier):
 
 
 @estimator
-class SOFSClassifier(ConfidenceClassifier):
+class SOFSClassifier(_Budget, ConfidenceClassifier):
     """Second-order online feature selection (Wu, Hoi, Mei & Yu 2017).
 
     AROW, after whose steps only the `B` features of the smallest variance keep a weight: those
@@ -120,25 +125,8 @@ class SOFSClassifier(ConfidenceClassifier):
     ['rain', 'sun']
     """
 
-    row_costs: ClassVar[str] = "its values and B"
-    B: int = integer(default=100, doc=BUDGET, at_least=1, at_most=MOST)
-    r: float = number(
-        default=1.0, doc="How little a row counts; larger for noisier labels.", above=0
-    )
+    r: float = caution()
 
-    family: ClassVar[str] = "selection"
-    can_average: ClassVar[bool] = False
-
-    @property
-    def selected_features_(self) -> list[Any]:
-        """Names of the features that have a weight, for any class."""
-        return selected_features(self)
-
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.surest
-
-    def _rule(self) -> _core.Rule:
-        return rules.arow
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.B]
+    core_loop = "surest"
+    core_rule = "arow"
+    loop_settings = ("B",)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from yarrow import _core
+from yarrow.base.hyperparameters import Loss, first_step, loss, pull, step_power
 from yarrow.estimator import estimator
-from yarrow.linear_model.proximal import Loss, ProximalClassifier, first_step, loss, step_power
+from yarrow.linear_model.proximal import ProximalClassifier
 from yarrow.parameters import integer, number
 
 
@@ -29,7 +29,7 @@ class TruncatedGradientClassifier(ProximalClassifier):
     ['rain', 'sun']
     """
 
-    gravity: float = number(default=1e-5, doc="Strength of the pull towards zero.", at_least=0)
+    gravity: float = pull()
     theta: float = number(
         default=math.inf, doc="Weights larger than this are not pulled.", above=0, or_infinite=True
     )
@@ -38,11 +38,8 @@ class TruncatedGradientClassifier(ProximalClassifier):
     eta0: float = first_step()
     power: float = step_power()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.truncated_gradient
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.gravity, self.eta0, self.power, self.theta, float(self.every)]
+    core_loop = "truncated_gradient"
+    loop_settings = ("gravity", "eta0", "power", "theta", "every")
 
 
 @estimator
@@ -70,8 +67,5 @@ class CoefficientRoundingClassifier(ProximalClassifier):
     eta0: float = first_step()
     power: float = step_power()
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.randomized_rounding
-
-    def _loop_parameters(self) -> list[float]:
-        return [self.theta, float(self.every)]
+    core_loop = "randomized_rounding"
+    loop_settings = ("theta", "every")

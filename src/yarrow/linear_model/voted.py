@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import OneVersusRest
 from yarrow.estimator import estimator
-from yarrow.parameters import choice, integer
+from yarrow.parameters import integer
 
 
 @estimator
-class VotedPerceptron(LinearClassifier):
+class VotedPerceptron(OneVersusRest, LinearClassifier):
     """The voted Perceptron (Freund & Schapire 1999).
 
     It learns as the Perceptron does. To predict, each weight vector that there has been, from the
@@ -31,16 +29,10 @@ class VotedPerceptron(LinearClassifier):
 
     Use it to study how much voting gains over averaging. Instead: `Perceptron(average=True)`, which
     is nearly as good, and predicts as fast as any linear model.
-
-    >>> model = VotedPerceptron()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"cheap": 1, "lunch": 0.1})
-    'spam'
     """
 
-    row_costs: ClassVar[str] = "its values; to predict, those of all mistakes"
-    expected_failed_checks: ClassVar[dict[str, str]] = LinearClassifier.expected_failed_checks | {
+    row_costs = "its values; to predict, those of all mistakes"
+    expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": (
             "early vectors keep their votes: 86 % go to the heavy class, and 87 % are asked for"
         )
@@ -49,19 +41,11 @@ class VotedPerceptron(LinearClassifier):
     max_vectors: int | None = integer(
         default=None, doc="The most weight vectors that vote, per class; None: all.", at_least=1
     )
-    _: dataclasses.KW_ONLY
-    multiclass: Literal["ovr"] = choice(
-        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest."
-    )
 
-    family: ClassVar[str] = "voted"
-    is_exportable: ClassVar[bool] = False
-
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.voted
-
-    def _rule(self) -> _core.Rule:
-        return rules.voted_perceptron
+    family = "voted"
+    is_exportable = False
+    core_loop = "voted"
+    core_rule = "voted_perceptron"
 
     def _loop_parameters(self) -> list[float]:
         return [float(self.max_vectors or 0)]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, Literal
 
-from yarrow import _core
-from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import OneVersusRest
+from yarrow.base.probabilities import MarginProbabilities
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
-from yarrow.linear_model.confidence import MarginProbabilities
-from yarrow.parameters import choice, number
+from yarrow.parameters import number
 
 #: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves; the
 #: first AROW sees values times what they say to naive Bayes
@@ -33,7 +31,7 @@ SMOOTHING = (0.3, 10.0)
 
 
 @estimator
-class YarrowClassifier(MarginProbabilities, LinearClassifier):
+class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     """No settings to choose: AROW's confidence joined with forgetting (after Crammer et al. 2013).
 
     Nine experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
@@ -51,31 +49,19 @@ class YarrowClassifier(MarginProbabilities, LinearClassifier):
     A sample weight divides the r of AROW, multiplies the gradients of AdaGrad, and is how often a
     row is counted, by naive Bayes and in the scale of columns. `coef_` holds weights of the
     standardised features, as far as the score is a straight line.
-
-    >>> model = YarrowClassifier()
-    >>> model.learn_one({"cheap": 1, "pills": 1}, "spam")
-    >>> model.learn_one({"lunch": 1, "today": 1}, "ham")
-    >>> model.predict_one({"pills": 1})
-    'spam'
     """
 
-    family: ClassVar[str] = "mixture"
-    row_costs: ClassVar[str] = "six times its values; of few features also their square"
-    is_exportable: ClassVar[bool] = False
+    family = "mixture"
+    row_costs = "six times its values; of few features also their square"
+    is_exportable = False
 
     _: dataclasses.KW_ONLY
     intercept_scaling: float = number(
         default=0.5, doc="Value of the constant feature; rows are about as long as one.", above=0
     )
-    multiclass: Literal["ovr"] = choice(
-        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest."
-    )
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.yarrow
-
-    def _rule(self) -> _core.Rule:
-        return rules.arow
+    core_loop = "yarrow"
+    core_rule = "arow"
 
     def _rule_parameters(self) -> list[float]:
         return []

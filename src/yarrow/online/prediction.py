@@ -97,7 +97,7 @@ def _named_result(
 ) -> ProgressiveResult:
     if not hasattr(model, "classes_"):
         return ProgressiveResult(model._chosen(scores, variances), scores, labels=labels)
-    chosen = model._best_names(scores)
+    chosen = model._predicted(scores)
     in_order = model._in_class_order
     likely = in_order(model._probabilities(scores, variances)) if probabilities else None
     classes = model._class_table(scores.shape[1])[0]

@@ -1,0 +1,163 @@
+"""Hyper-parameters that several learners have, each declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Literal
+
+from yarrow import _core
+from yarrow.estimator import estimator
+from yarrow.parameters import choice, flag, integer, number
+
+Loss = Literal["hinge", "squared_hinge", "logistic", "squared"]
+RegressionLoss = Literal["squared", "epsilon_insensitive"]
+PAVariant = Literal["pa", "pa1", "pa2"]
+Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
+UpdateOn = Literal["margin", "mistakes"]
+Covariance = Literal["diagonal", "projected", "full", "factored"]
+
+
+class CoreRule:
+    """Has a rule of the core; {loss} in its name stands for the value of that parameter."""
+
+    core_rule: ClassVar[str]
+
+    def _rule(self) -> _core.Rule:
+        rule: _core.Rule = getattr(_core.rules, self.core_rule.format_map(vars(self)))
+        return rule
+
+
+class ForgettingRule(CoreRule):
+    """A rule that has a soft form, where C is given, and one that learns from mistakes only."""
+
+    C: float | None
+    update: UpdateOn
+
+    def _rule(self) -> _core.Rule:
+        soft = "" if self.C is None else "soft_"
+        which = "" if self.update == "margin" else "_on_mistakes"
+        rule: _core.Rule = getattr(_core.rules, f"{soft}{self.core_rule}{which}")
+        return rule
+
+
+def averaging(default: bool = False) -> Any:
+    """Whether the average of all past weights predicts; loops can keep it."""
+    doc = "Predict with the average of all past weights: steadier on noise, slower under drift."
+    return flag(default=default, doc=doc)
+
+
+@estimator
+class Averaging:
+    """For those whose own parameters are positional; others declare `average` after theirs."""
+
+    _: dataclasses.KW_ONLY
+    average: bool = averaging()
+
+
+def rank() -> Any:
+    """The factors of a factored covariance."""
+    doc = "With a factored covariance: the factors kept beside the diagonal."
+    return integer(default=10, doc=doc, at_least=1, at_most=256)
+
+
+@estimator
+class FactorRank:
+    """For loops that can keep a factored covariance."""
+
+    _: dataclasses.KW_ONLY
+    rank: int = rank()
+
+
+@estimator
+class OneVersusRest:
+    """For learners that know no other way with many classes."""
+
+    _: dataclasses.KW_ONLY
+    multiclass: Multiclass = choice(
+        default="ovr", options=("ovr",), doc="Many classes: one-versus-rest, each by itself."
+    )
+
+
+def loss(default: str = "hinge", *options: str) -> Any:
+    """The loss of a classifier; without `options` it is one of `Loss`."""
+    known = options or ("hinge", "squared_hinge", "logistic", "squared")
+    return choice(default=default, options=known, doc="What a small margin costs.")
+
+
+def regression_loss() -> Any:
+    """The loss of a regressor."""
+    options = ("squared", "epsilon_insensitive")
+    return choice(default="squared", options=options, doc="What an error costs.")
+
+
+def error_margin() -> Any:
+    """The width of the epsilon-insensitive loss."""
+    doc = "Errors up to this are no errors, in the insensitive losses."
+    return number(default=0.1, doc=doc, at_least=0)
+
+
+def first_step(default: float = 0.5, limit: str = "") -> Any:
+    """The rate of the first row."""
+    return number(default=default, doc=f"The first step's size{limit}.", above=0)
+
+
+def step_power(default: float = 0.5) -> Any:
+    """How the rate falls."""
+    doc = "How fast steps shrink: eta0 / t**power."
+    return number(default=default, doc=doc, at_least=0, at_most=1)
+
+
+def pull(default: float = 1e-5) -> Any:
+    """The strength of L1."""
+    return number(default=default, doc="Strength of the pull towards zero.", at_least=0)
+
+
+def shrinking() -> Any:
+    """The strength of L2."""
+    return number(default=0.0, doc="Strength of the shrinking of all weights.", at_least=0)
+
+
+def price(of: str = "a row that keeps a loss") -> Any:
+    """C, where slack is allowed."""
+    return number(default=1.0, doc=f"Price of {of}; small is cautious.", above=0)
+
+
+def price_or_none() -> Any:
+    """C, where slack is allowed if it is given."""
+    doc = "Price of a row that misses its margin; None: no row may."
+    return number(default=None, doc=doc, above=0)
+
+
+def pa_variant() -> Any:
+    """The three forms of Passive-Aggressive."""
+    doc = "Without slack; with slack priced C*xi; with slack priced C*xi**2."
+    return choice(default="pa1", options=("pa", "pa1", "pa2"), doc=doc)
+
+
+def update_on() -> Any:
+    """Which rows a learner that forgets learns from."""
+    doc = "Learn from rows whose margin is below 1, or from mistakes only, as the bounds assume."
+    return choice(default="margin", options=("margin", "mistakes"), doc=doc)
+
+
+def caution(of: str = "labels") -> Any:
+    """AROW's r."""
+    doc = f"How little one row may change; larger for noisier {of}."
+    return number(default=1.0, doc=doc, above=0)
+
+
+def confidence() -> Any:
+    """The eta of the confidence-weighted learners."""
+    return number(default=0.9, doc="Confidence asked for.", above=0.5, below=1)
+
+
+def covariance(*options: str, only: str = "") -> Any:
+    """How a confidence learner keeps its covariance; the first option is the default."""
+    words = {
+        "diagonal": "diagonal (of the precision)",
+        "projected": "projected (of the covariance)",
+        "full": "full",
+        "factored": "factored by `rank`",
+    }
+    doc = f"{only or 'What is kept'}: {', '.join(words[option] for option in options)}."
+    return choice(default=options[0], options=options, doc=doc)
