@@ -61,7 +61,7 @@ W number_of(nb::handle key, nb::handle value) {
   if (std::isfinite(rounded) && !huge_integer) [[likely]]
     return rounded;
   PyErr_Clear();
-  if (std::isnan(number)) bad_value(name_of(key), "is NaN");
+  if (std::isnan(number)) bad_value(name_of(key), "is NaN; leave out what is missing");
   if (std::isinf(number)) bad_value(name_of(key), "is infinite");
   bad_value(name_of(key), sizeof(W) == 4 ? "is too large for float32" : "is too large");
 }
