@@ -77,6 +77,25 @@ std::int64_t one_pass(const Csr& x, Weight* weights, Learn learn) {
 
 }  // namespace
 
+// The limit for predicting: the rows of a CSR matrix of float64 times the weights, each row checked
+// and its values rounded to float32 just before. Returns 0, or -1 for invalid input.
+extern "C" std::int64_t product(std::int64_t rows, std::int32_t features,
+                                const std::int32_t* start, const std::int32_t* index,
+                                const double* value, const float* weights, double* scores) {
+  std::vector<float> rounded;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int32_t at = start[i], size = start[i + 1] - at;
+    if (size < 0) return -1;
+    if (rounded.size() < static_cast<std::size_t>(size)) rounded.resize(size);
+    for (std::int32_t k = 0; k < size; ++k) rounded[k] = static_cast<float>(value[at + k]);
+    const Row row = {size, index + at, rounded.data(), 1};
+    if (!is_valid(row, features)) return -1;
+    scores[i] = sum(row, [weights](std::int32_t j, double x) { return x * weights[j]; }) +
+                weights[features];
+  }
+  return 0;
+}
+
 // min |w - w_t|^2 / 2 + C * hinge(w; x, y): w += min(C, loss / |x|^2) * y * x (Crammer et al.
 // 2006).
 extern "C" std::int64_t pa1(std::int64_t rows, std::int32_t features, const std::int32_t* start,

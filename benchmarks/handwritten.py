@@ -30,6 +30,8 @@ def _library() -> ctypes.CDLL:
     arguments += [array(np.float32), array(np.int64), ctypes.c_double, array(np.float32)]
     for function in (library.pa1, library.arow):
         function.argtypes, function.restype = arguments, ctypes.c_int64
+    weights = [array(np.float64), array(np.float32), array(np.float64)]
+    library.product.argtypes, library.product.restype = arguments[:4] + weights, ctypes.c_int64
     return library
 
 
@@ -44,6 +46,14 @@ def arow(X: Any, y: np.ndarray, r: float = 1.0) -> np.ndarray:
     weights = np.zeros((X.shape[1] + 1, 2), np.float32)
     weights[:, 1] = 1
     return _run(_library().arow, X, y, r, weights)
+
+
+def product(X: Any, weights: np.ndarray) -> np.ndarray:
+    """The scores of rows of float64; the intercept is the last weight."""
+    scores = np.empty(X.shape[0])
+    if _library().product(*X.shape, X.indptr, X.indices, X.data, weights, scores) < 0:
+        raise ValueError("The rows hold an index or a value that is not allowed.")
+    return scores
 
 
 def _run(loop: Any, X: Any, y: np.ndarray, parameter: float, weights: np.ndarray) -> np.ndarray:

@@ -78,12 +78,19 @@ def learn(name: str, X: Any, y: np.ndarray) -> Any:
     return getattr(linear_model, name)().partial_fit(X, y, classes=[-1, 1])
 
 
-def learn_one(rows: Sequence[dict[str, float]], y: Sequence[int]) -> None:
+def learn_many(frame: Any, y: Any) -> None:
+    from yarrow import PassiveAggressiveClassifier
+
+    PassiveAggressiveClassifier(C=1.0, variant="pa1").learn_many(frame, y)
+
+
+def learn_one(rows: Sequence[dict[str, float]], y: Sequence[int]) -> Any:
     from yarrow import PassiveAggressiveClassifier
 
     model = PassiveAggressiveClassifier(C=1.0, variant="pa1")
     for row, c in zip(rows, y, strict=True):
         model.learn_one(row, c)
+    return model
 
 
 def train_text(path: Path, model: Path, threads: int = 2) -> list[str]:

@@ -25,6 +25,12 @@ def sklearn_pa1(X: Any, y: np.ndarray, shuffle: bool = True) -> Any:
     return model.partial_fit(X, y, classes=[-1, 1])
 
 
+def sklearn_logistic(X: Any, y: np.ndarray) -> Any:
+    from sklearn.linear_model import SGDClassifier
+
+    return SGDClassifier(loss="log_loss").partial_fit(X, y, classes=[-1, 1])
+
+
 def sklearn_l1(X: Any, y: np.ndarray, shuffle: bool = True) -> Any:
     from sklearn.linear_model import SGDClassifier
 
@@ -81,6 +87,16 @@ def river_pa1(rows: Sequence[dict[str, float]], y: Sequence[int]) -> None:
     model = PAClassifier(C=1.0, mode=1)
     for row, c in zip(rows, y, strict=True):
         model.learn_one(row, c > 0)
+
+
+def river_learned(model: str, rows: Sequence[dict[str, float]], y: Sequence[int]) -> Any:
+    """One of river's linear models that has learned the rows."""
+    from river import linear_model
+
+    learner = getattr(linear_model, model)()
+    for row, c in zip(rows, y, strict=True):
+        learner.learn_one(row, c > 0)
+    return learner
 
 
 def _load_and_fit(path: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import data, decomposition, growth, handwritten, ours, peers
+from benchmarks import data, decomposition, growth, handwritten, ours, peers, rows
 from benchmarks.measure import (
     Bar,
     Best,
@@ -288,6 +288,8 @@ SECTIONS = {
     "learners": learners,
     "mixture": mixture,
     "imports": imports,
+    "rows": rows.rows,
+    "rows_as_text": rows.rows_as_text,
     "growth": growth.growth,
     "decomposition": decomposition.decomposition,
 }

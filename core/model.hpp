@@ -153,7 +153,7 @@ class Model {
   /// `undo` a failure leaves the model unusable, and the caller throws it away. Columns are the
   /// features of these names, or, without names, the features 0, 1, 2... With `told`, each row is
   /// predicted before it is learned; then rows come in their own order.
-  void learn_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
+  void learn_rows(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                   const Labels& labels, const double* weights, const std::int64_t* order,
                   std::int64_t count, bool undo, ProgressiveResult* told = nullptr) {
     if (told) told->delay = std::min(told->delay, count);
@@ -173,8 +173,8 @@ class Model {
       learner->reserve_classes(classes.size());
       const auto places = place_columns(columns, names, true);
       MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
-      RowSource<W>& source = places ? static_cast<RowSource<W>&>(mapped) : rows;
-      const bool is_large = state().blocks.bytes() > std::size_t{2} << 20;
+      const RowSource<W>& source = places ? mapped : rows;
+      const bool is_large = learner->is_large();
       const Lesson lesson{source, numbers, weights, order, count, !is_regression(), is_large};
       told ? predict_then_learn_in_order(lesson, before, *told) : learn_in_order(lesson, before);
     } catch (...) {
@@ -247,19 +247,23 @@ class Model {
     if (state().extension) state().extension->name_features(vocabulary);
   }
 
-  /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
-  void predict_rows(RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
-                    std::size_t width, double* scores, double* variances) {
+  /// Scores of a row: one a class, or for regression one.
+  std::size_t score_width() const { return is_regression() ? 1 : state().classes; }
+
+  /// Scores of rows, and variances if there is room for them.
+  void predict_rows(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
+                    double* scores, double* variances) {
+    const std::size_t width = score_width();
     const auto places = place_columns(columns, names, false);
     MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
-    RowSource<W>& source = places ? static_cast<RowSource<W>&>(mapped) : rows;
+    RowCursor<W> cursor(places ? mapped : rows, 0, rows.rows());
     Scores found;
-    for (std::int64_t i = 0; i < rows.rows(); ++i) {
-      learner->predict(source.row(i), found);
-      if (found.score.size() != width || found.variance.size() != width)
-        throw Error("this model has another number of scores than of classes");
-      scores = std::copy(found.score.begin(), found.score.end(), scores);
-      variances = std::copy(found.variance.begin(), found.variance.end(), variances);
+    for (std::int64_t i = 0; i < rows.rows();) {
+      const std::span<const Row<W>> some = cursor.from(i);
+      learner->predict_rows(some, scores, variances, found);
+      scores += some.size() * width;
+      if (variances) variances += some.size() * width;
+      i += static_cast<std::int64_t>(some.size());
     }
   }
 
@@ -280,7 +284,7 @@ class Model {
 
   /// Where features may be dropped or forgotten, each row brings its own, as if it were a dict: so
   /// the result depends on the rows alone. Forgetting changes everything, so all of it is copied.
-  void learn_by_names(RowSource<W>& rows, std::size_t columns, std::vector<Name> names,
+  void learn_by_names(const RowSource<W>& rows, std::size_t columns, std::vector<Name> names,
                       const Labels& labels, const double* weights, const std::int64_t* order,
                       std::int64_t count, ProgressiveResult* told) {
     if (names.empty())
@@ -294,8 +298,7 @@ class Model {
       if (told) told->start(count, is_regression() ? 1 : classes.size());
       std::vector<Index> index;
       std::vector<W> value;
-      const auto placed = [&](std::int64_t at, bool add) -> Row<W> {
-        const Row<W> row = rows.row(at);
+      const auto placed = [&](const Row<W>& row, bool add) -> Row<W> {
         index.clear();
         value.clear();
         for (std::size_t j = 0; j < row.size; ++j) {
@@ -308,14 +311,15 @@ class Model {
         return {index.data(), value.data(), index.size()};
       };
       const std::int64_t delay = told ? told->delay : 0;
+      RowCursor<W> to_learn(rows, 0, count, order, weights), to_tell(rows, 0, count);
       for (std::int64_t i = 0; i < count + delay; ++i) {
-        if (told && i < count) predict_row(placed(i, false), i, *told);
+        if (told && i < count) predict_row(placed(to_tell[i], false), i, *told);
         if (i < delay) continue;
         const std::int64_t next = i - delay, at = order ? order[next] : next;
         double weight = weights ? weights[at] : 1;
         if (weight == 0) continue;
         if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[next]));
-        const Row<W> row = placed(at, true);
+        const Row<W> row = placed(to_learn[next], true);
         grow(0);
         learn_row_at(at, row, numbers[next], weight);
         if (vocabulary.crowded()) prune();
@@ -330,19 +334,22 @@ class Model {
 
   /// The rows of one call, what they mean and how much they count, in the order of learning.
   struct Lesson {
-    RowSource<W>& rows;
+    const RowSource<W>& rows;
     const Buffer<double>& numbers;
     const double* weights;
     const std::int64_t* order;
     std::int64_t count;
     bool by_class, is_large;  ///< labels are classes; the weights exceed a core's own cache
 
+    /// Rows that do not count are not looked at.
+    RowCursor<W> to_learn() const { return {rows, 0, count, order, weights}; }
     std::int64_t place(std::int64_t i) const { return order ? order[i] : i; }
     double weight(std::int64_t i) const { return weights ? weights[place(i)] : 1; }
   };
 
   void learn_in_order(const Lesson& lesson, Undo<W>* before) {
-    for (std::int64_t i = 0; i < lesson.count; ++i) learn_next(lesson, i, before);
+    RowCursor<W> rows = lesson.to_learn();
+    for (std::int64_t i = 0; i < lesson.count; ++i) learn_next(lesson, rows, i, before);
   }
 
   /// The same, but each row is predicted first, or scored by its learning, which begins with that.
@@ -350,25 +357,28 @@ class Model {
     // Learning tells the scores of a row, but not how sure they are.
     const bool by_learning =
         told.delay == 0 && !told.wants_uncertainty && learner->predicts_as_it_learns();
+    RowCursor<W> to_tell(lesson.rows, 0, lesson.count), later = lesson.to_learn();
+    RowCursor<W>& to_learn = told.delay == 0 ? to_tell : later;
     for (std::int64_t i = 0; i < lesson.count + told.delay; ++i) {
       const bool is_told = by_learning && lesson.weight(i) != 0 &&
                            (!lesson.by_class || lesson.numbers[i] < state().classes);
-      if (!is_told && i < lesson.count) predict_row(lesson.rows.row(i), i, told);
-      if (i >= told.delay) learn_next(lesson, i - told.delay, before);
+      if (!is_told && i < lesson.count) predict_row(to_tell[i], i, told);
+      if (i >= told.delay) learn_next(lesson, to_learn, i - told.delay, before);
       if (!is_told) continue;
       if (told.wants_scores) learner->last_scores(last_scores_);
       told.note(i, learner->last_prediction, last_scores_);
     }
   }
 
-  [[gnu::always_inline]] void learn_next(const Lesson& lesson, std::int64_t i, Undo<W>* before) {
+  [[gnu::always_inline]] void learn_next(const Lesson& lesson, RowCursor<W>& rows, std::int64_t i,
+                                         Undo<W>* before) {
     double weight = lesson.weight(i);
     if (weight == 0) return;
     const double label = lesson.numbers[i];
     if (lesson.by_class) weight *= classes.weight(static_cast<int>(label));
-    const Row<W> row = lesson.rows.row(lesson.place(i));
-    if (lesson.is_large && i + 1 < lesson.count)
-      learner->prefetch(lesson.rows.peek(lesson.place(i + 1)));
+    const std::span<const Row<W>> read = rows.from(i);
+    const Row<W> row = read[0];
+    if (lesson.is_large && read.size() > 1) learner->template prefetch<true>(read[1]);
     if (before) before->remember(row);
     learn_row_at(lesson.place(i), row, label, weight);
   }

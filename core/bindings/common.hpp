@@ -36,16 +36,18 @@ std::string_view text_of(nb::handle object);
 
 /// Numbers that Python owns from now on, with the shape given, or in one line: an array, or
 /// (nb::memview) what can be had without numpy.
-template <class Framework = nb::numpy, class T>
-nb::object to_array(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+template <class Framework = nb::numpy, class T, class Allocator>
+nb::object to_array(std::vector<T, Allocator>&& values, std::vector<std::size_t> shape = {}) {
+  using Kept = std::vector<T, Allocator>;
   if (shape.empty()) shape = {values.size()};
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  auto* kept = new Kept(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
   return nb::cast(nb::ndarray<Framework, T>(kept->data(), shape.size(), shape.data(), owner));
 }
 
 void bind_rules(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_labels(nb::module_& m);
 void bind_readers(nb::module_& m);
 void bind_counts(nb::module_& m);
 

@@ -71,7 +71,9 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
 /// Scores and variances of one dict: two lists, in the order of the classes' appearance.
 template <class W>
 static void score_one(PythonModel<W>& self, nb::object x, Scores& out, bool last = false) {
-  DictReader<W> reader;
+  // Several threads may ask at once, each with its own memory; a library has little room for that.
+  thread_local const auto kept = std::make_unique<DictReader<W>>();
+  DictReader<W>& reader = *kept;
   nb::object plain = x;
   if (!reader.collect(plain)) {
     plain = plain_copy(x);

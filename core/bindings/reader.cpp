@@ -258,10 +258,12 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   learner.learn(block, account);
 }
 
-/// Predictions for the next block: scores, variances, labels, line numbers; None at the end.
+/// Predictions for the next block: scores, variances if they are wanted, labels, tags; None at the
+/// end.
 template <class W>
-static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
-  std::vector<double> scores, variances;
+static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader,
+                               bool wants_variances) {
+  Buffer<double> scores, variances;
   std::size_t width = 0;
   RowBlock<W>* block;
   {
@@ -269,13 +271,15 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
     block = reader.blocks->next();
     if (block) {
       const Reading lock(self.mutex, Interpreter::released);
-      width = self.is_regression() ? 1 : self.state().classes;
+      width = self.score_width();
+      scores.resize(block->rows() * width);
+      if (wants_variances) variances.resize(scores.size());
       NumberedRows<W> rows(self, *block);
       Scores found;
       for (std::size_t i = 0; i < block->rows(); ++i) {
-        self.learner->predict(rows.find(i), found);
-        scores.insert(scores.end(), found.score.begin(), found.score.end());
-        variances.insert(variances.end(), found.variance.begin(), found.variance.end());
+        const Row<W> row = rows.find(i);
+        self.learner->predict_rows({&row, 1}, scores.data() + i * width,
+                                   wants_variances ? variances.data() + i * width : nullptr, found);
       }
     }
   }
@@ -283,8 +287,9 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
   nb::list tags;
   for (const std::string_view tag : block->tag) tags.append(to_python(tag));
   const std::size_t rows = block->rows();
-  return nb::make_tuple(to_array(std::move(scores), {rows, width}),
-                        to_array(std::move(variances), {rows, width}), labels_of(*block), tags);
+  const nb::object sure =
+      wants_variances ? to_array(std::move(variances), {rows, width}) : nb::none();
+  return nb::make_tuple(to_array(std::move(scores), {rows, width}), sure, labels_of(*block), tags);
 }
 
 template <class W>
@@ -325,7 +330,7 @@ void bind_streams(nb::class_<PythonModel<W>>& type) {
   type.def("learn_named", &learn_named<W>, nb::arg("learner"), nb::arg("account"), nb::arg("names"),
            nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("labels"),
            nb::arg("weights"), nb::arg("lines"));
-  type.def("predict_from", &predict_from<W>, nb::arg("reader"));
+  type.def("predict_from", &predict_from<W>, nb::arg("reader"), nb::arg("variances") = true);
 }
 
 template void bind_streams(nb::class_<PythonModel<float>>&);

@@ -103,21 +103,24 @@ static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
 }
 
 template <class W>
-static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names) {
+static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names,
+                              bool wants_variances) {
   const std::vector<Name> column_names = borrow_names(names);
-  std::vector<double> scores, variances;
+  Buffer<double> scores, variances;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
   std::size_t width = 0;
   {
     nb::gil_scoped_release release;
     const Reading lock(self.mutex, Interpreter::released);
-    width = self.is_regression() ? 1 : self.state().classes;
+    width = self.score_width();
     scores.resize(rows * width);
-    variances.resize(rows * width);
-    self.predict_rows(*x.rows, x.columns, column_names, width, scores.data(), variances.data());
+    if (wants_variances) variances.resize(rows * width);
+    self.predict_rows(*x.rows, x.columns, column_names, scores.data(),
+                      wants_variances ? variances.data() : nullptr);
   }
-  return nb::make_tuple(to_array(std::move(scores), {rows, width}),
-                        to_array(std::move(variances), {rows, width}));
+  const nb::object sure =
+      wants_variances ? to_array(std::move(variances), {rows, width}) : nb::none();
+  return nb::make_tuple(to_array(std::move(scores), {rows, width}), sure);
 }
 
 template <class W>
@@ -177,21 +180,22 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
       nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"));
   type.def(
       "predict_dense",
-      [](M& self, AnyArray x, const nb::list& names) {
+      [](M& self, AnyArray x, const nb::list& names, bool variances) {
         const std::size_t n = x.shape(1);
-        return predict_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), names);
+        return predict_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), names, variances);
       },
-      nb::arg("x"), nb::arg("names"));
+      nb::arg("x"), nb::arg("names"), nb::arg("variances") = true,
+      "Scores, a column a class in the order of appearance, and the variances of the margins.");
   type.def(
       "predict_sparse",
       [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
-         const nb::list& names) {
+         const nb::list& names, bool variances) {
         return predict_rows<W>(
             self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            names);
+            names, variances);
       },
       nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
-      nb::arg("names"));
+      nb::arg("names"), nb::arg("variances") = true);
 }
 
 template void bind_rows(nb::class_<PythonModel<float>>&);

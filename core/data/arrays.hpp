@@ -1,137 +1,140 @@
 #pragma once
-// Arrays as rows: CSR and dense, any number type, borrowed and never copied as a whole. The common
-// case (int32 indices, values of the weight's type, nothing to repair) hands out the caller's own
-// memory; every other row is converted into scratch.
+// Arrays as rows: CSR and dense, any number type, any order of memory, borrowed and never copied as
+// a whole. Some rows at a time are converted and looked at, all their values in one go, into memory
+// that stays in the cache until they are learned. Where the caller's own memory holds what a row
+// needs (int32 indices, values of the weight's type, nothing to repair), that is handed out.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "data/duplicates.hpp"
+#include "data/numbers.hpp"
 #include "data/row.hpp"
 
 namespace yarrow {
 
-enum class NumberType { f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+/// Some rows, fit to be learned, and the memory of those that had to be made so.
+template <class W>
+class RowBatch {
+ public:
+  static constexpr std::size_t most_rows = 256, most_values = 16384;  ///< but one row at least
 
-/// Numbers in someone else's memory.
-struct Numbers {
-  const char* data = nullptr;
-  NumberType type = NumberType::f64;
-  std::ptrdiff_t step = 0;  ///< bytes from one number to the next
+  std::vector<Row<W>> rows;
+  DuplicateMerger merger;
+
+  /// How many of the rows listed make a batch; an empty one, with room for their values. -1 in the
+  /// list is an empty row.
+  template <class Size>
+  std::size_t start(std::span<const std::int64_t> places, Size size_of) {
+    std::size_t count = 0, values = 0;
+    for (; count < places.size(); ++count) {
+      const std::size_t more = places[count] < 0 ? 0 : size_of(places[count]);
+      if (count > 0 && values + more > most_values) break;
+      values += more;
+    }
+    clear(values);
+    return count;
+  }
+  void clear(std::size_t values) {
+    rows.clear();
+    used_ = 0;
+    if (values <= index_.size()) return;
+    index_.resize(values);
+    value_.resize(values);
+  }
+
+  Index* index() { return index_.data() + used_; }  ///< the room that is left
+  W* value() { return value_.data() + used_; }
+  void take(std::size_t n) { used_ += n; }
+
+  /// The batch of which this one is made, where it is made of another.
+  RowBatch& given() {
+    if (!given_) given_ = std::make_unique<RowBatch>();
+    return *given_;
+  }
+
+ private:
+  Buffer<Index> index_;
+  Buffer<W> value_;
+  std::size_t used_ = 0;
+  std::unique_ptr<RowBatch> given_;
 };
 
-/// Calls f with a value of the C++ type that `type` names.
-template <class F>
-decltype(auto) with_type(NumberType type, F f) {
-  switch (type) {
-    case NumberType::f32:
-      return f(float{});
-    case NumberType::f64:
-      return f(double{});
-    case NumberType::i8:
-      return f(std::int8_t{});
-    case NumberType::i16:
-      return f(std::int16_t{});
-    case NumberType::i32:
-      return f(std::int32_t{});
-    case NumberType::i64:
-      return f(std::int64_t{});
-    case NumberType::u8:
-      return f(std::uint8_t{});
-    case NumberType::u16:
-      return f(std::uint16_t{});
-    case NumberType::u32:
-      return f(std::uint32_t{});
-    case NumberType::u64:
-      return f(std::uint64_t{});
-    default:
-      return f(bool{});
-  }
-}
-
-template <class V>
-V number_at(const char* place) {
-  V value;
-  std::memcpy(&value, place, sizeof value);
-  return value;
-}
-
-template <class To>
-void convert(const Numbers& from, std::size_t begin, std::size_t n, To* to) {
-  with_type(from.type, [&](auto sample) {
-    using V = decltype(sample);
-    const char* place = from.data + static_cast<std::ptrdiff_t>(begin) * from.step;
-    if (from.step == sizeof(V))
-      for (std::size_t i = 0; i < n; ++i, place += sizeof(V))
-        to[i] = static_cast<To>(number_at<V>(place));
-    else
-      for (std::size_t i = 0; i < n; ++i, place += from.step)
-        to[i] = static_cast<To>(number_at<V>(place));
-  });
-}
-
-/// Whether a comparison of vectors holds at any place.
-[[gnu::always_inline]] inline bool any(const auto& mask) {
-  std::uint64_t parts[sizeof mask / 8], all = 0;
-  std::memcpy(parts, &mask, sizeof mask);
-  for (const std::uint64_t part : parts) all |= part;
-  return all != 0;
-}
-
-/// Whether a row can be learned as it stands: values finite and not zero, indices ascending (then
-/// none stands twice, and the ends tell the range). Without an early end, four places at a time;
-/// the last four may overlap those before, because a short loop of its own costs more.
-template <class W>
-[[gnu::always_inline]] inline bool is_plain(const Index* index, const W* value, std::size_t n) {
-  typedef W Values __attribute__((vector_size(4 * sizeof(W)), aligned(alignof(W)), may_alias));
-  typedef Index Places __attribute__((vector_size(4 * sizeof(Index)), aligned(4), may_alias));
-  constexpr auto is_ordinary = [](W x) { return x != 0 && x * 0 == 0; };  // infinity * 0 is NaN
-  if (n < 5) {
-    bool plain = true;
-    for (std::size_t i = 0; i < n; ++i)
-      plain &= is_ordinary(value[i]) && (i == 0 || index[i] > index[i - 1]);
-    return plain;
-  }
-  Values nothing{};  // becomes NaN with the first value that is not finite, and stays so
-  auto zero = nothing != nothing;
-  Places ascending = Places{} == Places{};
-  const auto look_at = [&](std::size_t i) {
-    const Values x = *reinterpret_cast<const Values*>(value + i);
-    nothing += x * 0;
-    zero |= x == 0;
-    ascending &= *reinterpret_cast<const Places*>(index + i) >
-                 *reinterpret_cast<const Places*>(index + i - 1);
-  };
-  for (std::size_t i = 1; i + 4 <= n; i += 4) look_at(i);
-  look_at(n - 4);
-  const W sum = (nothing[0] + nothing[1]) + (nothing[2] + nothing[3]);
-  return is_ordinary(value[0]) && sum == 0 && !any(zero) && !any(~ascending);
-}
-
-/// Rows by number. A row that is not fit to be learned throws, and names the place.
+/// Rows by number. One that is not fit to be learned throws, and names the place.
 template <class W>
 class RowSource {
  public:
   virtual ~RowSource() = default;
   virtual std::int64_t rows() const = 0;
   virtual std::size_t values() const = 0;  ///< an upper bound on the values of all rows together
-  virtual Row<W> row(std::int64_t i) = 0;  ///< valid until the next call
-  /// The row as it is, if it can be seen for nothing, else an empty one: not checked.
-  virtual Row<W> peek(std::int64_t) const { return {nullptr, nullptr, 0}; }
+  /// Reads the rows listed, as many as make a batch; -1 stands for an empty one.
+  virtual void read(std::span<const std::int64_t> places, RowBatch<W>& out) const = 0;
 };
+
+/// The rows of a source in the order in which they are wanted, read ahead by the batch.
+template <class W>
+class RowCursor {
+ public:
+  /// In their own order if `order` is null. Rows of weight 0 are not looked at, and empty.
+  RowCursor(const RowSource<W>& source, std::int64_t begin, std::int64_t end,
+            const std::int64_t* order = nullptr, const double* weights = nullptr)
+      : source_(source), begin_(begin), end_(end), order_(order), weights_(weights) {}
+
+  /// Row i, which lives until one behind its batch is asked for; i never falls.
+  [[gnu::always_inline]] const Row<W>& operator[](std::int64_t i) {
+    while (static_cast<std::size_t>(i - begin_) >= batch_.rows.size()) read_on();
+    return batch_.rows[static_cast<std::size_t>(i - begin_)];
+  }
+  /// The rows from i on that have been read already, i itself at least.
+  std::span<const Row<W>> from(std::int64_t i) {
+    const Row<W>* const first = &(*this)[i];
+    return {first, batch_.rows.data() + batch_.rows.size()};
+  }
+
+ private:
+  [[gnu::noinline]] void read_on() {
+    begin_ += static_cast<std::int64_t>(batch_.rows.size());
+    std::int64_t places[RowBatch<W>::most_rows];
+    const auto count =
+        static_cast<std::size_t>(std::min<std::int64_t>(RowBatch<W>::most_rows, end_ - begin_));
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::int64_t i = begin_ + static_cast<std::int64_t>(k), place = order_ ? order_[i] : i;
+      places[k] = weights_ && weights_[place] == 0 ? -1 : place;
+    }
+    source_.read({places, count}, batch_);
+  }
+
+  const RowSource<W>& source_;
+  std::int64_t begin_, end_;  ///< of the batch; of all
+  const std::int64_t* order_;
+  const double* weights_;
+  RowBatch<W> batch_;
+};
+
+/// Calls f(first, count) for the rows listed that stand behind each other, or with -1 for an empty
+/// one.
+template <class F>
+void for_runs(std::span<const std::int64_t> places, F f) {
+  for (std::size_t k = 0; k < places.size();) {
+    std::size_t end = k + 1;
+    while (places[k] >= 0 && end < places.size() && places[end] == places[end - 1] + 1) ++end;
+    f(places[k], end - k);
+    k = end;
+  }
+}
 
 /// Says which of the values, as they were given, is the bad one.
 template <class W>
-[[noreturn]] void throw_bad_value(const Numbers& given, std::size_t begin, std::size_t n,
-                                  std::int64_t row, auto column_of) {
+[[noreturn]] void throw_bad_value(const Numbers& given, std::size_t n, std::int64_t row,
+                                  auto column_of) {
   std::vector<double> values(n);
-  convert(given, begin, n, values.data());
+  convert(given, n, values.data());
   for (std::size_t j = 0; j < n; ++j) {
     if (std::isfinite(static_cast<W>(values[j]))) continue;
     const std::string place =
@@ -144,38 +147,102 @@ template <class W>
 }
 
 template <class W>
+bool are_finite(const W* value, std::size_t n) {
+  return std::all_of(value, value + n, [](W x) { return std::isfinite(x); });
+}
+
+/// Copies what is not zero; returns how much that is. The copy may take the place of the original.
+template <class W>
+std::size_t drop_zeros(const Index* index, const W* value, std::size_t n, Index* to_index,
+                       W* to_value) {
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const W x = value[j];
+    to_index[kept] = index[j];
+    to_value[kept] = x;
+    kept += x != 0;
+  }
+  return kept;
+}
+
+template <class W>
 class DenseRows final : public RowSource<W> {
  public:
   DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step)
-      : cells_(cells), rows_(rows), columns_(columns), row_step_(row_step) {
-    dense_.resize(columns);
-    index_.resize(columns);
-    value_.resize(columns);
+      : cells_(cells), rows_(rows), columns_(columns), row_step_(row_step), all_(columns_) {
+    std::iota(all_.begin(), all_.end(), 0);
+    const auto bytes = with_type(cells.type, [](auto x) { return std::ptrdiff_t{sizeof x}; });
+    is_whole_ = cells.step == bytes || columns_ == 1;
+    goes_on_ = is_whole_ && row_step == bytes * columns;
+    is_direct_ = is_whole_ && cells.type == type_of_weight<W> &&
+                 reinterpret_cast<std::uintptr_t>(cells.data) % alignof(W) == 0 &&
+                 row_step % static_cast<std::ptrdiff_t>(alignof(W)) == 0;
   }
 
   std::int64_t rows() const override { return rows_; }
-  std::size_t values() const override { return static_cast<std::size_t>(rows_ * columns_); }
+  std::size_t values() const override { return static_cast<std::size_t>(rows_) * columns_; }
 
-  Row<W> row(std::int64_t i) override {
-    const Numbers given{cells_.data + i * row_step_, cells_.type, cells_.step};
-    convert(given, 0, columns_, dense_.data());
-    if (!std::all_of(dense_.begin(), dense_.end(), [](W x) { return std::isfinite(x); }))
-      throw_bad_value<W>(given, 0, columns_, i, [](std::size_t j) { return j; });
-    std::size_t n = 0;
-    for (std::int64_t j = 0; j < columns_; ++j) {
-      index_[n] = static_cast<Index>(j);
-      value_[n] = dense_[j];
-      n += dense_[j] != 0;
-    }
-    return {index_.data(), value_.data(), n};
+  void read(std::span<const std::int64_t> places, RowBatch<W>& out) const override {
+    const std::size_t count = out.start(places, [this](std::int64_t) { return columns_; });
+    for_runs(places.first(count), [&](std::int64_t first, std::size_t rows) {
+      first < 0 ? out.rows.push_back({nullptr, nullptr, 0}) : read_run(first, rows, out);
+    });
   }
 
  private:
+  Numbers at(std::int64_t row) const {
+    return {cells_.data + row * row_step_, cells_.type, cells_.step};
+  }
+
+  void read_run(std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
+    const std::size_t n = rows * columns_;
+    const W* value = out.value();
+    auto step = static_cast<std::ptrdiff_t>(columns_);
+    bool ordinary = true;
+    if (is_direct_) {
+      value = reinterpret_cast<const W*>(at(first).data);
+      step = row_step_ / static_cast<std::ptrdiff_t>(sizeof(W));
+      ordinary = (rows == 1 || goes_on_) && are_ordinary(value, n);
+    } else if (is_whole_) {
+      const std::size_t once = goes_on_ ? rows : 1;
+      for (std::size_t r = 0; r < rows; r += once)
+        ordinary &= convert_ordinary(at(first + static_cast<std::int64_t>(r)), once * columns_,
+                                     out.value() + r * columns_);
+    } else {
+      transpose(first, rows, out.value());
+      ordinary = are_ordinary(value, n);
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      const W* const cells = value + static_cast<std::ptrdiff_t>(r) * step;
+      out.rows.push_back(ordinary || are_ordinary(cells, columns_)
+                             ? Row<W>{all_.data(), cells, columns_, true}
+                             : without_zeros(first + static_cast<std::int64_t>(r), cells, out));
+      out.take(columns_);
+    }
+  }
+
+  /// Columns are read as far as a batch goes, since their neighbours may be in other rows.
+  void transpose(std::int64_t first, std::size_t rows, W* to) const {
+    for (std::size_t j = 0; j < columns_; ++j)
+      convert({at(first).from(static_cast<std::ptrdiff_t>(j)).data, cells_.type, row_step_}, rows,
+              to + j, columns_);
+  }
+
+  [[gnu::noinline]] Row<W> without_zeros(std::int64_t row, const W* cells, RowBatch<W>& out) const {
+    if (!are_finite(cells, columns_))
+      throw_bad_value<W>(at(row), columns_, row, [](std::size_t j) { return j; });
+    const std::size_t n = drop_zeros(all_.data(), cells, columns_, out.index(), out.value());
+    return {out.index(), out.value(), n};
+  }
+
   Numbers cells_;
-  std::int64_t rows_, columns_;
+  std::int64_t rows_;
+  std::size_t columns_;
   std::ptrdiff_t row_step_;
-  std::vector<W> dense_, value_;
-  std::vector<Index> index_;
+  bool is_whole_;   ///< the cells of a row stand side by side
+  bool goes_on_;    ///< a row begins where the one before it ends
+  bool is_direct_;  ///< a row without zeros needs nothing but its indices
+  std::vector<Index> all_;
 };
 
 template <class W>
@@ -184,123 +251,156 @@ class SparseRows final : public RowSource<W> {
   SparseRows(Numbers begins, Numbers indices, Numbers values, std::int64_t rows,
              std::int64_t columns)
       : indices_(indices), values_(values), rows_(rows), columns_(columns), begins_(rows + 1) {
-    convert(begins, 0, begins_.size(), begins_.data());
+    convert(begins, begins_.size(), begins_.data());
     for (std::int64_t i = 0; i < rows; ++i)
       if (begins_[i] < 0 || begins_[i] > begins_[i + 1])
         throw Error("Input X is damaged: row " + std::to_string(i) + " ends before it begins.");
     if (indices.type != NumberType::i32 && indices.type != NumberType::i64)
       throw Error("The indices of a sparse matrix must be int32 or int64.");
-    direct_ = indices.type == NumberType::i32 &&
-              values.type == (sizeof(W) == 4 ? NumberType::f32 : NumberType::f64);
+    const auto is_aligned = [](const Numbers& numbers, std::size_t bytes) {
+      return reinterpret_cast<std::uintptr_t>(numbers.data) % bytes == 0;
+    };
+    lends_indices_ = indices.type == NumberType::i32 && is_aligned(indices, alignof(Index));
+    lends_values_ = values.type == type_of_weight<W> && is_aligned(values, alignof(W));
   }
 
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(begins_[rows_]); }
 
-  Row<W> row(std::int64_t i) override {
-    const Row<W> given = peek(i);
-    return direct_ && is_fit(given) ? given : made_fit(i);
-  }
-
-  Row<W> peek(std::int64_t i) const override {
-    const std::size_t begin = begins_[i], n = direct_ ? begins_[i + 1] - begins_[i] : 0;
-    return {reinterpret_cast<const Index*>(indices_.data) + begin,
-            reinterpret_cast<const W*>(values_.data) + begin, n};
+  void read(std::span<const std::int64_t> places, RowBatch<W>& out) const override {
+    const std::size_t count = out.start(places, [this](std::int64_t i) { return size(i); });
+    for_runs(places.first(count), [&](std::int64_t first, std::size_t rows) {
+      first < 0 ? out.rows.push_back({nullptr, nullptr, 0}) : read_run(first, rows, out);
+    });
   }
 
  private:
-  [[gnu::always_inline]] bool is_fit(const Row<W>& row) const {
-    return is_plain(row.index, row.value, row.size) &&
-           (row.size == 0 || (row.index[0] >= 0 && row.index[row.size - 1] < columns_));
+  std::size_t size(std::int64_t row) const {
+    return static_cast<std::size_t>(begins_[row + 1] - begins_[row]);
   }
 
-  [[gnu::noinline]] Row<W> made_fit(std::int64_t i) {
-    const std::size_t begin = begins_[i], n = begins_[i + 1] - begins_[i];
-    const Row<W> row = direct_ ? peek(i) : copied(begin, n);
-    return is_fit(row) ? row : repaired(row, begin, i);
-  }
-
-  Row<W> copied(std::size_t begin, std::size_t n) {
-    index_.resize(std::max(n, index_.size()));
-    value_.resize(std::max(n, value_.size()));
-    convert(values_, begin, n, value_.data());
-    if (indices_.type == NumberType::i32) {
-      convert(indices_, begin, n, index_.data());
+  void read_run(std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
+    const std::int64_t begin = begins_[first];
+    const auto end = first + static_cast<std::int64_t>(rows);
+    const auto n = static_cast<std::size_t>(begins_[end] - begin);
+    const Index* index = out.index();
+    const W* value = out.value();
+    bool fits = true, ordinary;
+    if (lends_indices_)
+      index = reinterpret_cast<const Index*>(indices_.data) + begin;
+    else if (indices_.type == NumberType::i64)
+      fits = narrow(indices_.from(begin).data, n, out.index());
+    else
+      convert(indices_.from(begin), n, out.index());
+    if (lends_values_) {
+      value = reinterpret_cast<const W*>(values_.data) + begin;
+      ordinary = are_ordinary(value, n);
     } else {
-      const auto* given = reinterpret_cast<const std::int64_t*>(indices_.data) + begin;
-      for (std::size_t j = 0; j < n; ++j)  // what does not fit must stay out of range
-        index_[j] = given[j] < 0 || given[j] > columns_ ? -1 : static_cast<Index>(given[j]);
+      ordinary = convert_ordinary(values_.from(begin), n, out.value());
     }
-    return {index_.data(), value_.data(), n};
+    constexpr std::int64_t largest = std::numeric_limits<Index>::max();
+    const IndexCheck found =
+        check_indices(index, n, static_cast<Index>(std::min(columns_ - 1, largest)));
+    if (!fits || !found.in_range) throw_bad_index(first, end);
+    const bool ascends = found.falls == falls_between(first, end, index);
+    for (std::int64_t i = first; i < end; ++i) {
+      const Row<W> row{index + (begins_[i] - begin), value + (begins_[i] - begin), size(i)};
+      const bool is_fit = (ordinary || are_ordinary(row.value, row.size)) &&
+                          (ascends || !out.merger.may_repeat(row.index, row.size, columns_));
+      out.rows.push_back(is_fit ? row : repaired(i, row, out));
+      out.take(row.size);
+    }
+  }
+
+  /// How often a row begins with an index that is not above the one before it.
+  std::size_t falls_between(std::int64_t first, std::int64_t end, const Index* index) const {
+    std::size_t falls = 0;
+    for (std::int64_t i = first + 1; i < end; ++i) {
+      const std::int64_t at = begins_[i] - begins_[first];
+      if (size(i - 1) > 0 && begins_[i] < begins_[end]) falls += index[at] <= index[at - 1];
+    }
+    return falls;
   }
 
   /// The row without zeros, and with repeated indices summed, if that is all that is wrong with it.
-  Row<W> repaired(const Row<W>& given, std::size_t begin, std::int64_t row) {
-    for (std::size_t j = 0; j < given.size; ++j) {
-      if (given.index[j] < 0 || given.index[j] >= columns_)
-        throw Error("Input X has a column index outside 0.." + std::to_string(columns_ - 1) +
-                    " in row " + std::to_string(row) + ".");
-      if (!std::isfinite(given.value[j]))
-        throw_bad_value<W>(values_, begin, given.size, row,
-                           [&](std::size_t at) { return given.index[at]; });
-    }
-    copied(begin, given.size);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < given.size; ++i) {
-      index_[kept] = index_[i];
-      value_[kept] = value_[i];
-      kept += value_[i] != 0;
-    }
-    kept = merger_.merge(index_.data(), value_.data(), kept);
+  [[gnu::noinline]] Row<W> repaired(std::int64_t row, const Row<W>& given, RowBatch<W>& out) const {
+    if (!are_finite(given.value, given.size)) throw_bad_value(row, given.index);
+    Index* const index = out.index();
+    W* const value = out.value();
+    std::size_t kept = drop_zeros(given.index, given.value, given.size, index, value);
+    kept = out.merger.merge(index, value, kept);
     for (std::size_t i = 0; i < kept; ++i)
-      if (!std::isfinite(value_[i]))
-        throw Error("The values of column " + std::to_string(index_[i]) + " in row " +
+      if (!std::isfinite(value[i]))
+        throw Error("The values of column " + std::to_string(index[i]) + " in row " +
                     std::to_string(row) + " have too large a sum.");
-    return {index_.data(), value_.data(), kept};
+    return {index, value, kept};
+  }
+
+  [[noreturn]] void throw_bad_value(std::int64_t row, const Index* index) const {
+    yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row,
+                               [&](std::size_t at) { return index[at]; });
+  }
+
+  /// Of what is wrong in some rows the first, where an index is.
+  [[noreturn]] void throw_bad_index(std::int64_t first, std::int64_t end) const {
+    for (std::int64_t row = first; row < end; ++row) {
+      std::vector<std::int64_t> index(size(row));
+      std::vector<W> value(size(row));
+      convert(indices_.from(begins_[row]), index.size(), index.data());
+      convert(values_.from(begins_[row]), value.size(), value.data());
+      for (std::size_t j = 0; j < index.size(); ++j) {
+        if (index[j] < 0 || index[j] >= columns_)
+          throw Error("Input X has a column index outside 0.." + std::to_string(columns_ - 1) +
+                      " in row " + std::to_string(row) + ".");
+        if (!std::isfinite(value[j]))
+          yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row,
+                                     [&](std::size_t at) { return index[at]; });
+      }
+    }
+    throw Error("Input X changed while it was read.");
   }
 
   Numbers indices_, values_;
   std::int64_t rows_, columns_;
   std::vector<std::int64_t> begins_;
-  bool direct_ = false;
-  std::vector<Index> index_;
-  std::vector<W> value_;
-  DuplicateMerger merger_;
+  bool lends_indices_, lends_values_;  ///< they are as a row has them
 };
 
 /// Another source with its columns renumbered by `map`; columns mapped to -1 are left out.
 template <class W>
 class MappedRows final : public RowSource<W> {
  public:
-  MappedRows(RowSource<W>& source, std::vector<Index> map, bool may_collide)
+  MappedRows(const RowSource<W>& source, std::vector<Index> map, bool may_collide)
       : source_(source), map_(std::move(map)), may_collide_(may_collide) {}
 
   std::int64_t rows() const override { return source_.rows(); }
   std::size_t values() const override { return source_.values(); }
 
-  Row<W> row(std::int64_t i) override {
-    const Row<W> given = source_.row(i);
-    if (given.size > index_.size()) {
-      index_.resize(given.size);
-      value_.resize(given.size);
+  void read(std::span<const std::int64_t> places, RowBatch<W>& out) const override {
+    const std::vector<Row<W>>& given = out.given().rows;
+    source_.read(places, out.given());
+    std::size_t values = 0;
+    for (const Row<W>& row : given) values += row.size;
+    out.clear(values);
+    for (const Row<W>& row : given) {
+      Index* const index = out.index();
+      W* const value = out.value();
+      std::size_t n = 0;
+      for (std::size_t j = 0; j < row.size; ++j) {
+        index[n] = map_[row.index[j]];
+        value[n] = row.value[j];
+        n += index[n] >= 0;
+      }
+      if (may_collide_) n = out.merger.merge(index, value, n);
+      out.rows.push_back({index, value, n});
+      out.take(row.size);
     }
-    std::size_t n = 0;
-    for (std::size_t j = 0; j < given.size; ++j) {
-      index_[n] = map_[given.index[j]];
-      value_[n] = given.value[j];
-      n += index_[n] >= 0;
-    }
-    if (may_collide_) n = merger_.merge(index_.data(), value_.data(), n);
-    return {index_.data(), value_.data(), n};
   }
 
  private:
-  RowSource<W>& source_;
+  const RowSource<W>& source_;
   std::vector<Index> map_;
   bool may_collide_;
-  std::vector<Index> index_;
-  std::vector<W> value_;
-  DuplicateMerger merger_;
 };
 
 }  // namespace yarrow

@@ -1,13 +1,48 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "data/row.hpp"
 
 namespace yarrow {
+
+// Each index of a row leaves a mark in a table, which has a place for each index, or at most
+// `Most`: then two may share one. Marks are numbers of rows, so that the table is cleared once they
+// run out.
+template <class Mark, std::size_t Most>
+class Marks {
+ public:
+  static constexpr std::size_t most = Most;
+
+  // Whether two indices meet at a place.
+  bool meet(const Index* index, std::size_t size, std::size_t columns) {
+    const std::size_t places = std::bit_ceil(std::clamp<std::size_t>(columns, 1, Most));
+    if (table_.size() < places || mark_ == std::numeric_limits<Mark>::max()) {
+      table_.assign(std::max(places, table_.size()), 0);
+      mark_ = 0;
+    }
+    const Mark mark = ++mark_;
+    Mark* const table = table_.data();
+    const auto mask = static_cast<Index>(table_.size() - 1);
+    unsigned found = 0;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < size; ++i) {
+      Mark& place = table[columns > Most ? index[i] & mask : index[i]];
+      found |= place == mark;
+      place = mark;
+    }
+    return found != 0;
+  }
+
+ private:
+  std::vector<Mark> table_;
+  Mark mark_ = 0;
+};
 
 // Makes a row canonical when one feature stands in it twice: the values are summed, in W and in
 // their order, at the first place; what sums to zero disappears. Costs one probe of a small hash
@@ -15,6 +50,12 @@ namespace yarrow {
 // number of the row they belong to.
 class DuplicateMerger {
  public:
+  // Whether an index may stand twice in a row. Asked of rows that do not ascend.
+  bool may_repeat(const Index* index, std::size_t size, std::size_t columns) {
+    return columns <= small_marks_.most ? small_marks_.meet(index, size, columns)
+                                        : large_marks_.meet(index, size, columns);
+  }
+
   // Returns the new size of the row.
   template <class Key, class W>
   std::size_t merge(Key* key, W* value, std::size_t size) {
@@ -79,6 +120,8 @@ class DuplicateMerger {
     return kept;
   }
 
+  Marks<std::uint8_t, 1 << 16> small_marks_;  // which a first cache holds
+  Marks<std::uint16_t, 1 << 20> large_marks_;
   std::vector<Slot> table_;
   int shift_ = 0;
   std::uint32_t row_ = 0;

@@ -29,6 +29,8 @@ struct Row {
   const Index* index;
   const W* value;
   std::size_t size;
+  bool is_dense =
+      false;  // the indices are 0, 1, 2...: neighbours in the row are neighbours in memory
 };
 
 // A vector whose resize() leaves numbers uninitialised, so that a parser may ask for the most it

@@ -48,8 +48,36 @@ class Learner {
   /// seen), or a value.
   double last_prediction = -1;
 
+  /// Scores per column, and per column the variance of the margin if it is wanted.
+  virtual void predict_columns(const Row<W>& row, bool wants_variances, Scores& out) const = 0;
+
   /// Scores per seen class (regression: one), and per class the variance of the margin.
-  virtual void predict(const Row<W>& row, Scores& out) const = 0;
+  void predict(const Row<W>& row, Scores& out) const {
+    predict_columns(row, true, out);
+    if (outputs().is_real()) return;
+    outputs().to_classes(out.score, -1);
+    outputs().to_classes(out.variance, 1);
+  }
+
+  /// The same of some rows, as many numbers a row; variances only where somebody asks for them.
+  /// `found` is memory that later calls may use again.
+  void predict_rows(std::span<const Row<W>> rows, double* scores, double* variances,
+                    Scores& found) const {
+    const bool is_large = this->is_large();
+    const Outputs outputs = this->outputs();
+    const auto put = [&](const std::vector<double>& columns, int mirror, double*& to) {
+      if (outputs.is_real())
+        *to++ = columns[0];
+      else
+        to = outputs.to_classes(columns, mirror, to);
+    };
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (is_large && i + 1 < rows.size()) prefetch<false>(rows[i + 1]);
+      predict_columns(rows[i], variances, found);
+      put(found.score, -1, scores);
+      if (variances) put(found.variance, 1, variances);
+    }
+  }
 
   /// Scores by the weights that learning goes on from: the last ones, even where their average
   /// predicts.
@@ -90,15 +118,19 @@ class Learner {
 
   /// Asks the memory for what the next row will need. Always inline: compilers drop a call of a
   /// function that only does this, since it changes nothing.
+  template <bool ToWrite>
   [[gnu::always_inline]] void prefetch(const Row<W>& row) const {
     const auto* first = reinterpret_cast<const char*>(state.blocks.first());
     const std::size_t bytes = state.blocks.stride() * sizeof(W);
-    for (std::size_t i = 0; i < row.size; ++i) __builtin_prefetch(first + row.index[i] * bytes, 1);
+    for (std::size_t i = 0; i < row.size; ++i)
+      __builtin_prefetch(first + row.index[i] * bytes, ToWrite);
     if (bytes <= 64) return;
     for (std::size_t i = 0; i < row.size; ++i)
       for (std::size_t line = 64; line < bytes; line += 64)
-        __builtin_prefetch(first + row.index[i] * bytes + line, 1);
+        __builtin_prefetch(first + row.index[i] * bytes + line, ToWrite);
   }
+  /// Whether the weights exceed a core's own cache, so that asking for them beforehand pays.
+  bool is_large() const { return state.blocks.bytes() > std::size_t{2} << 20; }
   virtual double intercept() const = 0;
   virtual void after_forgetting() {}  ///< what a loop sums over all features, with some taken out
   /// Whether no number is larger than the bounds say, on which every check of an overflow relies.
@@ -132,13 +164,6 @@ class Learner {
       if (is_new) remove_class(state, recipe_.strategy);
       throw;
     }
-  }
-
-  /// What was found a column, as predictions have it: a class.
-  void to_classes(Scores& found) const {
-    if (state.classes == 0) return found.resize(0);
-    outputs().to_classes(found.score, -1);
-    outputs().to_classes(found.variance, 1);
   }
 
   Recipe recipe_;

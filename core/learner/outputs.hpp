@@ -119,19 +119,19 @@ struct Outputs {
     return {of_class(best), of_class(best_class(scores, best, classes))};
   }
 
-  /// Values a column as values a class; `mirror` is the sign of a mirror image.
+  /// Values a column as values a class; `mirror` is the sign of a mirror image. Where they end.
+  double* to_classes(const std::vector<double>& values, int mirror, double* to) const {
+    if (is_one_a_class()) return std::copy_n(values.begin(), classes, to);
+    if (classes > 2)
+      for (int c = 0; c < classes; ++c) *to++ = values[of_class(c)];
+    if (classes == 1 || classes == 2) *to++ = mirror * values[of_class(0)];
+    if (classes == 2) *to++ = values[of_class(1)];
+    return to;
+  }
   void to_classes(std::vector<double>& values, int mirror) const {
-    if (is_one_a_class()) return;
-    if (classes == 1) {
-      values = {mirror * values[0]};
-    } else if (classes == 2) {
-      const double second = values[of_class(1)];
-      values = {mirror * second, second};
-    } else {
-      std::vector<double> ordered(classes);
-      for (int c = 0; c < classes; ++c) ordered[c] = values[of_class(c)];
-      values = std::move(ordered);
-    }
+    const std::vector<double> columns = std::move(values);
+    values.assign(classes, 0);
+    to_classes(columns, mirror, values.data());
   }
 };
 

@@ -84,10 +84,10 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     }
   }
 
-  void predict(const Row<W>& row, Scores& out) const override {
+  void predict_columns(const Row<W>& row, bool wants_variances, Scores& out) const override {
+    if (!wants_variances && predicts_as_it_learns()) return loop_.score(state, row, out);
     predict_columns(row, out);
-    if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
-    if (!this->outputs().is_real()) this->to_classes(out);
+    if (recipe_.strategy == Strategy::examples) note_distance(row, out);
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }

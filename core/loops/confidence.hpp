@@ -84,6 +84,7 @@ class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
   void set(const std::vector<double>& loop_parameters) { covariance_.set(loop_parameters); }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
+    if (Covariance::has_mean) return Base::score(state, row, out);
     const std::size_t columns = state.blocks.columns();
     out.resize(columns);
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();

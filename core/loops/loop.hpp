@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <type_traits>
 
 #include "rules/rule.hpp"
 #include "state/state.hpp"
@@ -63,6 +64,16 @@ class LoopBase {
   void sum_columns(const State<W>& state, const Row<W>& row, Scores& out, Scale scale) const {
     const std::size_t columns = state.blocks.columns(), stride = state.blocks.stride();
     out.resize(columns);
+    if (columns == 1) {
+      // Distances that the compiler knows cost nothing to multiply by.
+      using One = std::integral_constant<std::size_t, 1>;
+      using Two = std::integral_constant<std::size_t, 2>;
+      const double wx = stride == 1   ? sum_column(state, row, One{})
+                        : stride == 2 ? sum_column(state, row, Two{})
+                                      : sum_column(state, row, stride);
+      out.score[0] = scale(0) * (wx + intercept_ * state.blocks.intercept()[0]);
+      return;
+    }
     for_tiles(columns, [&](auto tile, std::size_t at) {
       constexpr int width = decltype(tile)::value;
       const W* first = state.blocks.first() + at;
@@ -74,6 +85,13 @@ class LoopBase {
       for (int k = 0; k < width; ++k)
         out.score[at + k] = scale(at + k) * (wx[k] + intercept_ * state.blocks.intercept()[at + k]);
     });
+  }
+
+  /// One column alone, two places at a time.
+  static double sum_column(const State<W>& state, const Row<W>& row, auto stride) {
+    const W* first = state.blocks.first();
+    return pair_sums<1>(
+        row, [=](auto at, auto* sum) { *sum += at.values() * at.cells(first, stride); })[0];
   }
 
   /// The largest size of a value, intercept included.

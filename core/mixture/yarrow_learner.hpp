@@ -40,10 +40,7 @@ class YarrowLearner final : public Learner<W> {
     this->learn_as(c, [&](bool is_new) { learn_class(row, c, weight, is_new); });
   }
 
-  void predict(const Row<W>& row, Scores& out) const override {
-    score(row, out);
-    this->to_classes(out);
-  }
+  void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
 
   void score(const Row<W>& row, Scores& out) const override {
     thread_local ForwardPass<W> pass;

@@ -154,12 +154,33 @@ struct Places {
   void set_numbers(double* list, N to) const { std::memcpy(list + i, &to, sizeof to); }
 };
 
+/// Two neighbours of a dense row, whose cells are neighbours as well if they stand 1 apart.
+template <class W>
+struct DensePlaces : Places<W, Pair> {
+  using Base = Places<W, Pair>;
+  using Base::i;
+
+  DensePlaces(const Row<W>& row, std::size_t i) : Base(row, i) {}
+
+  template <class Cell>
+  Pair cells(const Cell* first, std::size_t stride) const {
+    return stride == 1 ? pair_at(first + i) : Base::cells(first, stride);
+  }
+  template <class Cell>
+  void set_cells(Cell* first, std::size_t stride, Pair to) const {
+    stride == 1 ? put_pair_at(to, first + i) : Base::set_cells(first, stride, to);
+  }
+};
+
 /// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over
 /// by its value here, so that a compiler need not read it again after each number that f writes.)
 template <class W, class F>
 [[gnu::always_inline]] inline void for_pairs(const Row<W> row, F f) {
   std::size_t i = 0;
-  for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
+  if (row.is_dense)
+    for (; i + 2 <= row.size; i += 2) f(DensePlaces<W>(row, i));
+  else
+    for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
   if (i < row.size) f(Places<W, double>(row, i));
 }
 

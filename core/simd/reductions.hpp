@@ -19,10 +19,16 @@ template <int N, class W, class Term>
   if (row.size == 0) return {};
   Pair front[N] = {}, back[N] = {};
   std::size_t i = 0;
-  for (; i + 4 < row.size; i += 4) {
-    term(Places<W, Pair>(row, i), front);
-    term(Places<W, Pair>(row, i + 2), back);
-  }
+  if (row.is_dense)
+    for (; i + 4 < row.size; i += 4) {
+      term(DensePlaces<W>(row, i), front);
+      term(DensePlaces<W>(row, i + 2), back);
+    }
+  else
+    for (; i + 4 < row.size; i += 4) {
+      term(Places<W, Pair>(row, i), front);
+      term(Places<W, Pair>(row, i + 2), back);
+    }
   const Ending<W> ending(row, i);
   term(ending.places(0, i), front);
   term(ending.places(2, i + 2), back);

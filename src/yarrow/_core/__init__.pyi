@@ -205,9 +205,12 @@ class ModelF32:
 
     def predict_then_learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple: ...
 
-    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
+    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list, variances: bool = True) -> tuple:
+        """
+        Scores, a column a class in the order of appearance, and the variances of the margins.
+        """
 
-    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list) -> tuple: ...
+    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list, variances: bool = True) -> tuple: ...
 
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
 
@@ -303,7 +306,7 @@ class ModelF32:
 
     def learn_named(self, learner: StreamLearnerF32, account: Account, names: list, begins: Sequence[int], indices: Sequence[int], values: Sequence[float], labels: list, weights: Sequence[float], lines: Sequence[int]) -> None: ...
 
-    def predict_from(self, reader: TextReaderF32) -> object: ...
+    def predict_from(self, reader: TextReaderF32, variances: bool = True) -> object: ...
 
 class ModelF64:
     """A learner with its names, classes and lock."""
@@ -329,9 +332,12 @@ class ModelF64:
 
     def predict_then_learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple: ...
 
-    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list) -> tuple: ...
+    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list, variances: bool = True) -> tuple:
+        """
+        Scores, a column a class in the order of appearance, and the variances of the margins.
+        """
 
-    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list) -> tuple: ...
+    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list, variances: bool = True) -> tuple: ...
 
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
 
@@ -427,7 +433,17 @@ class ModelF64:
 
     def learn_named(self, learner: StreamLearnerF64, account: Account, names: list, begins: Sequence[int], indices: Sequence[int], values: Sequence[float], labels: list, weights: Sequence[float], lines: Sequence[int]) -> None: ...
 
-    def predict_from(self, reader: TextReaderF64) -> object: ...
+    def predict_from(self, reader: TextReaderF64, variances: bool = True) -> object: ...
+
+def number_texts(labels: list) -> object:
+    """
+    The number of each text of a list, by its first appearance, and the texts; None if something else stands in it.
+    """
+
+def number_cells(cells: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', writable=False)]) -> tuple:
+    """
+    The number of each row of bytes, by its first appearance, and where that is.
+    """
 
 LONGEST_LINE: int = 67108864
 

@@ -254,16 +254,20 @@ class LinearModel(CoreRule, CoreEstimator):
         """What `score` would say of a model and rows that were not learned."""
         raise NotImplementedError
 
-    def _scores(self, X: Any) -> tuple[Array, Array]:
+    def _scores(self, X: Any, variances: bool = True) -> tuple[Array, Array]:
         """Scores and variances, a column a class in the order of their appearance."""
         model = self._fitted
         rows, names = self._read(X)
-        return self._score_rows(model, rows, names)
+        return self._score_rows(model, rows, names, variances)
 
-    def _score_rows(self, model: CoreModel, rows: Rows, names: list[Any]) -> tuple[Array, Array]:
+    def _score_rows(
+        self, model: CoreModel, rows: Rows, names: list[Any], variances: bool = True
+    ) -> tuple[Array, Array]:
+        """The same of rows that were read; without variances it takes less time."""
         if rows.begins is None or rows.indices is None:
-            return model.predict_dense(rows.values, names)
-        return model.predict_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, names)
+            return model.predict_dense(rows.values, names, variances)
+        cells = (rows.begins, rows.indices, rows.values)
+        return model.predict_sparse(*cells, rows.n_columns, names, variances)
 
     # -- what was learned ------------------------------------------------------------------------
 

@@ -84,44 +84,76 @@ class MarginProbabilities(CalibratedProbabilities):
         With many classes it is that of the best class against the second; the others share the
         rest by their distance to the best, and none gets more than the best.
         """
-        from scipy.special import erf, softmax
-
         n_classes = scores.shape[1]
         if n_classes == 1:
             return np.ones_like(scores)
         now = self._fitted.calibration if calibration is None else calibration
-        scale, lapse = np.broadcast_to(now, (len(scores), 2)).T
+        if n_classes == 2:
+            return self._of_two(scores, variances, now)
+        from scipy.special import softmax
+
         rows = np.arange(len(scores))
         order = np.argsort(-scores, axis=1, kind="stable")
         best, second = order[:, 0], order[:, 1]
-        if n_classes == 2 and self.multiclass == "ovr":
-            margin, variance = scores[rows, best], variances[rows, best]
-        else:
-            margin = scores[rows, best] - scores[rows, second]
-            variance = variances[rows, best] + variances[rows, second]
+        margin = scores[rows, best] - scores[rows, second]
+        variance = variances[rows, best] + variances[rows, second]
         deviation = np.sqrt(variance)
-        q = np.divide(margin, deviation, out=np.zeros_like(margin), where=deviation > 0)
-        chance = 1.0 / n_classes
-        top = chance + (1 - lapse - chance) * erf(scale * q / np.sqrt(2))
-        if n_classes == 2:
-            probabilities = np.repeat((1 - top)[:, None], 2, axis=1)
-        else:
-            behind = scores - scores[rows, best][:, None]
-            behind[rows, best] = -np.inf
-            unit = np.where(deviation > 0, deviation, 1.0)[:, None]
-            share = softmax(scale[:, None] * behind / unit, axis=1)
-            # Mixed with equal shares: a little, since the order of those behind errs as well, and
-            # as far as it takes to keep the best class on top.
-            equal = 1.0 / (n_classes - 1)
-            room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
-            room = np.maximum(room, 0)
-            excess = share.max(axis=1) - equal
-            mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
-            mix *= 1 - EQUAL_SHARE
-            probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
-        # A little above chance, so that a tie does not change the predicted class.
-        probabilities[rows, best] = np.maximum(top, chance * (1 + 1e-9))
+        top = _sure(margin, deviation, now, n_classes)
+        behind = scores - scores[rows, best][:, None]
+        behind[rows, best] = -np.inf
+        unit = np.where(deviation > 0, deviation, 1.0)[:, None]
+        scale = np.broadcast_to(now, (len(scores), 2))[:, :1]
+        share = softmax(scale * behind / unit, axis=1)
+        # Mixed with equal shares: a little, since the order of those behind errs as well, and
+        # as far as it takes to keep the best class on top.
+        equal = 1.0 / (n_classes - 1)
+        room = np.divide(top, 1 - top, out=np.full_like(top, np.inf), where=top < 1) - equal
+        room = np.maximum(room, 0)
+        excess = share.max(axis=1) - equal
+        mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
+        mix *= 1 - EQUAL_SHARE
+        probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
+        probabilities[rows, best] = _above_chance(top, n_classes)
         return normalised(probabilities)
+
+    def _of_two(self, scores: Array, variances: Array, calibration: Any) -> Array:
+        """The same of two classes: nothing is to be put in order, nor shared."""
+        if self.multiclass == "ovr":  # one margin, and its mirror image
+            margin, variance = scores[:, 1], variances[:, 1]
+        else:
+            margin, variance = scores[:, 1] - scores[:, 0], variances[:, 1] + variances[:, 0]
+        top = _sure(np.abs(margin), np.sqrt(variance), calibration, 2)
+        best, rest = _above_chance(top, 2), 1 - top
+        total = best + rest
+        best /= total
+        rest /= total
+        probabilities = np.empty_like(scores)
+        probabilities[:, 0] = np.where(margin > 0, rest, best)
+        probabilities[:, 1] = np.where(margin > 0, best, rest)
+        return probabilities
+
+
+def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> Array:
+    """How likely the best class is, by its margin over the second, from chance on."""
+    from scipy.special import erf
+
+    scale, lapse = np.asarray(calibration).T
+    # A mask takes as long as the rest.
+    where: Any = {} if deviation.all() else {"out": np.zeros_like(margin), "where": deviation > 0}
+    likely: Array = np.divide(margin, deviation, **where)
+    chance = 1.0 / n_classes
+    likely *= scale
+    likely /= np.sqrt(2)
+    erf(likely, out=likely)
+    likely *= 1 - lapse - chance
+    likely += chance
+    return likely
+
+
+def _above_chance(top: Array, n_classes: int) -> Array:
+    """A little above, so that a tie does not change the predicted class."""
+    least: Array = np.maximum(top, 1.0 / n_classes * (1 + 1e-9))
+    return least
 
 
 def probabilities_then(model: Any, found: CoreResult) -> Array:

@@ -57,5 +57,5 @@ class LinearRegressor(RegressorMixin, OneScore, SupervisedModel):
     def _score_held_out(
         self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
     ) -> float:
-        predicted = self._score_rows(model, rows, rows.names or [])[0][:, 0]
+        predicted = self._score_rows(model, rows, rows.names or [], variances=False)[0][:, 0]
         return determination(labels[0], predicted, weights)

@@ -26,7 +26,7 @@ class SupervisedModel(CoreProgressive, LinearModel):
 
     def predict(self, X: Any) -> Array:
         """The class with the highest score, the one seen first if several have it; or values."""
-        return self._predicted(self._scores(X)[0])
+        return self._predicted(self._scores(X, variances=False)[0])
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         rows, names = self._read(X)
@@ -67,5 +67,5 @@ class SupervisedModel(CoreProgressive, LinearModel):
         if model is None:
             return series_like(X, np.full(rows_in(X), self.nothing))
         rows = rows_as_taught(self, X, by_core=True)
-        scores = self._score_rows(model, rows, feature_names(X, rows))[0]
+        scores = self._score_rows(model, rows, feature_names(X, rows), variances=False)[0]
         return series_like(X, self._predicted(scores))

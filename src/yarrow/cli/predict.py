@@ -20,7 +20,7 @@ from yarrow.cli.options import (
 from yarrow.cli.progress import counted, learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
-from yarrow.data.labels import Codes, kept, numbered
+from yarrow.data.labels import Codes, kept, number_of
 from yarrow.errors import ParameterError
 
 
@@ -112,12 +112,14 @@ def _line(cells: list[Any]) -> bytes:
 
 
 def _lines(chosen: list[Any], table: Any) -> bytes:
+    if chosen and isinstance(chosen[0], float):
+        cells = map(repr, chosen)
+    else:  # few classes, many rows
+        cells = map({value: _cell(value) for value in set(chosen)}.__getitem__, chosen)
     if table is None:
-        return "".join(f"{_cell(value)}\n" for value in chosen).encode()
+        return ("\n".join(cells) + "\n").encode() if chosen else b""
     rows = ("\t".join(f"{value:.9g}" for value in row) for row in table.tolist())
-    return "".join(
-        f"{_cell(value)}\t{row}\n" for value, row in zip(chosen, rows, strict=True)
-    ).encode()
+    return "".join(f"{cell}\t{row}\n" for cell, row in zip(cells, rows, strict=True)).encode()
 
 
 class _Tally:
@@ -126,24 +128,39 @@ class _Tally:
     def __init__(self, is_regression: bool) -> None:
         self.is_regression = is_regression
         self.labelled = 0
+        self._waiting: tuple[list[Any], list[Any]] = [], []  # to be counted many at a time
         self._codes: Codes = {}
         self._results: Confusion | Residuals = Residuals() if is_regression else Confusion()
 
     def add(self, labels: list[Any], predictions: list[Any]) -> None:
-        pairs = [pair for pair in zip(labels, predictions, strict=True) if pair[0] is not None]
-        if self.is_regression:
-            pairs = [pair for pair in pairs if isinstance(pair[0], float | int)]
-        if not pairs:
+        for side, more in zip(self._waiting, (labels, predictions), strict=True):
+            side.extend(more)
+        if len(self._waiting[0]) >= 10_000:
+            self._count()
+
+    def _count(self) -> None:
+        labels, predictions = self._waiting
+        self._waiting = [], []
+        known = set(labels)
+        if None in known or (self.is_regression and any(isinstance(y, str) for y in known)):
+            both = zip(labels, predictions, strict=True)
+            pairs = [pair for pair in both if self._counts(pair[0])]
+            labels, predictions = [list(side) for side in zip(*pairs, strict=True)] or ([], [])
+        if not labels:
             return
-        self.labelled += len(pairs)
-        if not self.is_regression:
-            names = [kept(name) for pair in pairs for name in pair]
-            numbers = numbered(names, self._codes, add=True)
-            self._results.add(numbers[::2], numbers[1::2])
+        self.labelled += len(labels)
+        if not self.is_regression:  # few classes, many rows
+            names = dict.fromkeys([*labels, *predictions])
+            code_of = {name: number_of(kept(name), self._codes) for name in names}
+            self._results.add(*([code_of[name] for name in side] for side in (labels, predictions)))
         else:
-            self._results.add(*zip(*pairs, strict=True))
+            self._results.add(labels, predictions)
+
+    def _counts(self, label: Any) -> bool:
+        return isinstance(label, float | int) if self.is_regression else label is not None
 
     def report(self, rows: int) -> None:
+        self._count()
         if not self.labelled:
             return
         some = "" if self.labelled == rows else f", {self.labelled:,} with a label"

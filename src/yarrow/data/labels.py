@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from yarrow._core import number_cells, number_texts
 from yarrow.data.arrays import (
     Array,
     check_finite_target,
@@ -71,8 +72,9 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     if kind == "O":
         return _read_objects(values)
     if kind in "Uiu":
-        found, places = np.unique(values, return_inverse=True)
-        return places.reshape(-1).astype(np.float64), _checked(found.tolist())
+        cells = np.ascontiguousarray(values).view(np.int8).reshape(n_rows, values.itemsize)
+        places, first = number_cells(cells)
+        return places, _checked(values[first].tolist())
     raise DataError(f"Unknown label type: {values.dtype}. Classes must be strings or integers.")
 
 
@@ -90,6 +92,9 @@ def class_labels(y: Any, n_rows: int) -> list[Any]:
 
 
 def _read_objects(values: Array) -> Labels:
+    texts: Any = number_texts(values.tolist())
+    if texts is not None:
+        return texts[0], _checked(texts[1])
     names: Codes = {}
     for position, value in enumerate(values):
         if value is None:

@@ -130,7 +130,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     def predict(self, X: Any) -> Array:
         """Scores: the higher, the better."""
-        return self._scores(X)[0][:, 0]
+        return self._scores(X, variances=False)[0][:, 0]
 
     def score(self, X: Any, y: Any, group: Any = None) -> float:
         """Share of the pairs whose better row scores higher; ties count half."""

@@ -62,9 +62,9 @@ def predict_stream(
         dtype=learner.dtype,
         hash_bits=learner.hash_bits or 0,
     ) as opened:
-        for scores, variances, labels in (_text_parts if opened.is_text else _table_parts)(
-            learner._fitted, opened.reader
-        ):
+        parts = _text_parts if opened.is_text else _table_parts
+        sure = probabilities or not hasattr(learner, "classes_")
+        for scores, variances, labels in parts(learner._fitted, opened.reader, sure):
             progress.rows += len(labels)
             progress.position = opened.position
             _note(progress, opened)
@@ -76,15 +76,15 @@ def predict_stream(
 Part = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the classes, labels
 
 
-def _text_parts(core: Any, reader: Any) -> Iterator[Part]:
-    while (part := core.predict_from(reader)) is not None:
+def _text_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
+    while (part := core.predict_from(reader, variances)) is not None:
         yield part[:3]
 
 
-def _table_parts(core: Any, reader: Any) -> Iterator[Part]:
+def _table_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
     for rows in reader:
         cells = (rows.indptr, rows.indices, rows.values, len(rows.names), rows.names)
-        yield *core.predict_sparse(*cells), list(rows.labels or [None] * len(rows))
+        yield *core.predict_sparse(*cells, variances), list(rows.labels or [None] * len(rows))
 
 
 def _note(progress: Progress, opened: OpenedSource) -> None:
