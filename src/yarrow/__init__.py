@@ -36,7 +36,7 @@ _MODULES = (
 _ELSEWHERE = {
     "RuleInput": "yarrow._core",
     "YarrowError": "yarrow.errors",
-    "load": "yarrow.saving.load",
+    "load": "yarrow.saving.export_file",
 }
 #: old names, and what they are called now
 _RENAMED = {"Situation": "RuleInput"}

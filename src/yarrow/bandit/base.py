@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,18 +16,17 @@ from yarrow.bandit.choice import (
     LABELS,
     Choice,
     plain_labels,
-    read_weight,
     row_of_choice,
 )
 from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, check_size
+from yarrow.data.dict_rows import Row, read_weight, row_of_dict
+from yarrow.data.draws import uniform
 from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
-from yarrow.kernel.rows import row_of_dict
-from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, integer, most_classes, number
@@ -382,18 +380,3 @@ class BanditClassifier(CompositeClassifier):
         state.table.places = {name: place for place, name in enumerate(names, start=1)}
         state.table.weights, state.table.scale = weights, float(notes["scale"])
         return state
-
-
-def uniform(seed: int, number: int) -> float:
-    """A random number in [0, 1) for each number: SplitMix64 (Steele, Lea & Flood 2014).
-
-    No state is kept between draws, so that rows may come by any route, and models may be saved.
-
-    >>> round(uniform(0, 1), 4), round(uniform(0, 2), 4)
-    (0.8833, 0.4315)
-    """
-    mask = (1 << 64) - 1
-    z = (seed * 0xD1342543DE82EF95 + number * 0x9E3779B97F4A7C15) & mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return math.ldexp((z ^ (z >> 31)) >> 11, -53)

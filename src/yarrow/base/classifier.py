@@ -27,10 +27,9 @@ from yarrow.data.labels import (
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, estimator
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreResult
+from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
-from yarrow.saving.core_state import CoreModel
 
 
 def _is_class_weight(value: Any) -> bool:

@@ -10,7 +10,7 @@ from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.base.linear import LinearModel
-    from yarrow.saving.core_state import CoreModel
+    from yarrow.online.progressive import CoreModel
 
 Labels = tuple[Array, list[Any]]
 

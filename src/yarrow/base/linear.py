@@ -21,9 +21,9 @@ from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number
-from yarrow.saving import core_state
-from yarrow.saving.core_state import CoreModel
+from yarrow.saving import export_file
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
@@ -323,4 +323,5 @@ class LinearModel(CoreRule, CoreEstimator):
 
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
-        core_state.export(self, path, format)
+        tensors, metadata = export_file.exported(self, self._weights())
+        export_file.write(path, tensors, metadata, format)

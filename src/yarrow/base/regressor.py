@@ -11,9 +11,8 @@ from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows, read_rows, read_values
 from yarrow.errors import ParameterError
 from yarrow.estimator import RegressorMixin, determination, estimator
-from yarrow.online.core_progressive import CoreResult
+from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
-from yarrow.saving.core_state import CoreModel
 
 
 @estimator

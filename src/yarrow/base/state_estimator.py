@@ -13,7 +13,7 @@ from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import Estimator, LearnsArrays, Shared, columns_of
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.mixin import ProgressiveMixin
+from yarrow.online.progressive import ProgressiveMixin
 from yarrow.saving.codec import Saved
 
 

@@ -9,7 +9,7 @@ from yarrow.data.arrays import Array, feature_names
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreProgressive
+from yarrow.online.progressive import CoreProgressive
 
 
 @estimator

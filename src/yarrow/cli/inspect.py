@@ -83,7 +83,7 @@ class _ModelFile:
         from yarrow.io.formats import StreamFormat
         from yarrow.linear_model import ExportedModel
         from yarrow.online.prediction import stream_of
-        from yarrow.saving.load import load
+        from yarrow.saving.export_file import load
 
         self.model: Any = load(path)
         if not isinstance(self.model, LinearModel | ExportedModel):

@@ -298,7 +298,7 @@ def learning_options(command: F) -> F:
 
 def _resumed(path: str) -> LinearModel:
     from yarrow.linear_model import ExportedModel
-    from yarrow.saving.load import load
+    from yarrow.saving.export_file import load
 
     model = load(path)
     if isinstance(model, ExportedModel):

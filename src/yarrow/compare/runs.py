@@ -16,8 +16,8 @@ from yarrow.estimator import Estimator
 from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter, adapter_of
-from yarrow.online.core_progressive import predict_then_learn
 from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
+from yarrow.online.progressive import predict_then_learn
 
 
 def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:

@@ -25,6 +25,7 @@ from yarrow.data.arrays import (
     read_values,
     read_weights,
 )
+from yarrow.data.dict_rows import features_of
 from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import (
@@ -32,7 +33,6 @@ from yarrow.estimator import (
     uninterrupted,
 )
 from yarrow.io.taught import as_taught
-from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, feature_names
+from yarrow.data.draws import normalised
 from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, exponential, shared
@@ -59,11 +60,8 @@ class MixtureClassifier(CompositeClassifier, Experts):
     def _shares(self, state: State, block: Batch) -> Array:
         """Of each expert the probabilities of all classes: rows x experts x classes."""
         told = [member.probabilities(block, state.codes) for member in state.members]
-        table = np.stack(told, axis=1)
-        equal = 1.0 / max(1, table.shape[2])
-        sums = table.sum(axis=2, keepdims=True)
-        table = np.divide(table, sums, out=np.full_like(table, equal), where=sums > 0)
-        return np.asarray((1 - FLOOR) * table + FLOOR * equal)
+        table = normalised(np.stack(told, axis=1))
+        return np.asarray((1 - FLOOR) * table + FLOOR * (1.0 / max(1, table.shape[2])))
 
     def _follow(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
         by_dict = not any(isinstance(member, ArrayAdapter) for member in state.members)

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from yarrow.bandit.base import uniform
 from yarrow.base.classifier import LinearClassifier
 from yarrow.base.probabilities import MarginProbabilities
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
+from yarrow.data.draws import uniform
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np

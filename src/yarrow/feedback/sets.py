@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
+from yarrow.data.draws import normalised
 from yarrow.data.labels import named
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
@@ -79,10 +80,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         return schema.Fields({}, closed=True), notes
 
     def _shares(self, state: State, block: Batch) -> Array:
-        table = state.members[0].probabilities(block, state.codes)
-        sums = table.sum(axis=1, keepdims=True)
-        equal = np.full_like(table, 1.0 / max(1, table.shape[1]))
-        return np.asarray(np.divide(table, sums, out=equal, where=sums > 0))
+        return normalised(state.members[0].probabilities(block, state.codes))
 
     def _sets(self, state: State, shares: Array) -> Array:
         """Which classes are in the set of each row."""

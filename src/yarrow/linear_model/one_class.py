@@ -13,8 +13,8 @@ from yarrow.data.arrays import Array, feature_names, read_rows
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import flag, number
-from yarrow.saving.core_state import CoreModel
 
 
 @estimator

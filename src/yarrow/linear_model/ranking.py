@@ -18,8 +18,8 @@ from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.online.pairs import pairs_of, parts, wrong_order
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import flag
-from yarrow.saving.core_state import CoreModel
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
