@@ -23,10 +23,10 @@ _SAME_NAME = {
     ),
     ("yarrow.activity", "yarrow.activity.log"): "store",
     ("yarrow.activity", "yarrow.activity.app"): (
-        "demo keys requests rules runner server session transfer"
+        "demo keys requests runner server session transfer"
     ),
     ("yarrow.experiments", "yarrow.compare"): (
-        "baselines comparison curve folds grids recommend runs sources tune"
+        "baselines comparison folds grids recommend runs sources tune"
     ),
     ("yarrow.experiments", "reproduction"): (
         "candidates engine findings peers protocols results spec"
@@ -53,6 +53,7 @@ MOVED = {
     "yarrow.activity.past": "yarrow.activity.model.history",
     "yarrow.activity.records": "yarrow.activity.model.activities",
     "yarrow.activity.rows": "yarrow.activity.log.entries",
+    "yarrow.activity.rules": "yarrow.activity.app.category_rules",
     "yarrow.activity.said": "yarrow.activity.log.entries",
     "yarrow.activity.snapshot": "yarrow.activity.model.recogniser",
     "yarrow.activity.table": "yarrow.activity.model.features",
@@ -70,6 +71,7 @@ MOVED = {
     "yarrow.linear_model.progressive": "yarrow.online.progressive",
     "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
     "yarrow.datasets.gaussian": "yarrow.datasets.synthetic",
+    "yarrow.experiments.curve": "yarrow.evaluate.curves",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",

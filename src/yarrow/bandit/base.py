@@ -103,7 +103,7 @@ class BanditClassifier(CompositeClassifier):
     )
 
     family: ClassVar[str] = "bandit"
-    row_costs: ClassVar[str] = "its values x classes, row by row in Python"
+    row_costs: ClassVar[str] = "O(nnz) for each class, row by row in Python"
 
     # -- what a learner says ---------------------------------------------------------------------
 

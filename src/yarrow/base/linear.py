@@ -87,13 +87,14 @@ class LinearModel(CoreRule, CoreEstimator):
 
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
-    row_costs: ClassVar[str] = "its values"
+    row_costs: ClassVar[str] = "O(nnz)"
     #: its loop in the core, named as its rule is
     core_loop: ClassVar[str]
     #: the parameters that the loop must know beside its rule, in its order
     loop_settings: ClassVar[tuple[str, ...]] = ()
     #: settings that do not go together
     restrictions: ClassVar[tuple[Needs, ...]] = ()
+    learns_rows: ClassVar[bool] = True
     #: learns a label a row, as files and both libraries' supervised interfaces give them
     learns_labels: ClassVar[bool] = True
     #: what a wrong prediction is called where its share is told

@@ -21,7 +21,8 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     """Base of all that learns in Python."""
 
     _state: Any
-    regression: ClassVar[bool] = False
+    learns_rows: ClassVar[bool] = True
+    is_dear: ClassVar[bool] = True
 
     # -- what a subclass says --------------------------------------------------------------------
 

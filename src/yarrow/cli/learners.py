@@ -305,7 +305,7 @@ def _resumed(path: str) -> LinearModel:
         raise ParameterError(
             f"{path}: is an exported model, which only predicts; resume what --model wrote."
         )
-    if not hasattr(model, "_predict_then_learn") and not hasattr(model, "_stream_learning"):
+    if not getattr(model, "learns_rows", False):
         raise ParameterError(
             f"{path}: holds a {type(model).__name__}, which cannot be trained on the command line."
         )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow.compare.comparison import Outcome
-from yarrow.compare.curve import error_of
 from yarrow.compare.holdout import (
     ENOUGH,
     difference,
@@ -16,6 +15,7 @@ from yarrow.compare.holdout import (
     second_half,
 )
 from yarrow.data.arrays import Array
+from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
 
@@ -122,10 +122,8 @@ def _preference(outcome: Outcome) -> int:
 
 def _is_dear(outcome: Outcome) -> bool:
     """Whether a row costs more than its values."""
-    costs = str(getattr(type(outcome.model), "row_costs", ""))
-    if getattr(outcome.model, "covariance", "") == "full":
-        return True
-    return costs.partition("; full covariance")[0] != "its values"
+    covariance = getattr(outcome.model, "covariance", "")
+    return covariance == "full" or getattr(outcome.model, "is_dear", True)
 
 
 def _simplest(

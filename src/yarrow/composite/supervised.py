@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from yarrow.composite.base import Composite, State
 from yarrow.data.arrays import Array, Rows
@@ -52,8 +52,6 @@ class CompositeClassifier(ClassifierMixin, Composite):
 
 class CompositeRegressor(RegressorMixin, Composite):
     """Values, for estimators made of regressors."""
-
-    regression: ClassVar[bool] = True
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once."""

@@ -49,6 +49,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
     learns_labels = False
     wrong = "outside"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+    regression: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -53,6 +53,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     learns_labels = False
     wrong = "pairs in the wrong order"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+    regression: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -52,7 +52,8 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     """
 
     family = "mixture"
-    row_costs = "six times its values; of few features also their square"
+    row_costs = "six times O(nnz); of few features also their square"
+    is_dear = True
     is_exportable = False
 
     _: dataclasses.KW_ONLY
