@@ -218,7 +218,6 @@ class Model {
   /// Gives back the room of features that no row has had, where these are most. Each class takes
   /// room for all features, so that a far index and many classes would take gigabytes.
   void drop_fresh_features() {
-    if (state().covariances.in_use() || state().groups.any()) return;
     std::vector<Index> keep;
     for (Index f = 0; f < vocabulary.size(); ++f)
       if (!state().is_fresh(f)) keep.push_back(f);
@@ -231,17 +230,21 @@ class Model {
 
   /// Makes room for the vocabulary, and for features numbered 0..n-1 if that is their name.
   void grow(std::size_t n) {
-    if (hash_mask) return learner->grow_features(static_cast<std::size_t>(hash_mask) + 1);
+    if (hash_mask) return state().grow_features(static_cast<std::size_t>(hash_mask) + 1);
     const Index before = vocabulary.size();
     if (vocabulary.identity() && n > static_cast<std::size_t>(before))
       vocabulary.extend(static_cast<Index>(n));
     try {
-      learner->grow_features(vocabulary.size());
+      state().grow_features(vocabulary.size());
     } catch (...) {  // there may not be room for that many
       vocabulary.truncate(before);
       throw;
     }
-    state().groups.grow(vocabulary);
+    name_features();
+  }
+
+  void name_features() {
+    if (state().extension) state().extension->name_features(vocabulary);
   }
 
   /// Scores and variances of rows, `width` numbers a row: one a class, or for regression one.
@@ -425,7 +428,7 @@ class Model {
     std::sort(keep.begin(), keep.end());
     vocabulary.remap(keep);
     state().keep_features(keep);
-    state().groups.grow(vocabulary);
+    name_features();
     learner->rebuild();
     learner->after_forgetting();
   }

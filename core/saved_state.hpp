@@ -3,9 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "loops/forgetting.hpp"
-#include "loops/votes.hpp"
 #include "model.hpp"
+#include "state/covariance.hpp"
 #include "state/saved_arrays.hpp"
 
 // The exact training state of a model as named arrays, and back. What only one loop keeps, its
@@ -32,121 +31,6 @@ inline const ColumnNumber column_numbers[] = {
     {"column_memory", &Column::memory, {}, true},
     {"restarts", &Column::restarts, Range::count(), true},
 };
-
-/// No vector is from the future, and each of them, the oldest in plane 1, has finite weights.
-template <class W>
-void check_votes(const State<W>& state, double intercept) {
-  const Blocks<W>& blocks = state.blocks;
-  const std::vector<Votes<W>>& columns = VotesOfColumns<W>::of(state).columns;
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const Votes<W>& votes = columns[k];
-    const double now = state.t + 1 + state.columns[k].memory;  // as VotedLoop counts
-    if (!(now > votes.first_born && (votes.born.empty() || now >= votes.born.back()) &&
-          now < 1e300))
-      SavedState::refuse("votes_born", "does not fit the number of rows");
-    std::vector<double> weights;
-    for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
-      weights.push_back(blocks.data()[slot * blocks.stride() + blocks.capacity() + k]);
-    const auto add = [&](std::size_t slot, double amount) {
-      weights[slot] += amount;
-      if (!(std::abs(weights[slot]) < std::numeric_limits<W>::max() / 8))
-        SavedState::refuse("votes_step", "makes weights that are not finite");
-    };
-    for (std::size_t i = 0; i < votes.size(); ++i) {
-      const Row<W> row = votes.row(i);
-      for (std::size_t j = 0; j < row.size; ++j)
-        add(row.index[j] + std::size_t{1}, votes.step[i] * row.value[j]);
-      add(0, votes.step[i] * intercept);
-    }
-  }
-}
-
-/// The times of last visits, where variances age by rows, are whole numbers and past.
-template <class W>
-void check_times(const State<W>& state) {
-  const Blocks<W>& blocks = state.blocks;
-  const Range past = Range::count(Clock::at(state.t));
-  for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
-    for (int k = 0; k < blocks.columns(); ++k)
-      if (!past.has(blocks.data()[slot * blocks.stride() + 2 * blocks.capacity() + k]))
-        SavedState::refuse("blocks", "has the time of a visit that has not been");
-}
-
-/// Variances only ever shrink, or go back to what all began with; loops rely on it, up to a factor
-/// of 16, to see an overflow coming (`Bound`). What is beyond that is a rounding error, or the
-/// floor.
-inline double most_variance(double initial) { return 8 * std::max(initial, 1e-30); }
-
-/// Of what stands beside the variances only the size is looked at: a step adds to it no more than
-/// the variances allow.
-inline void restore_covariances(Covariances& covariances, double initial, SavedState& from,
-                                std::size_t slots, std::size_t columns) {
-  constexpr std::size_t queue_length = CovarianceMatrix::queue_length;
-  const std::size_t size = CovarianceMatrix::saved_size(slots);
-  const auto queued = from.values<double>("covariances_queued", {columns},
-                                          Range::count(static_cast<double>(queue_length - 1)));
-  const double most = most_variance(initial), any = 1e6 * std::max(most, std::sqrt(most));
-  const auto matrices = from.values<double>("covariances", {columns, size}, {-any, any});
-  covariances.reset(columns, slots);
-  for (std::size_t k = 0; k < columns; ++k) {
-    const double* const own = matrices.data() + k * size;  // the variances come first
-    if (!std::all_of(own, own + slots, [=](double v) { return v > 0 && v <= most; }))
-      SavedState::refuse("covariances", "has a variance out of range");
-    covariances[static_cast<int>(k)].restore(own, slots, static_cast<std::size_t>(queued[k]));
-  }
-}
-
-inline void restore_factors(std::vector<Column>& to, SavedState& from, std::size_t planes) {
-  const auto factors =
-      from.values<double>("factors", {to.size()}, Range::count(static_cast<double>(planes - 1)));
-  const auto cells_of = [](double f) {
-    return static_cast<std::size_t>(f) * (static_cast<std::size_t>(f) + 1) / 2;
-  };
-  std::size_t expected = 0;
-  for (const double f : factors) expected += cells_of(f);
-  const auto cells = from.values<double>("factor_roots", {expected});
-  auto at = cells.begin();
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    TriangularRoot& root = to[k].factor_root;
-    root = {{at, at + static_cast<std::ptrdiff_t>(cells_of(factors[k]))},
-            static_cast<std::size_t>(factors[k])};
-    at += static_cast<std::ptrdiff_t>(root.cells.size());
-    for (std::size_t i = 0; i < root.size; ++i)
-      if (!(root.row(i)[i] >= 1)) SavedState::refuse("factor_roots", "has no root of a matrix");
-  }
-}
-
-/// Each root is that of I + U'D U, as far as rounding lets it be; factors to come are 0 so far.
-template <class W>
-void check_factors(const State<W>& state, bool average) {
-  const Blocks<W>& blocks = state.blocks;
-  const auto capacity = static_cast<std::size_t>(blocks.capacity());
-  const std::size_t first = 2 + average, planes = blocks.planes().size();
-  for (std::size_t k = 0; k < state.columns.size(); ++k) {
-    const TriangularRoot& root = state.columns[k].factor_root;
-    const std::size_t n = root.size;
-    std::vector<double> gram(n * n, 0), u(n);
-    for (std::size_t a = 0; a < n; ++a) gram[a * n + a] = 1;
-    for (std::size_t slot = 0; slot <= blocks.features(); ++slot) {
-      const W* const cell = blocks.data() + slot * blocks.stride() + k;
-      for (std::size_t a = 0; a < n; ++a) u[a] = cell[(first + a) * capacity];
-      for (std::size_t p = first + n; p < planes; ++p)
-        if (cell[p * capacity] != 0) SavedState::refuse("blocks", "has a factor too many");
-      for (std::size_t a = 0; a < n; ++a)
-        for (std::size_t b = 0; b < n; ++b)
-          gram[a * n + b] += static_cast<double>(cell[capacity]) * u[a] * u[b];
-    }
-    const std::vector<double> square = root.square();
-    double trace = 0;
-    for (std::size_t a = 0; a < n; ++a) trace += gram[a * n + a];
-    for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b) {
-        const double own = std::sqrt(gram[a * n + a]) * std::sqrt(gram[b * n + b]);
-        if (!(std::abs(square[a * n + b] - gram[a * n + b]) <= 1e-6 * own + 1e-12 * trace))
-          SavedState::refuse("factor_roots", "is not the root of its factors");
-      }
-  }
-}
 
 /// Numbers that are not a column's; in this order files keep them.
 template <class W>
@@ -212,37 +96,7 @@ void save_state(const Model<W>& model, const ArrayWriter& put) {
   };
   put("calibration_right", counts(state.calibration.right));
   put("calibration_wrong", counts(state.calibration.wrong));
-  if (model.learner->recipe().loop == LoopKind::factored) {
-    std::vector<double> roots, factors;
-    for (const Column& column : state.columns) {
-      const TriangularRoot& root = column.factor_root;
-      factors.push_back(static_cast<double>(root.size));
-      roots.insert(roots.end(), root.cells.begin(), root.cells.end());
-    }
-    put("factors", std::move(factors));
-    put("factor_roots", std::move(roots));
-  }
   if (state.extension) state.extension->save(put);
-  if (state.covariances.in_use()) {
-    const std::size_t size = CovarianceMatrix::saved_size(slots);
-    std::vector<double> matrices, queued;
-    matrices.reserve(columns * size);
-    for (std::size_t k = 0; k < columns; ++k) {
-      state.covariances[static_cast<int>(k)].save(matrices);
-      queued.push_back(static_cast<double>(state.covariances[static_cast<int>(k)].queued()));
-    }
-    put("covariances", std::move(matrices), columns, size);
-    put("covariances_queued", std::move(queued));
-  }
-  if (state.groups.size() > 0) {
-    std::vector<double> squares;  // a column may not have met the newest groups
-    for (const Column& column : state.columns) {
-      std::vector<double> of_column = column.group_squares;
-      of_column.resize(state.groups.size());
-      squares.insert(squares.end(), of_column.begin(), of_column.end());
-    }
-    put("group_squares", std::move(squares));
-  }
   if (model.hash_mask) {
     if (model.hashed_kinds && model.hashed_kinds < names_unknown)
       put("hashed_kinds", std::vector<std::uint8_t>{model.hashed_kinds});
@@ -328,33 +182,19 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
     throw Error("the state's 'blocks' does not fit its number of classes");
   restore_names(model, from, slots - 1);
 
-  if (state.covariances.in_use())
-    restore_covariances(state.covariances, state.blocks.planes()[1].initial, from, slots, columns);
   state.columns.assign(columns, {});
   for (const ColumnNumber& each : column_numbers) {
     if (each.is_newer && !from.has(each.name)) continue;
     const auto of_columns = from.values<double>(each.name, {columns}, each.range);
     for (std::size_t k = 0; k < columns; ++k) state.columns[k].*each.number = of_columns[k];
   }
-  const LoopKind loop = model.learner->recipe().loop;
-  if (loop == LoopKind::factored) restore_factors(state.columns, from, planes);
+  model.name_features();
   if (state.extension) state.extension->restore(from, slots - 1, columns);
   state.touched.forget();
   restore_blocks(state.blocks, blocks);
-  if (loop == LoopKind::factored) check_factors(state, model.learner->recipe().average);
-  if (loop == LoopKind::fading_rows || loop == LoopKind::projected_fading_rows) check_times(state);
-  if (loop == LoopKind::voted) check_votes(state, model.learner->intercept());
-  if (!model.hash_mask) state.groups.truncate(0);
   model.grow(0);
   model.learner->rebuild();
-  if (from.has("group_squares")) {
-    const std::size_t groups = state.groups.size();
-    const auto squares =
-        from.values<double>("group_squares", {columns * groups}, Range::not_negative());
-    for (std::size_t k = 0; k < columns; ++k)
-      state.columns[k].group_squares.assign(squares.begin() + k * groups,
-                                            squares.begin() + (k + 1) * groups);
-  }
+  model.learner->check();
   from.refuse_unread();
   constexpr double limit = std::numeric_limits<W>::max() / 16;  // as learning keeps them
   for (const W weight : model.learner->weights())

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/row.hpp"
+#include "data/named_row.hpp"
 #include "model.hpp"
 
 namespace yarrow {
@@ -33,7 +33,7 @@ class NumberedRows {
   NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {}
 
   /// For learning: makes room for new features.
-  Row<W> learn(std::size_t i) {
+  Row<W> resolve(std::size_t i) {
     if (is_numbered()) {
       const Row<W> row = block_.row(i);
       const std::size_t size = model_.hash_mask ? 0 : size_of(row);
@@ -45,10 +45,8 @@ class NumberedRows {
       }
     }
     collect(i);
-    model_.note_hashed(names_);
-    if (model_.hash_mask) return hashed(i);
-    model_.vocabulary.resolve(names_.data(), names_.size(), index_.data());
-    return known(i);
+    model_.note_hashed(named_.names());
+    return model_.hash_mask ? named_.hash(model_.hash_mask) : named_.resolve(model_.vocabulary);
   }
 
   /// After a row with a new class: what had room with fewer classes may have none now. A look at
@@ -67,9 +65,7 @@ class NumberedRows {
       if (model_.hash_mask || size_of(row) <= model_.state().blocks.features()) return row;
     }
     collect(i);
-    if (model_.hash_mask) return hashed(i);
-    model_.vocabulary.find(names_.data(), names_.size(), index_.data());
-    return known(i);
+    return model_.hash_mask ? named_.hash(model_.hash_mask) : named_.find(model_.vocabulary);
   }
 
  private:
@@ -98,37 +94,16 @@ class NumberedRows {
   }
 
   void collect(std::size_t i) {
-    names_.clear();
+    named_.clear();
     for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
-      names_.push_back(block_.named() ? Name(block_.name[j].text, block_.name[j].hash)
-                                      : Name(std::int64_t{block_.index[j]}));
-    index_.resize(names_.size());
-    value_.resize(names_.size());
-  }
-
-  Row<W> hashed(std::size_t i) {
-    for (std::size_t j = 0; j < names_.size(); ++j)
-      index_[j] = static_cast<Index>(names_[j].hash & static_cast<std::uint64_t>(model_.hash_mask));
-    const Row<W> row = known(i);
-    return {row.index, row.value, merger_.merge(index_.data(), value_.data(), row.size)};
-  }
-
-  Row<W> known(std::size_t i) {
-    std::size_t n = 0;
-    for (std::size_t j = 0; j < names_.size(); ++j) {
-      index_[n] = index_[j];
-      value_[n] = block_.value[block_.begin[i] + j];
-      n += index_[j] >= 0;
-    }
-    return {index_.data(), value_.data(), n};
+      named_.add(block_.named() ? Name(block_.name[j].text, block_.name[j].hash)
+                                : Name(std::int64_t{block_.index[j]}),
+                 block_.value[j]);
   }
 
   Model<W>& model_;
   const RowBlock<W>& block_;
-  std::vector<Name> names_;
-  std::vector<Index> index_;
-  std::vector<W> value_;
-  DuplicateMerger merger_;
+  NamedRow<W> named_;
 };
 
 struct StreamOptions {
@@ -169,7 +144,7 @@ class StreamLearner {
                   "' is not a number");
     const Index names_before = model_.vocabulary.size();
     const int classes_before = model_.classes.size();
-    const Row<W> row = rows.learn(i);
+    const Row<W> row = rows.resolve(i);
     double prediction = 0;
     const double updates = model_.state().updates;
     const bool is_told = model_.learner->predicts_as_it_learns();

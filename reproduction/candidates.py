@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow import CustomClassifier, RuleInput, YarrowClassifier
+from yarrow.feature_selection import GameSelection
+from yarrow.lazy import np
 from yarrow.linear_model.yarrow import (
     BENT,
     EXPERTS,
@@ -29,6 +31,51 @@ def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClass
         return (loss / (s.v + r), 1 / r) if loss > 0 else (0.0, 0.0)
 
     return CustomClassifier(rule, "confidence", **parameters)
+
+
+class BatchAROW:
+    """AROW over all rows at once, which the outlook of Crammer, Kulesza & Dredze (2013) asks for.
+
+    With all rows in (3) instead of one, KL(N(mu, Sigma) || N(0, I)) + sum of loss^2/(2r) and of
+    x'Sigma x/(2r), mu and Sigma part: Sigma^-1 = I + sum of x x'/r, and mu minimises
+    |mu|^2/2 + sum of loss^2/(2r). So its mean is the support vector machine of the squared hinge
+    loss with C = 1/(2r), whatever Sigma is; LIBLINEAR finds it. More passes change nothing.
+    """
+
+    def __init__(self, r: float = 1.0) -> None:
+        from sklearn.svm import LinearSVC
+
+        self._machine = LinearSVC(C=1 / (2 * r), fit_intercept=False, dual=True, random_state=0)
+        self._rows: Any = None
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> BatchAROW:
+        """Fit these rows, unless they are those that were fitted last."""
+        import warnings
+
+        if self._rows is not X:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it has not converged after 1,000 rounds
+                self._machine.fit(X, y)
+            self._rows = X
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels."""
+        return self._machine.predict(X)
+
+
+class GameWithoutDiagonal(GameSelection):
+    """The game of (4.26) where a feature tells nothing of itself: I(x; x) counts as 0.
+
+    The diagonal is the entropy of a feature, much larger than what it shares with any other. With
+    it the game prefers features for being varied.
+    """
+
+    def rewards(self) -> Any:
+        """I(xi; xj) of different features."""
+        shared = super().rewards()
+        np.fill_diagonal(shared, 0.0)
+        return shared
 
 
 def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:

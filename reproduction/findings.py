@@ -74,6 +74,8 @@ class Points:
     x: str
     y: str
     points: tuple[tuple[str, float, float, str], ...]
+    fits: bool = False
+    """Draw a straight line through each group."""
     note: str = ""
 
 
@@ -110,6 +112,11 @@ class Differences:
     note: str = ""
 
 
+FINDING = "a finding"  # the same question, asked of the same kind of data, has another answer
+DATA = "a difference of data"  # ours are not the paper's, and that may decide it
+POWER = "a lack of power"  # the trials do not tell: the interval holds both answers
+
+
 @dataclasses.dataclass(frozen=True)
 class Claim:
     """A sentence of the paper (or a question it leaves) and whether it holds here."""
@@ -118,6 +125,10 @@ class Claim:
     holds: bool
     measured: str
     """The numbers that decide it."""
+    trials: str = ""
+    """What decides it: how many runs, folds or tasks."""
+    why: str = ""
+    """Of one that does not hold: `FINDING`, `DATA` or `POWER`."""
     stable: bool = False
     """It held with room to spare, so that tests may assert it at the reduced size."""
 

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.findings import (
+    DATA,
+    FINDING,
+    POWER,
     Boxes,
     Claim,
     Curves,
@@ -83,10 +86,13 @@ def _parts(
 
 
 def _claims_table(claims: tuple[Claim, ...]) -> str:
-    rows = tuple(
-        ("yes" if claim.holds else "**no**", claim.sentence, claim.measured) for claim in claims
-    )
-    return table(Table("", ("holds", "claim", "measured"), rows))
+    rows = tuple((verdict(one), one.sentence, one.measured, one.trials) for one in claims)
+    return table(Table("", ("holds", "claim", "measured", "decided by"), rows))
+
+
+def verdict(claim: Claim) -> str:
+    """Whether a claim holds; if not, what that is."""
+    return "yes" if claim.holds else f"**no**: {claim.why or FINDING}"
 
 
 def table(shown: Table) -> str:
@@ -155,7 +161,7 @@ def _drawn(one: Drawn) -> figures.Figure:
         case Points():
             spots = [figures.Spot(label, x, y, group) for label, x, y, group in one.points]
             x, y = figures.Axis(one.x), figures.Axis(one.y)
-            return figures.scatter(spots, title=one.title, x=x, y=y, front=False)
+            return figures.scatter(spots, title=one.title, x=x, y=y, front=False, fits=one.fits)
         case RankDiagram():
             return figures.rank_diagram(
                 one.learners, one.mean_ranks, one.critical_difference, title=one.title
@@ -169,8 +175,8 @@ def _drawn(one: Drawn) -> figures.Figure:
 
 
 def index(written: list[tuple[Reproduction, Results | None, Written | None]]) -> str:
-    """Return the page that lists all reproductions: what holds, and what it cost."""
-    rows = []
+    """Return the page that lists all reproductions: what holds, what does not, and what it cost."""
+    rows, sections = [], []
     for reproduction, results, page in written:
         if results is None or page is None:
             found: tuple[str, ...] = (reproduction.name, "not run at full size yet", "", "")
@@ -181,6 +187,7 @@ def index(written: list[tuple[Reproduction, Results | None, Written | None]]) ->
                 f"{len(results):,}",
                 numbers.duration(results.seconds),
             )
+            sections += [f"### [{reproduction.title}]({page.page.name})", _verdicts(page.claims)]
         rows.append((found[0], reproduction.title, *found[1:], reproduction.budget))
     seconds = sum(results.seconds for _, results, _ in written if results is not None)
     columns = ("name", "what", "claims that hold", "cells", "processor time", "budget")
@@ -193,5 +200,16 @@ def index(written: list[tuple[Reproduction, Results | None, Written | None]]) ->
             "before come from a cache, so an interrupted run goes on where it stopped.",
             table(Table("", columns, tuple(rows))),
             f"Together {numbers.duration(seconds)} of processor time, which two cores share.",
+            "## All claims",
+            "A claim holds if the trials say so with 95 % confidence. One that does not hold is "
+            f"{FINDING} (asked of such data as the paper's, the answer is another), {DATA} (ours "
+            f"are not the paper's, and that may decide it) or {POWER} (the interval has both "
+            "answers in it).",
+            *sections,
         ]
     )
+
+
+def _verdicts(claims: tuple[Claim, ...]) -> str:
+    rows = tuple((verdict(one), one.sentence, one.trials) for one in claims)
+    return table(Table("", ("holds", "claim", "decided by"), rows))

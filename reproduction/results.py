@@ -98,7 +98,13 @@ def mean_ranks(errors: Iterable[Iterable[float]]) -> list[float]:
     >>> mean_ranks([[0.1, 0.2, 0.3], [0.1, 0.1, 0.0]])
     [1.75, 2.25, 2.0]
     """
+    ranks: list[float] = np.mean(ranks_by_row(errors), axis=0).tolist()
+    return ranks
+
+
+def ranks_by_row(errors: Iterable[Iterable[float]]) -> list[list[float]]:
+    """Return the rank of each column in each row, as `mean_ranks` counts them."""
     from scipy.stats import rankdata
 
-    ranks: list[float] = rankdata(np.array([list(row) for row in errors]), axis=1).mean(0).tolist()
+    ranks: list[list[float]] = rankdata(np.array([list(row) for row in errors]), axis=1).tolist()
     return ranks

@@ -28,11 +28,17 @@ struct RuleObject {
 ClassName to_class_name(nb::handle object);
 double to_number(nb::handle object, const char* what);
 nb::object to_python(const ClassName& name);
+nb::list to_python(const std::vector<ClassName>& names);
+inline nb::str to_python(std::string_view text) { return nb::str(text.data(), text.size()); }
 
-/// Numbers that Python owns from now on, with the shape given: an array, or (nb::memview) what can
-/// be had without numpy.
+/// The text that a str keeps as long as it lives.
+std::string_view text_of(nb::handle object);
+
+/// Numbers that Python owns from now on, with the shape given, or in one line: an array, or
+/// (nb::memview) what can be had without numpy.
 template <class Framework = nb::numpy, class T>
-nb::object to_array(std::vector<T>&& values, const std::vector<std::size_t>& shape) {
+nb::object to_array(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+  if (shape.empty()) shape = {values.size()};
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   return nb::cast(nb::ndarray<Framework, T>(kept->data(), shape.size(), shape.data(), owner));

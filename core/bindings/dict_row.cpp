@@ -61,7 +61,7 @@ W number_of(nb::handle key, nb::handle value) {
   if (std::isfinite(rounded) && !huge_integer) [[likely]]
     return rounded;
   PyErr_Clear();
-  if (std::isnan(number)) bad_value(name_of(key), "is NaN");
+  if (std::isnan(number)) bad_value(name_of(key), "is NaN; leave out what is missing");
   if (std::isinf(number)) bad_value(name_of(key), "is infinite");
   bad_value(name_of(key), sizeof(W) == 4 ? "is too large for float32" : "is too large");
 }
@@ -103,9 +103,7 @@ nb::dict plain_copy(nb::handle dict) {
 template <class W>
 bool DictReader<W>::collect(nb::handle dict) {
   categories_.clear();
-  names_.clear();
-  value_.clear();
-  may_repeat_ = false;
+  this->clear();
   if (!PyDict_Check(dict.ptr())) return false;
 
   PyObject *key, *value;
@@ -118,13 +116,9 @@ bool DictReader<W>::collect(nb::handle dict) {
     }
     const W number = number_of<W>(key, value);
     if (number == 0) continue;
-    if (is_text(key))
-      names_.emplace_back(bytes_of(key));
-    else
-      names_.emplace_back(integer_of(key));
-    value_.push_back(number);
+    this->add(name_of(key), number);
     // Keys that differ are names that differ, unless a subclass of str has its own equality.
-    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) may_repeat_ = true;
+    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) this->expect_repetition();
   }
   return true;
 }
@@ -137,60 +131,8 @@ void DictReader<W>::add_category(nb::handle key, nb::handle value) {
   char* text = categories_.take(size);
   *std::copy(left.begin(), left.end(), text) = '=';
   std::copy(right.begin(), right.end(), text + left.size() + 1);
-  names_.emplace_back(std::string_view(text, size));
-  value_.push_back(1);
-  may_repeat_ = true;  // "key=value" may also be a key
-}
-
-template <class W>
-Row<W> DictReader<W>::learn(Vocabulary& vocabulary) {
-  const Index before = vocabulary.size();
-  places_.resize(names_.size());
-  vocabulary.resolve(names_.data(), names_.size(), places_.data());
-  try {
-    return settle();
-  } catch (...) {
-    vocabulary.truncate(before);
-    throw;
-  }
-}
-
-template <class W>
-Row<W> DictReader<W>::find(const Vocabulary& vocabulary) {
-  places_.resize(names_.size());
-  vocabulary.find(names_.data(), names_.size(), places_.data());
-  return settle();
-}
-
-template <class W>
-Row<W> DictReader<W>::hash(Index mask) {
-  places_.resize(names_.size());
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    places_[i] = static_cast<Index>(names_[i].hash & static_cast<std::uint64_t>(mask));
-  may_repeat_ = true;
-  return settle();
-}
-
-// Makes the row canonical: without names that have no place, one value for each index.
-template <class W>
-Row<W> DictReader<W>::settle() {
-  index_.resize(names_.size());
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    index_[size] = places_[i];
-    value_[size] = value_[i];
-    size += places_[i] >= 0;
-  }
-  if (may_repeat_) {
-    size = merger_.merge(index_.data(), value_.data(), size);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (std::isfinite(value_[i])) continue;
-      const auto place = std::find(places_.begin(), places_.end(), index_[i]);
-      bad_value(names_[static_cast<std::size_t>(place - places_.begin())],
-                "and that of another at the same index have too large a sum");
-    }
-  }
-  return {index_.data(), value_.data(), size};
+  this->add(Name(std::string_view(text, size)), 1);
+  this->expect_repetition();  // "key=value" may also be a key
 }
 
 template class DictReader<float>;

@@ -9,12 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <span>
-#include <vector>
-
-#include "data/duplicates.hpp"
-#include "data/row.hpp"
-#include "data/vocabulary.hpp"
+#include "data/named_row.hpp"
 
 namespace yarrow {
 
@@ -24,41 +19,18 @@ namespace yarrow {
 //
 //     nb::object plain;
 //     if (!reader.collect(dict)) reader.collect(plain = plain_copy(dict));
-//     Row<float> row = reader.learn(vocabulary);
+//     Row<float> row = reader.resolve(vocabulary);
 template <class W>
-class DictReader {
+class DictReader : public NamedRow<W> {
  public:
-  DictReader() = default;
-  DictReader(const DictReader&) = delete;  // scratch memory, full of borrowed names
-  DictReader& operator=(const DictReader&) = delete;
-
   // Reads and checks a dict, which must live until its row is asked for; false if it is no dict or
   // needs a plain_copy().
   bool collect(nanobind::handle dict);
 
-  // New names enter the vocabulary; if there is an error, none does.
-  Row<W> learn(Vocabulary& vocabulary);
-
-  // Unknown names are left out.
-  Row<W> find(const Vocabulary& vocabulary);
-
-  // Without a vocabulary: the index is the hash, cut to the bits of `mask`.
-  Row<W> hash(Index mask);
-
-  // Those of the dict, as long as it lives.
-  std::span<const Name> names() const { return names_; }
-
  private:
   void add_category(nanobind::handle key, nanobind::handle value);
-  Row<W> settle();
 
   TextArena categories_;  // the texts "key=value"
-  std::vector<Name> names_;
-  Buffer<Index> places_;     // the index of each name, or -1
-  bool may_repeat_ = false;  // whether two names may have one index
-  DuplicateMerger merger_;
-  Buffer<Index> index_;
-  Buffer<W> value_;
 };
 
 // The same features with keys of type str and int and values of type float, int and str. For dicts

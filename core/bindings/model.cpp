@@ -9,25 +9,31 @@
 
 namespace yarrow {
 
-/// Borrows the names in a Python list of strings and integers.
+std::string_view text_of(nb::handle object) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (!text) throw nb::python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+
 std::vector<Name> borrow_names(const nb::list& list) {
   std::vector<Name> names;
-  for (nb::handle item : list) {
-    if (PyUnicode_Check(item.ptr())) {
-      Py_ssize_t size = 0;
-      const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
-      if (!text) throw nb::python_error();
-      names.push_back(Name(std::string_view(text, static_cast<std::size_t>(size))));
-    } else {
-      names.push_back(Name(nb::cast<std::int64_t>(item)));
-    }
-  }
+  for (nb::handle item : list)
+    names.push_back(PyUnicode_Check(item.ptr()) ? Name(text_of(item))
+                                                : Name(nb::cast<std::int64_t>(item)));
   return names;
 }
 
-static nb::object to_python(const Name& name) {
-  if (name.is_text()) return nb::str(name.text, static_cast<std::size_t>(name.number));
-  return nb::cast(name.number);
+nb::list to_python(const Vocabulary& names, Index first) {
+  nb::list list;
+  for (Index i = first; i < names.size(); ++i) {
+    const Name name = names.name(i);
+    if (name.is_text())
+      list.append(to_python(name.view()));
+    else
+      list.append(name.number);
+  }
+  return list;
 }
 
 template <class W>
@@ -57,7 +63,7 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
   }
   const Index before = self.vocabulary.size();
   const Row<W> row =
-      self.hash_mask ? self.reader.hash(self.hash_mask) : self.reader.learn(self.vocabulary);
+      self.hash_mask ? self.reader.hash(self.hash_mask) : self.reader.resolve(self.vocabulary);
   self.learn_row(row, regression || is_small ? nullptr : &name, value, weight, before);
   self.note_hashed(self.reader.names());
 }
@@ -218,14 +224,17 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def(
       "declare_groups",
       [](M& self, const nb::list& names, const std::vector<Index>& groups) {
-        self.state().groups.declare(borrow_names(names), groups);
-        if (self.hash_mask) self.state().groups.grow_hashed(self.hash_mask);
+        Groups& declared = GroupNorms::of(self.state()).groups;
+        declared.declare(borrow_names(names), groups);
+        if (self.hash_mask) declared.grow_hashed(self.hash_mask);
       },
       nb::arg("names"), nb::arg("groups"),
       "Before the first row: the group of each name, numbered from 0.");
   type.def(
       "separate_groups",
-      [](M& self, std::string separator) { self.state().groups.separate_by(std::move(separator)); },
+      [](M& self, std::string separator) {
+        GroupNorms::of(self.state()).groups.separate_by(std::move(separator));
+      },
       nb::arg("separator"),
       "Before the first row: what stands before the separator is a feature's group.");
   bind_rows(type);
@@ -270,7 +279,6 @@ static void bind_model(nb::module_& m, const char* name) {
            "Weights that are not zero, without the intercept's.");
   type.def("covariances", &covariances<W>,
            "The covariance of the weights of each class, in the order of their appearance.");
-  type.def_prop_ro("n_planes", [](M& self) { return self.state().blocks.planes().size(); });
   type.def_prop_ro("t", [](M& self) { return read_count(self.state().t); });
   type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
@@ -288,18 +296,11 @@ static void bind_model(nb::module_& m, const char* name) {
     const Reading lock(self.mutex);
     return self.state().blocks.features();
   });
-  type.def_prop_ro("last_prediction", [](M& self) { return self.learner->last_prediction; });
   type.def_prop_ro("classes", [](M& self) {
     const Reading lock(self.mutex);
-    nb::list names;
-    for (const ClassName& name : self.classes.names()) names.append(to_python(name));
-    return names;
+    return to_python(self.classes.names());
   });
-  type.def_prop_ro("declared", [](M& self) {
-    nb::list names;
-    for (const ClassName& name : self.classes.declared()) names.append(to_python(name));
-    return names;
-  });
+  type.def_prop_ro("declared", [](M& self) { return to_python(self.classes.declared()); });
   type.def_prop_ro("class_weights", [](M& self) {
     nb::list pairs;
     for (const auto& [key, weight] : self.classes.weights())
@@ -310,7 +311,7 @@ static void bind_model(nb::module_& m, const char* name) {
     const Reading lock(self.mutex);
     const State<W>& state = self.state();
     const std::size_t extension = state.extension ? state.extension->bytes() : 0;
-    return state.blocks.bytes() + state.covariances.bytes() + extension + self.vocabulary.memory();
+    return state.blocks.bytes() + extension + self.vocabulary.memory();
   });
   type.def_prop_ro("hashed_kinds", [](M& self) {
     const Reading lock(self.mutex);
@@ -322,10 +323,7 @@ static void bind_model(nb::module_& m, const char* name) {
   });
   type.def_prop_ro("feature_names", [](M& self) {
     const Reading lock(self.mutex);
-    nb::list names;
-    for (Index i = 0; i < self.vocabulary.size(); ++i)
-      names.append(to_python(self.vocabulary.name(i)));
-    return names;
+    return to_python(self.vocabulary, 0);
   });
   type.def(
       "place",

@@ -58,6 +58,12 @@ nb::object to_python(const ClassName& name) {
   }
 }
 
+nb::list to_python(const std::vector<ClassName>& names) {
+  nb::list list;
+  for (const ClassName& name : names) list.append(to_python(name));
+  return list;
+}
+
 }  // namespace yarrow
 
 /// The core's errors as those of the package: bad input, one sentence.

@@ -18,8 +18,9 @@ class PythonModel : public Model<W> {
 /// The type of an array's numbers, if the core knows it.
 std::optional<NumberType> number_type(const nb::dlpack::dtype& type);
 
-/// Borrows the names in a Python list of strings and integers.
+/// Borrows the names in a Python list of strings and integers; and a list of all from one on.
 std::vector<Name> borrow_names(const nb::list& list);
+nb::list to_python(const Vocabulary& names, Index first);
 
 /// Learning from and predicting for the rows of arrays.
 template <class W>

@@ -36,7 +36,7 @@ static CallbackSource::Read read_from(nb::handle file, std::size_t& bytes) {
 class CountingSource : public FileSource {
  public:
   CountingSource(int file, std::size_t& bytes)
-      : FileSource(file, false,
+      : FileSource(file,
                    [] {
                      nb::gil_scoped_acquire hold;
                      if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -99,45 +99,55 @@ static nb::object label_of(const RowBlock<W>& block, std::size_t i) {
     PyErr_Clear();  // Python makes no integer of thousands of digits: it stays a float
   }
   if (!block.has_text_label(i)) return nb::cast(block.label[i]);
-  return nb::str(block.label_text[i].data(), block.label_text[i].size());
+  return to_python(block.label_text[i]);
+}
+
+template <class W>
+static nb::list labels_of(const RowBlock<W>& block) {
+  nb::list labels;
+  for (std::size_t i = 0; i < block.rows(); ++i) labels.append(label_of(block, i));
+  return labels;
+}
+
+/// The next block, or null at the end.
+template <class W>
+static RowBlock<W>* next_block(PythonReader<W>& self) {
+  nb::gil_scoped_release release;
+  return self.blocks->next();
+}
+
+/// What rows have whatever their features are called.
+template <class W>
+static nb::dict arrays_of(const RowBlock<W>& block) {
+  std::vector<std::int64_t> lines;
+  for (std::size_t i = 0; i < block.rows(); ++i)
+    lines.push_back(static_cast<std::int64_t>(block.line_number(i)));
+  nb::dict out;
+  out["begins"] = to_array(std::vector<std::int64_t>(block.begin.begin(), block.begin.end()));
+  out["values"] = to_array(std::vector<W>(block.value.begin(), block.value.end()));
+  out["weights"] = to_array(std::vector<double>(block.weight));
+  out["lines"] = to_array(std::move(lines));
+  return out;
 }
 
 /// The next block as arrays (indices or names), or None at the end.
 template <class W>
 static nb::object next_arrays(PythonReader<W>& self) {
-  RowBlock<W>* block;
-  {
-    nb::gil_scoped_release release;
-    block = self.blocks->next();
-  }
+  const RowBlock<W>* block = next_block(self);
   if (!block) return nb::none();
-  const std::size_t rows = block->rows();
-  nb::dict out;
-  out["begins"] =
-      to_array(std::vector<std::int64_t>(block->begin.begin(), block->begin.end()), {rows + 1});
-  out["values"] =
-      to_array(std::vector<W>(block->value.begin(), block->value.end()), {block->value.size()});
+  nb::dict out = arrays_of(*block);
   if (block->named()) {
     nb::list names;
-    for (const FeatureName& name : block->name)
-      names.append(nb::str(name.text.data(), name.text.size()));
+    for (const FeatureName& name : block->name) names.append(to_python(name.text));
     out["names"] = names;
   } else {
-    out["indices"] = to_array(std::vector<Index>(block->index.begin(), block->index.end()),
-                              {block->index.size()});
+    out["indices"] = to_array(std::vector<Index>(block->index.begin(), block->index.end()));
   }
-  nb::list labels, tags;
-  std::vector<std::int64_t> lines;
-  for (std::size_t i = 0; i < rows; ++i) {
-    labels.append(label_of(*block, i));
-    const std::string_view tag = i < block->tag.size() ? block->tag[i] : std::string_view{};
-    tags.append(nb::str(tag.data(), tag.size()));
-    lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
-  }
-  out["labels"] = labels;
+  nb::list tags;
+  for (std::size_t i = 0; i < block->rows(); ++i)
+    tags.append(to_python(i < block->tag.size() ? block->tag[i] : std::string_view{}));
+  out["labels"] = labels_of(*block);
   out["tags"] = tags;
-  out["weights"] = to_array(std::vector<double>(block->weight), {rows});
-  out["lines"] = to_array(std::move(lines), {rows});
   return out;
 }
 
@@ -163,43 +173,29 @@ struct SharedNames {
 /// among them a list.
 template <class W>
 static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
-  RowBlock<W>* block;
-  std::vector<Index> index;
+  const RowBlock<W>* block = next_block(self);
+  if (!block) return nb::none();
+  std::vector<Index> index(block->index.begin(), block->index.end());
   {
     nb::gil_scoped_release release;
-    block = self.blocks->next();
-    if (block && block->named()) {
+    if (block->named()) {
       std::vector<Name> borrowed;
       for (const FeatureName& name : block->name) borrowed.push_back(Name(name.text, name.hash));
       index.resize(borrowed.size());
       names.vocabulary.resolve(borrowed.data(), borrowed.size(), index.data());
-    } else if (block) {
-      index.assign(block->index.begin(), block->index.end());
+    } else {
       names.place(index);
     }
   }
-  if (!block) return nb::none();
-  const std::size_t rows = block->rows(), values = index.size();
   bool needs_list = false;  // an array of floats would not hold all labels as they are
-  std::vector<std::int64_t> lines;
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = 0; i < block->rows(); ++i)
     needs_list |= block->has_text_label(i) || block->has_large_label(i);
-    lines.push_back(static_cast<std::int64_t>(block->line_number(i)));
-  }
-  nb::dict out;
-  if (needs_list) {
-    nb::list labels;
-    for (std::size_t i = 0; i < rows; ++i) labels.append(label_of(*block, i));
-    out["labels"] = labels;
-  } else {
-    out["labels"] = to_array(std::vector<double>(block->label), {rows});
-  }
-  out["begins"] =
-      to_array(std::vector<std::int64_t>(block->begin.begin(), block->begin.end()), {rows + 1});
-  out["indices"] = to_array(std::move(index), {values});
-  out["values"] = to_array(std::vector<W>(block->value.begin(), block->value.end()), {values});
-  out["weights"] = to_array(std::vector<double>(block->weight), {rows});
-  out["lines"] = to_array(std::move(lines), {rows});
+  nb::dict out = arrays_of(*block);
+  out["indices"] = to_array(std::move(index));
+  if (needs_list)
+    out["labels"] = labels_of(*block);
+  else
+    out["labels"] = to_array(std::vector<double>(block->label));
   return out;
 }
 
@@ -217,13 +213,6 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
     learner.learn(*block, account);
   }
   return false;
-}
-
-static std::string_view text_of(nb::handle object) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
-  if (!text) throw nb::python_error();
-  return {text, static_cast<std::size_t>(size)};
 }
 
 /// Learns rows that Python has read from a table: CSR with names for its columns.
@@ -291,14 +280,11 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader) {
     }
   }
   if (!block) return nb::none();
-  nb::list labels, tags;
-  for (std::size_t i = 0; i < block->rows(); ++i) {
-    labels.append(label_of(*block, i));
-    if (i < block->tag.size()) tags.append(nb::str(block->tag[i].data(), block->tag[i].size()));
-  }
+  nb::list tags;
+  for (const std::string_view tag : block->tag) tags.append(to_python(tag));
   const std::size_t rows = block->rows();
   return nb::make_tuple(to_array(std::move(scores), {rows, width}),
-                        to_array(std::move(variances), {rows, width}), labels, tags);
+                        to_array(std::move(variances), {rows, width}), labels_of(*block), tags);
 }
 
 template <class W>
@@ -353,27 +339,14 @@ void bind_readers(nb::module_& m) {
       .def(
           "resolve",
           [](SharedNames& self, const nb::list& names) {
-            std::vector<Name> borrowed;
-            for (nb::handle name : names) borrowed.push_back(Name(text_of(name)));
+            const std::vector<Name> borrowed = borrow_names(names);
             std::vector<Index> places(borrowed.size());
             self.vocabulary.resolve(borrowed.data(), borrowed.size(), places.data());
-            const std::size_t n = places.size();
-            return to_array(std::move(places), {n});
+            return to_array(std::move(places));
           },
           nb::arg("names"), "The numbers of these names, new ones where they are new.")
       .def(
-          "since",
-          [](SharedNames& self, Index first) {
-            nb::list names;
-            for (Index i = first; i < self.vocabulary.size(); ++i) {
-              const Name name = self.vocabulary.name(i);
-              if (name.is_text())
-                names.append(nb::str(name.text, static_cast<std::size_t>(name.number)));
-              else
-                names.append(nb::int_(name.number));
-            }
-            return names;
-          },
+          "since", [](SharedNames& self, Index first) { return to_python(self.vocabulary, first); },
           nb::arg("first"), "All names from this number on.")
       .def_prop_ro(
           "are_numbers", [](SharedNames& self) { return self.vocabulary.identity(); },
@@ -396,9 +369,8 @@ void bind_readers(nb::module_& m) {
              return taken;
            })
       .def("take_results", [](Account& self) {
-        const std::size_t n = self.labels.size();
-        nb::object labels = to_array(std::move(self.labels), {n});
-        nb::object predictions = to_array(std::move(self.predictions), {n});
+        nb::object labels = to_array(std::move(self.labels));
+        nb::object predictions = to_array(std::move(self.predictions));
         self.labels = self.predictions = {};
         return nb::make_tuple(labels, predictions);
       });

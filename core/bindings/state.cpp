@@ -23,9 +23,7 @@ static nb::dict get_state(PythonModel<W>& self) {
 template <class W>
 static nb::tuple get_named_state(PythonModel<W>& self) {
   const Reading lock(self.mutex);
-  nb::list classes;
-  for (const ClassName& name : self.classes.names()) classes.append(to_python(name));
-  return nb::make_tuple(state_of<nb::memview>(self), classes);
+  return nb::make_tuple(state_of<nb::memview>(self), to_python(self.classes.names()));
 }
 
 /// Arrays of a dict, which must outlive what is returned.

@@ -62,10 +62,13 @@ struct ClassName {
 
 /// Classes in the order of their first appearance. If a set was declared, no other may appear; else
 /// no more than `limit`: every row costs as much as there are classes, so that labels which are no
-/// classes (numbers of rows, real targets) would never end.
+/// classes (numbers of rows, real targets) would never end. Whole numbers look like classes, so
+/// that so many of them as `kManyIntegers` need a limit that somebody chose: not `kDefaultLimit`.
 class Classes {
  public:
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
+  static constexpr int kDefaultLimit = 10'000;
+  static constexpr int kManyIntegers = 200;
 
   explicit Classes(std::vector<ClassName> declared = {}, int limit = kNoLimit)
       : declared_(std::move(declared)), limit_(limit) {
@@ -137,6 +140,12 @@ class Classes {
 
   void check(const ClassName& name) const {
     check_declared(name);
+    if (declared_.empty() && limit_ == kDefaultLimit && size() >= kManyIntegers &&
+        name.kind == ClassName::Kind::integer)
+      throw Error("the class " + name.quoted() + " is one of more than " +
+                  std::to_string(kManyIntegers) +
+                  " whole numbers, which are rather values than classes: use a regressor, such as "
+                  "PassiveAggressiveRegressor, or insist by max_classes=1000");
     if (declared_.empty() && size() >= limit_)
       throw Error("the class " + name.quoted() + " is one too many: max_classes allows " +
                   std::to_string(limit_) + " classes; real targets are for regressors");

@@ -9,7 +9,6 @@
 // The hash has no secret: whoever chooses the names can choose collisions.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,31 +21,18 @@ inline constexpr std::uint64_t kLength = 0x6a09e667f3bcc909, kText = 0xbb67ae858
                                kLong = 0x3c6ef372fe94f82b, kInteger = 0xa54ff53a5f1d36f1;
 
 inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
-#ifdef __SIZEOF_INT128__
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(a) * b;
   const auto low = static_cast<std::uint64_t>(product);
   const auto high = static_cast<std::uint64_t>(product >> 64);
-#else
-  const std::uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
-  const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
-  const std::uint64_t carry = a0 * b1 + (middle & 0xffffffff);
-  const std::uint64_t low = a * b, high = a1 * b1 + (middle >> 32) + (carry >> 32);
-#endif
   return low ^ high ^ a ^ b;
 }
 
-// `Word` is read as little-endian whatever the machine.
+// Little-endian, as all machines are that text/number.hpp lets in.
 template <class Word>
 inline std::uint64_t load(const char* bytes) {
   Word word;
   std::memcpy(&word, bytes, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) {
-    Word swapped = 0;
-    for (std::size_t i = 0; i < sizeof word; ++i)
-      swapped |= ((word >> 8 * i) & 0xff) << 8 * (sizeof word - 1 - i);
-    word = swapped;
-  }
   return word;
 }
 

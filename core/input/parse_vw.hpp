@@ -30,7 +30,8 @@ struct VwOptions : TextOptions {
 //
 // A feature is named "namespace^feature", or just "feature" where the namespace has no name. The
 // last word before the first bar is a tag if it begins with ' or touches the bar. The initial
-// prediction is checked, then ignored. A label may be any text, as in the other formats.
+// prediction is checked, then ignored. A label may be any text, as in the other formats, but for
+// those that mean several classes, costs or actions to Vowpal Wabbit: they are refused by name.
 //
 // An interaction adds the product "a^x*b^y" for every feature x of one namespace and y of the
 // other. Where both features belong to both (as with `aa` or `::`), each pair is taken once, a
@@ -134,7 +135,10 @@ class VwParser : public TextParser<W> {
     const char* end = p;
     for (; p < bar; p = text::skip_blanks(end)) {
       end = find_word_end(p);
-      if (count == 4) throw text::Mistake{text::between(p, end), "too many words before the '|'"};
+      if (count == 4) {
+        check_label_kind(words[0]);
+        throw text::Mistake{text::between(p, end), "too many words before the '|'"};
+      }
       words[count++] = text::between(p, end);
     }
     Head head;
@@ -142,15 +146,30 @@ class VwParser : public TextParser<W> {
       head.tag = words[--count];
       if (head.tag.front() == '\'') head.tag.remove_prefix(1);
     }
-    if (count == 4) throw text::Mistake{words[3], "too many words before the '|'"};
     if (count > 0) {
       head.label_text = words[0];
       head.label = text::label_in(words[0]);
+      if (std::isnan(head.label)) check_label_kind(words[0]);
     }
+    if (count == 4) throw text::Mistake{words[3], "too many words before the '|'"};
     if (count > 1) head.weight = text::number_in(words[1], "importance", words[1]);
     if (head.weight < 0) throw text::Mistake{words[1], "the importance is negative"};
     if (count > 2) text::number_in(words[2], "initial prediction", words[2]);
     return head;
+  }
+
+  static void check_label_kind(std::string_view label) {
+    const auto refuse = [&](const char* kind) {
+      throw text::Mistake{
+          label,
+          std::string(kind) + " of Vowpal Wabbit are not read: a row has one class or value"};
+    };
+    if (label == "shared") refuse("shared features, and rows of several lines,");
+    if (label.find_first_not_of("0123456789.,:+-") != std::string_view::npos) return;
+    if (label.find(',') != std::string_view::npos) refuse("labels of several classes (1,2)");
+    const auto colons = std::count(label.begin(), label.end(), ':');
+    if (colons == 1) refuse("costs of classes (class:cost)");
+    if (colons > 1) refuse("contextual bandits (action:cost:probability)");
   }
 
   // The rest of the line, from its first bar on.

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -33,16 +31,10 @@ class ByteSource {
 class FileSource : public ByteSource {
  public:
   // `interrupted` is called when a signal breaks off a read; it may throw to stop.
-  explicit FileSource(int file, bool close_it = false, std::function<void()> interrupted = {})
-      : file_(file), close_it_(close_it), interrupted_(std::move(interrupted)) {
+  explicit FileSource(int file, std::function<void()> interrupted = {})
+      : file_(file), interrupted_(std::move(interrupted)) {
     struct stat about;
     may_wait_ = fstat(file, &about) == 0 && !S_ISREG(about.st_mode);
-  }
-  explicit FileSource(const std::string& path) : FileSource(open_file(path), true) {}
-  FileSource(const FileSource&) = delete;
-  FileSource& operator=(const FileSource&) = delete;
-  ~FileSource() override {
-    if (close_it_) close(file_);
   }
 
   std::size_t read(char* place, std::size_t size) override {
@@ -60,14 +52,7 @@ class FileSource : public ByteSource {
   }
 
  private:
-  static int open_file(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) throw Error("Cannot open " + path + ": " + std::strerror(errno) + ".");
-    return file;
-  }
-
   int file_;
-  bool close_it_;
   bool may_wait_;
   std::function<void()> interrupted_;
 };
@@ -81,20 +66,6 @@ class CallbackSource : public ByteSource {
 
  private:
   Read read_;
-};
-
-// Text that is in memory, and stays there.
-class MemorySource : public ByteSource {
- public:
-  explicit MemorySource(std::string_view text) : text_(text) {}
-  std::size_t read(char* place, std::size_t size) override {
-    size = text_.copy(place, size);
-    text_.remove_prefix(size);
-    return size;
-  }
-
- private:
-  std::string_view text_;
 };
 
 }  // namespace yarrow

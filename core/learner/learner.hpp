@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -72,13 +70,23 @@ class Learner {
   }
 
   virtual double weight(std::size_t slot, int column) const = 0;
-  virtual std::vector<W> weights() const = 0;  ///< all of them, slot by slot
+  virtual std::vector<W> weights() const {  ///< all of them, slot by slot
+    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
+    std::vector<W> all(slots * columns);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = static_cast<W>(weight(i / columns, static_cast<int>(i % columns)));
+    return all;
+  }
 
   /// Of a weight, in the confidence family; as of now, where time changes it.
-  virtual double variance(std::size_t slot, int column) const = 0;
+  virtual double variance(std::size_t /*slot*/, int /*column*/) const {
+    throw Error("this learner keeps no variances");
+  }
   /// The covariance of a column's weights as a matrix over all slots, written to `out`; in families
   /// without one it is refused.
-  virtual void covariance(int column, double* out) const = 0;
+  virtual void covariance(int /*column*/, double* /*out*/) const {
+    throw Error("this learner keeps no covariance between weights");
+  }
 
   /// Asks the memory for what the next row will need. Always inline: compilers drop a call of a
   /// function that only does this, since it changes nothing.
@@ -91,12 +99,12 @@ class Learner {
       for (std::size_t line = 64; line < bytes; line += 64)
         __builtin_prefetch(first + row.index[i] * bytes + line, 1);
   }
-  virtual void grow_features(std::size_t features) = 0;
   virtual double intercept() const = 0;
-  virtual void after_forgetting() = 0;  ///< what a loop sums over all features, with some taken out
+  virtual void after_forgetting() {}  ///< what a loop sums over all features, with some taken out
   /// Whether no number is larger than the bounds say, on which every check of an overflow relies.
   virtual bool is_bounded() const = 0;
-  virtual void rebuild() = 0;  ///< what a loop keeps beside the blocks, after these were replaced
+  virtual void rebuild() {}      ///< what a loop keeps beside the blocks, after these were replaced
+  virtual void check() const {}  ///< refuses what a file says and learning does not lead to
 
   /// What classes cost that are taken for others; without a table each wrong class costs 1.
   void use_costs(const CostTable* costs) { costs_ = costs; }
@@ -112,6 +120,26 @@ class Learner {
 
  protected:
   Learner(State<W> s, Recipe recipe) : state(std::move(s)), recipe_(std::move(recipe)) {}
+
+  /// Learns a row of class c, by `learn(is_new)`; if that fails, a new class goes again.
+  template <class Learn>
+  void learn_as(int c, Learn learn) {
+    const bool is_new = c == state.classes;
+    try {
+      if (is_new) add_class(state, recipe_.strategy);
+      learn(is_new);
+    } catch (...) {
+      if (is_new) remove_class(state, recipe_.strategy);
+      throw;
+    }
+  }
+
+  /// What was found a column, as predictions have it: a class.
+  void to_classes(Scores& found) const {
+    if (state.classes == 0) return found.resize(0);
+    outputs().to_classes(found.score, -1);
+    outputs().to_classes(found.variance, 1);
+  }
 
   Recipe recipe_;
   const CostTable* costs_ = nullptr;

@@ -98,6 +98,11 @@ struct Outputs {
     return strategy == Strategy::one_versus_rest && column == 0 && classes > 1;
   }
 
+  /// The best of the first so many classes, but not `except`; -1: there is none.
+  int best_class(const std::vector<double>& scores, int except, int among) const {
+    return best_of(except, among, [&](int k) { return scores[of_class(k)]; });
+  }
+
   /// The class that the columns' scores speak for, of the first so many; -1: there is none.
   int predicted(const std::vector<double>& scores, int among) const {
     if (among <= 1) return among - 1;
@@ -128,11 +133,6 @@ struct Outputs {
       values = std::move(ordered);
     }
   }
-
- private:
-  int best_class(const std::vector<double>& scores, int except, int among) const {
-    return best_of(except, among, [&](int k) { return scores[of_class(k)]; });
-  }
 };
 
 /// Gives a new class its column. In one_versus_rest it copies the column "none of the seen", which
@@ -148,11 +148,11 @@ void add_class(State<W>& state, Strategy strategy) {
   state.add_column(0, false);
 }
 
-/// Takes back the newest class, whose column nothing has moved yet.
+/// Takes back the newest class, whose column nothing has moved yet; perhaps it never came to be.
 template <class W>
 void remove_class(State<W>& state, Strategy strategy) {
   const Outputs left{strategy, --state.classes};
-  if (left.count() < state.blocks.columns()) state.truncate_columns(left.count());
+  if (left.count() <= state.blocks.columns()) state.truncate_columns(left.count());
 }
 
 /// Makes room for the columns of so many classes.

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,26 +28,16 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
              recipe) {
     if (recipe.strategy == Strategy::many && !recipe.slack)
       throw Error("this rule meets one rival at a time");
-    loop_.set(recipe.loop_parameters, recipe.intercept, recipe.average);
-    if constexpr (requires { Loop::start(state, recipe.loop_parameters); })
-      Loop::start(state, recipe.loop_parameters);
+    loop_.start(recipe.intercept, recipe.average);
+    loop_.set(recipe.loop_parameters);
+    Loop::extend(state, recipe.loop_parameters);
   }
 
-  void after_forgetting() override {
-    if constexpr (requires { loop_.after_forgetting(state); }) loop_.after_forgetting(state);
-  }
-
-  void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return loop_.intercept(); }
-  void rebuild() override {
-    if constexpr (requires { loop_.rebuild(state); }) loop_.rebuild(state);
-  }
-  bool is_bounded() const override {
-    if constexpr (requires { loop_.is_bounded(state); })
-      return loop_.is_bounded(state);
-    else
-      return state.weight_bound.covers(state.largest(0));
-  }
+  void after_forgetting() override { loop_.after_forgetting(state); }
+  void rebuild() override { loop_.rebuild(state); }
+  void check() const override { loop_.check(state); }
+  bool is_bounded() const override { return loop_.is_bounded(state); }
   Parts explain(const Row<W>& row, int column) const override {
     if (is_no_sum()) return lost_without_each(row, column);
     if constexpr (requires { loop_.explain(state, row, column); })
@@ -63,23 +52,19 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     if constexpr (Loop::calibrated)
       return loop_.variance(state, slot, column);
     else
-      throw Error("this learner keeps no variances");
+      return Base::variance(slot, column);
   }
   void covariance(int column, double* out) const override {
     if constexpr (requires { loop_.covariance(state, column, out); })
       loop_.covariance(state, column, out);
     else
-      throw Error("this learner keeps no covariance between weights");
+      Base::covariance(column, out);
   }
   std::vector<W> weights() const override {
-    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
-    std::vector<W> all(slots * columns);
-    if constexpr (requires { loop_.all_weights(state, all.data()); })
-      loop_.all_weights(state, all.data());
+    if constexpr (requires { loop_.all_weights(state); })
+      return loop_.all_weights(state);
     else
-      for (std::size_t i = 0; i < all.size(); ++i)
-        all[i] = static_cast<W>(loop_.weight(state, i / columns, static_cast<int>(i % columns)));
-    return all;
+      return Base::weights();
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -100,20 +85,15 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   }
 
   void predict(const Row<W>& row, Scores& out) const override {
-    loop_.predict(state, row, out);
+    predict_columns(row, out);
     if (recipe_.strategy == Strategy::examples) return note_distance(row, out);
-    if (this->outputs().is_real()) return;
-    if (state.classes == 0) return out.resize(0);
-    this->outputs().to_classes(out.score, -1);
-    this->outputs().to_classes(out.variance, 1);
+    if (!this->outputs().is_real()) this->to_classes(out);
   }
 
   void score(const Row<W>& row, Scores& out) const override { loop_.score(state, row, out); }
 
   bool predicts_as_it_learns() const override {
-    if constexpr (requires { loop_.predicts_otherwise(); })
-      if (loop_.predicts_otherwise()) return false;
-    return !recipe_.average;
+    return !loop_.predicts_otherwise() && !recipe_.average;
   }
 
   void last_scores(std::vector<double>& out) const override {
@@ -137,7 +117,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   Parts lost_without_each(const Row<W>& row, int column) const {
     Scores found;
     const auto score = [&](const Row<W>& some) {
-      loop_.predict(state, some, found);
+      predict_columns(some, found);
       if (recipe_.strategy != Strategy::examples) return found.score[column];
       note_distance(some, found);
       return std::sqrt(found.variance[0]);
@@ -152,6 +132,14 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       parts.values.push_back(score(row) - score({index.data(), value.data(), index.size()}));
     }
     return parts;
+  }
+
+  /// By the weights that learning goes on from, unless the loop predicts with others.
+  void predict_columns(const Row<W>& row, Scores& out) const {
+    if constexpr (requires { loop_.predict(state, row, out); })
+      loop_.predict(state, row, out);
+    else
+      loop_.score(state, row, out);
   }
 
   /// Scores and measures a row of one column: in a single walk where the loop has one for that.
@@ -224,14 +212,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   [[gnu::noinline]] void learn_class(const Row<W>& row, int c, double weight) {
     moves_.clear();
     top_margin_ = -1;
-    const bool is_new = c == state.classes;
-    try {
-      if (is_new) add_class(state, recipe_.strategy);
-      learn_known_class(row, c, weight, is_new);
-    } catch (...) {
-      if (is_new) remove_class(state, recipe_.strategy);
-      throw;
-    }
+    this->learn_as(c, [&](bool is_new) { learn_known_class(row, c, weight, is_new); });
   }
 
   void learn_known_class(const Row<W>& row, int c, double weight, bool is_new) {
@@ -295,9 +276,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
                           scores_.variance[k],     weight, state.t + 1, state.columns[k].updates,
                           state.columns[k].memory};
     double step[3];
-    consult(input, step);
-    if (step[2] != input.memory) kept_.push_back({k, step[2]});
-    if (Loop::is_still(step)) return false;
+    if (!consult(k, input, step)) return false;
     move = Loop::move(k, sign, 1, step, scores_.variance[k]);
     return true;
   }
@@ -342,9 +321,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     const RuleInput input{margin,      target,        2 * scores_.xx,         ww, v, weight,
                           state.t + 1, state.updates, state.columns[0].memory};
     double step[3];
-    consult(input, step);
-    if (step[2] != input.memory) kept_.push_back({0, step[2]});
-    if (Loop::is_still(step)) return false;
+    if (!consult(0, input, step)) return false;
     moves_.push_back(Loop::move(c, 1, 1, step, v));
     moves_.push_back(Loop::move(rival, -1, 1, step, v));
     if (Loop::shrinks && step[0] != 1)
@@ -390,7 +367,8 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     return Loop::calibrated ? scores_.variance[column] : scores_.xx;
   }
 
-  void consult(const RuleInput& input, double* step) const {
+  /// What the rule answers of a column; false: all is to stay as it is.
+  bool consult(int column, const RuleInput& input, double* step) {
     if (!std::isfinite(input.margin + input.zz + input.v)) throw Error(too_large);
     const double* parameters =
         recipe_.rule_context ? recipe_.rule_context : recipe_.rule_parameters.data();
@@ -399,6 +377,8 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     recipe_.rule(&input, parameters, step);
     if (!std::isfinite(step[0]) || !std::isfinite(step[1]) || !std::isfinite(step[2]))
       throw Error(not_finite);
+    if (step[2] != input.memory) kept_.push_back({column, step[2]});
+    return !Loop::is_still(step);
   }
 
   /// Stores what the rule wants to find at the next row, once this one is sure to be learned.

@@ -3,8 +3,7 @@
 #include <span>
 #include <type_traits>
 
-#include "rules/rule.hpp"
-#include "state/state.hpp"
+#include "loops/loop.hpp"
 
 namespace yarrow {
 
@@ -14,38 +13,15 @@ namespace yarrow {
 /// features; |w|^2 follows by w_new^2 = a^2 ww + 2ab m + b^2 zz. With averaging, a second plane u
 /// makes the sum of all past weights scale_sum*v - u, so that a row costs only its own features.
 template <class W>
-class AffineLoop {
- public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = true;
+class AffineLoop : public ScaledLoop<W> {
+  using Base = ScaledLoop<W>;
+  using Base::intercept_, Base::average_, Base::increase;
 
+ public:
   static std::vector<Plane> planes(bool average, double /*initial_variance*/) {
     std::vector<Plane> planes = {{0, true}};
     if (average) planes.push_back({0, true});
     return planes;
-  }
-
-  void set(const std::vector<double>& /*loop_parameters*/, double intercept, bool average) {
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-    average_ = average;
-  }
-
-  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const std::size_t columns = state.blocks.columns();
-    out.resize(columns);
-    const W* first = state.blocks.first();
-    const W* intercept = state.blocks.intercept();
-    const std::size_t stride = state.blocks.stride();
-    for_tiles(columns, [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
-        const double x = row.value[i];
-        const W* cells = first + row.index[i] * stride + at;
-        for (int k = 0; k < width; ++k) sums[k] += x * static_cast<double>(cells[k]);
-      });
-      for (int k = 0; k < width; ++k)
-        out.score[at + k] = state.columns[at + k].scale * (wx[k] + intercept_ * intercept[at + k]);
-    });
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.
@@ -53,16 +29,6 @@ class AffineLoop {
     out.resize(1);
     average_ ? assess_column<2>(state, row, out) : assess_column<1>(state, row, out);
   }
-
-  /// What an update needs beyond the scores, for the columns listed.
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[1], step[0], v};
-  }
-  static bool is_still(const double* step) { return step[0] == 1 && step[1] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
@@ -84,24 +50,19 @@ class AffineLoop {
         state.columns[k].scale_sum += state.columns[k].scale;
   }
 
-  /// The weight of a slot (0: intercept) as predictions use it.
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const W* block = state.blocks.data() + slot * state.blocks.stride();
-    if (!average_) return state.columns[column].scale * block[column];
+    if (!average_) return Base::weight(state, slot, column);
     if (state.t == 0) return 0;
-    return (state.columns[column].scale_sum * block[column] -
-            block[state.blocks.capacity() + column]) /
-           state.t;
+    const W* cell = state.blocks.cell(slot, column);
+    return (state.columns[column].scale_sum * cell[0] - cell[state.blocks.capacity()]) / state.t;
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
     if (average_)
       score_by_weight(*this, state, row, out);
     else
-      score(state, row, out);
+      Base::score(state, row, out);
   }
-
-  double intercept() const { return intercept_; }
 
   bool is_bounded(const State<W>& state) const {
     return state.weight_bound.covers(state.largest(0)) &&
@@ -109,7 +70,7 @@ class AffineLoop {
   }
 
   /// Refuses a scale that learning does not lead to.
-  void rebuild(const State<W>& state) const {
+  void check(const State<W>& state) const {
     for (const Column& column : state.columns)
       if (is_extreme(column.scale)) throw Error("the state's 'scale' has a number out of range");
   }
@@ -120,7 +81,7 @@ class AffineLoop {
     for (int k = 0; k < blocks.columns(); ++k) {
       double sum = 0;
       for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
-        sum += square(blocks.data()[slot * blocks.stride() + k]);
+        sum += square(*blocks.cell(slot, k));
       state.columns[k].ww = square(state.columns[k].scale) * sum;
     }
   }
@@ -162,8 +123,6 @@ class AffineLoop {
       increase(*intercept, m.add * intercept_);
     }
   }
-
-  static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
 
   /// Whether the scale is so small or large that the stored numbers lose their meaning.
   static bool is_extreme(double scale) {
@@ -259,9 +218,6 @@ class AffineLoop {
       sum += static_cast<std::int64_t>(square(*cell) * units + 0.5);
     return static_cast<double>(sum) * unit;
   }
-
-  double intercept_ = 1;
-  bool average_ = false;
 };
 
 }  // namespace yarrow

@@ -4,8 +4,7 @@
 #include <span>
 #include <type_traits>
 
-#include "rules/rule.hpp"
-#include "state/state.hpp"
+#include "loops/loop.hpp"
 
 namespace yarrow {
 
@@ -25,6 +24,8 @@ struct Lasting {
   static void finish_move(State<W>& /*state*/, const Row<W>& /*row*/, int /*column*/) {}
   template <class W>
   static void finish_row(State<W>& /*state*/) {}
+  template <class W>
+  static void check(const State<W>& /*state*/) {}
 };
 
 /// Diagonal of the precision: 1/s grows by kappa*x^2, written so that s can never become 0.
@@ -43,13 +44,7 @@ struct Diagonal : Lasting {
 /// Diagonal of the covariance: s - beta*s^2*x^2 with beta = kappa/(1 + kappa*v), written with sums
 /// of positive terms only, because the difference would round to 0. The quotient is one for the
 /// whole row, since a division takes longer than all the rest.
-struct Projected : Lasting {
-  static constexpr bool has_mean = true;
-  static auto margin(auto mean, auto /*s*/, auto x) { return x * mean; }
-  static auto step(auto s, auto x, double alpha) { return alpha * s * x; }
-  static double reach(double alpha, double /*xx*/, double v, double largest) {
-    return std::abs(alpha) * std::sqrt(largest * v);  // s*x = sqrt(s) * sqrt(s*x^2)
-  }
+struct Projected : Diagonal {
   static auto variance(auto s, auto x, double kappa, double v) {
     const double share = 1 / (1 + kappa * v);
     using N = decltype(s);
@@ -69,44 +64,24 @@ struct Herded : Diagonal {
 
 /// Keeps sum(y*x) in place of the mean and whitens when it predicts, with the row itself inside:
 /// the second-order Perceptron, whose diagonal form is no common multiple of Sigma*x.
-struct Whitened : Lasting {
+struct Whitened : Diagonal {
   static constexpr bool has_mean = false;
   static auto margin(auto sum, auto s, auto x) { return x * sum * s / (1 + s * x * x); }
   static auto step(auto /*s*/, auto x, double alpha) { return alpha * x; }
   static double reach(double alpha, double xx, double /*v*/, double /*largest*/) {
     return std::abs(alpha) * std::sqrt(xx);
   }
-  static auto variance(auto s, auto x, double kappa, double /*v*/) {
-    return s / (1 + kappa * s * x * x);
-  }
 };
 
 /// The confidence loop: mu += alpha*Sigma*z, precision grows by kappa*z*z'. Mean and variance of a
 /// feature stand side by side; behind them, if the covariance ages, the time of the last visit.
-/// With averaging, a last plane u makes the sum of all past means t*mu - u.
 template <class W, class Covariance>
-class ConfidenceLoop {
+class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
+  using Base = GaussianLoop<W, 2 + Covariance::ages>;
+  using Base::intercept_, Base::average_, Base::increase;
+
  public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = true, shrinks = false;
-
-  static std::vector<Plane> planes(bool average, double initial_variance) {
-    std::vector<Plane> planes = {{0, true}, {initial_variance, false}};
-    if (Covariance::ages) planes.push_back({0, false});
-    if (average) planes.push_back({0, true});
-    return planes;
-  }
-
-  bool is_bounded(const State<W>& state) const {
-    return state.weight_bound.covers(state.largest(0)) &&
-           (!average_ || state.sum_bound.covers(state.largest(planes_)));
-  }
-
-  void set(const std::vector<double>& loop_parameters, double intercept, bool average) {
-    covariance_.set(loop_parameters);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-    average_ = average;
-  }
+  void set(const std::vector<double>& loop_parameters) { covariance_.set(loop_parameters); }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
@@ -159,15 +134,10 @@ class ConfidenceLoop {
     });
   }
 
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], step[1], v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0 && step[1] == 0; }
-
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
     Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) admit(state, scores, m, weights, sums);
+    for (const Move& m : moves) Base::admit(state, m, reach(state, scores, m), weights, sums);
     state.weight_bound = weights;
     state.sum_bound = sums;
     const Blocks<W>& blocks = state.blocks;
@@ -181,13 +151,12 @@ class ConfidenceLoop {
   }
 
   void finish_row(State<W>& state) const { covariance_.finish_row(state); }
+  void check(const State<W>& state) const { covariance_.check(state); }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const std::size_t capacity = state.blocks.capacity();
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
-    if (!Covariance::has_mean) return cell[0] * static_cast<double>(cell[capacity]);
-    if (!average_) return cell[0];
-    return state.t == 0 ? 0 : cell[0] - cell[planes_ * capacity] / state.t;
+    if (Covariance::has_mean) return Base::weight(state, slot, column);
+    const W* cell = state.blocks.cell(slot, column);
+    return cell[0] * static_cast<double>(cell[state.blocks.capacity()]);
   }
 
   /// Weights as the row makes them anew.
@@ -195,13 +164,13 @@ class ConfidenceLoop {
     requires(!Covariance::has_mean)
   {
     return parts_of(row, intercept_, [&](std::size_t slot, double x) {
-      const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+      const W* cell = state.blocks.cell(slot, column);
       return Covariance::margin(double{cell[0]}, double{cell[state.blocks.capacity()]}, x);
     });
   }
 
   double variance(const State<W>& state, std::size_t slot, int column) const {
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    const W* cell = state.blocks.cell(slot, column);
     return variance_at(cell, state.blocks.capacity(), covariance_.now(state, column));
   }
 
@@ -214,13 +183,8 @@ class ConfidenceLoop {
       score(state, row, out);
       measure(state, row, all, out);
     }
-    if (!average_) return;
-    Scores averaged;
-    score_by_weight(*this, state, row, averaged);
-    out.score = averaged.score;
+    Base::use_average(state, row, out);
   }
-
-  double intercept() const { return intercept_; }
 
  protected:
   /// One column: `Stride` is the number of planes.
@@ -291,31 +255,18 @@ class ConfidenceLoop {
   }
 
   auto narrowed(auto s, auto x, double kappa, double v) const {
-    return larger(covariance_.variance(s, x, kappa, v), everywhere<decltype(s)>(smallest_variance));
+    return larger(covariance_.variance(s, x, kappa, v),
+                  everywhere<decltype(s)>(Base::smallest_variance));
   }
 
-  static void increase(W& cell, double by) { cell = static_cast<W>(cell + by); }
-
-  /// Refuses a move that would overflow, before anything is written.
-  void admit(const State<W>& state, const Scores& scores, const Move& m, Bound& weights,
-             Bound& sums) const {
-    if (m.other < 0) throw Error("the rule's kappa is negative, so a variance would grow");
-    const double largest = state.blocks.planes()[1].initial;
-    const double growth = Covariance::reach(m.add, scores.xx, m.v, largest);
-    weights.admit<W>(growth, [&] { return state.largest(0); });
-    if (average_)
-      sums.admit<W>(growth * std::max(1.0, state.t), [&] { return state.largest(planes_); });
+  /// How far a move can carry any mean.
+  static double reach(const State<W>& state, const Scores& scores, const Move& m) {
+    return Covariance::reach(m.add, scores.xx, m.v, state.blocks.planes()[1].initial);
   }
-
-  /// Where confidence ends. Rules without slack double the digits of precision with each
-  /// contradiction; below this a variance would soon be 0, and the weight frozen for good.
-  static constexpr double smallest_variance = sizeof(W) == 4 ? 1e-30 : 1e-100;
 
   static constexpr std::size_t planes_ = 2 + Covariance::ages;  ///< without the averaging one
 
   [[no_unique_address]] Covariance covariance_;
-  double intercept_ = 1;
-  bool average_ = false;
 };
 
 }  // namespace yarrow

@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "loops/plain_weights.hpp"
+#include "loops/loop.hpp"
 #include "loops/proximal.hpp"
 #include "loops/root.hpp"
 
@@ -12,54 +12,26 @@ namespace yarrow {
 /// By the conditions of Karush, Kuhn and Tucker, u = soft(w + tau*z, l1)/(1 + alpha) with the
 /// multiplier tau >= 0 and xi = tau/(2C). What the margin lacks rises with tau in straight pieces,
 /// so tau is the root of the row's own features. Pulling can itself give the margin: then tau is 0.
-class ElasticStep {
- public:
+struct ElasticStep {
+  SoftMargin margin;
+  double l1 = 0;
+
   /// `slack` is 1/(2C); 0: no row may miss its margin.
-  void start(double alpha, double l1, double target, double slack) {
-    row_.clear();
-    l1_ = l1;
+  void start(double alpha, double new_l1, double target, double slack) {
+    l1 = new_l1;
     // All in units of 1 + alpha, by which z.u is smaller than z.soft(w + tau*z).
-    target_ = target * (1 + alpha);
-    slack_ = slack * (1 + alpha);
-  }
-  void add(double z, double w) {
-    if (z != 0) row_.push_back({z, w});
+    margin.target = target * (1 + alpha);
+    margin.slack = slack * (1 + alpha);
+    margin.row.clear();
   }
 
   double tau() const {
-    const double lacking = row_.empty() ? 0 : -surplus(0).value;
+    const double lacking = margin.row.empty() ? 0 : -margin.surplus(0, l1).value;
     if (lacking <= 0) return 0;
-    // Too little, since no slope is larger; and enough for the largest value alone, against all
-    // that the others can say.
-    double steepest = slack_, against = target_, most = 0, its_weight = 0;
-    for (const auto& [z, w] : row_) {
-      steepest += z * z;
-      against += std::abs(z * w);
-      if (std::abs(z) > most) most = std::abs(z), its_weight = z > 0 ? w : -w;
-    }
-    const double enough = (against / most + l1_ - its_weight) / most;
-    return rising_root([&](double t) { return surplus(t); }, lacking / steepest, 2 * enough,
-                       1e-14 * against);
+    double steepest = margin.slack;  // no slope is larger
+    for (const auto& [z, w] : margin.row) steepest += z * z;
+    return margin.tau(lacking / steepest, l1, 1e-14);
   }
-
- private:
-  struct Value {
-    double z, w;
-  };
-
-  /// By how much the margin, slack included, is above the target; and its slope.
-  Piece surplus(double tau) const {
-    Piece sum{slack_ * tau - target_, slack_};
-    for (const auto& [z, w] : row_) {
-      const double u = soft_threshold(w + tau * z, l1_);
-      sum.value += z * u;
-      sum.slope += u != 0 ? z * z : 0;
-    }
-    return sum;
-  }
-
-  double l1_ = 0, target_ = 1, slack_ = 0;
-  std::vector<Value> row_;
 };
 
 /// The loop of the elastic-net-regularised Passive-Aggressive. Only rows that ask for a step pull
@@ -70,19 +42,17 @@ class ElasticStep {
 /// that sum which the feature has paid. Before D grows too large, the column is divided by a power
 /// of two, which rounds nothing. The intercept is one more feature.
 template <class W>
-class ElasticLoop {
- public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = false;
+class ElasticLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
+ public:
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {{0, true}, {0, false}};
   }
 
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+  void set(const std::vector<double>& loop_parameters) {
     alpha_ = loop_parameters.at(0);
     l1_ = loop_parameters.at(1);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -106,16 +76,7 @@ class ElasticLoop {
     });
   }
 
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
   /// A step is the margin asked for, and 1/(2C).
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], step[1], v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
-
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     Bound weights = state.weight_bound;  // kept only if every move is admitted
     for (Move& m : moves) {              // all steps are found before the first is made
@@ -130,19 +91,10 @@ class ElasticLoop {
     }
   }
 
-  void finish_row(State<W>&) const {}
-
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
-    return settled(cell, state.blocks.capacity(), owed(state, column)) /
+    return settled(state.blocks.cell(slot, column), state.blocks.capacity(), owed(state, column)) /
            state.columns[column].scale;
   }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-  }
-
-  double intercept() const { return intercept_; }
 
  private:
   /// All that has been asked of this column's weights. A fresh column has weights of 0 only.
@@ -160,10 +112,11 @@ class ElasticLoop {
     const ClockSum due = owed(state, m.column);
     const double scale = state.columns[m.column].scale, sign = m.add > 0 ? 1 : -1;
     step_.start(alpha_, l1_, std::abs(m.add), m.other);
-    step_.add(sign * intercept_,
-              settled(state.blocks.intercept() + m.column, capacity, due) / scale);
+    step_.margin.add(sign * intercept_,
+                     settled(state.blocks.intercept() + m.column, capacity, due) / scale);
     for (std::size_t i = 0; i < row.size; ++i)
-      step_.add(sign * row.value[i], settled(first + row.index[i] * stride, capacity, due) / scale);
+      step_.margin.add(sign * row.value[i],
+                       settled(first + row.index[i] * stride, capacity, due) / scale);
     return step_.tau();
   }
 
@@ -199,7 +152,7 @@ class ElasticLoop {
     state.columns[column].scale_sum *= factor;
   }
 
-  double alpha_ = 0, l1_ = 0, intercept_ = 1;
+  double alpha_ = 0, l1_ = 0;
   ElasticStep step_;
 };
 

@@ -3,8 +3,50 @@
 #include <span>
 
 #include "loops/dense_step.hpp"
+#include "state/small_matrix.hpp"
 
 namespace yarrow {
+
+/// L of each column.
+struct FactorRoots final : ExtensionOf<FactorRoots> {
+  std::vector<TriangularRoot> columns;
+
+  explicit FactorRoots(int n) : columns(static_cast<std::size_t>(n)) {}
+
+  bool is_copied_for_undo() const override { return false; }  // before_all_change is told
+  void add_column(int from, bool) override {
+    columns.push_back(from < 0 ? TriangularRoot() : TriangularRoot(columns[from]));
+  }
+  void truncate_columns(int n) override { columns.resize(n); }
+
+  void save(const ArrayWriter& put) const override {
+    std::vector<double> roots, factors;
+    for (const TriangularRoot& root : columns) {
+      factors.push_back(static_cast<double>(root.size));
+      roots.insert(roots.end(), root.cells.begin(), root.cells.end());
+    }
+    put("factors", std::move(factors));
+    put("factor_roots", std::move(roots));
+  }
+  void restore(SavedState& from, std::size_t, std::size_t n) override {
+    const auto factors = from.values<double>("factors", {n}, Range::count(0x1p20));
+    const auto cells = from.values<double>("factor_roots", {SavedState::any});
+    auto at = cells.begin();
+    columns.clear();
+    for (const double factor : factors) {
+      TriangularRoot root{{}, static_cast<std::size_t>(factor)};
+      const std::size_t size = root.size * (root.size + 1) / 2;
+      if (size > static_cast<std::size_t>(cells.end() - at))
+        SavedState::refuse("factor_roots", "has the wrong shape");
+      root.cells.assign(at, at + static_cast<std::ptrdiff_t>(size));
+      at += static_cast<std::ptrdiff_t>(size);
+      for (std::size_t i = 0; i < root.size; ++i)
+        if (!(root.row(i)[i] >= 1)) SavedState::refuse("factor_roots", "has no root of a matrix");
+      columns.push_back(std::move(root));
+    }
+    if (at != cells.end()) SavedState::refuse("factor_roots", "has the wrong shape");
+  }
+};
 
 /// The confidence loop with a covariance of low rank plus a diagonal (after Ma, Kulesza, Dredze,
 /// Crammer, Saul & Pereira 2010): the precision of a column is D^-1 + U U', D diagonal, U a few
@@ -13,14 +55,14 @@ namespace yarrow {
 /// the others the diagonal does. So nothing is lost before that, and the precision is positive
 /// whatever is.
 ///
-/// Sigma = D - D U (I + U'D U)^-1 U'D, where L L' = I + U'D U is kept (Column::factor_root). A row
+/// Sigma = D - D U (I + U'D U)^-1 U'D, where L L' = I + U'D U is kept (FactorRoots). A row
 /// costs values * rank to score; a step features * rank in addition. Planes: mean, the diagonal D,
 /// perhaps the average's, then the factors. Features are summed in an order that is not theirs by
 /// numbering: over the row's own values, or, over all, on a grid where additions are exact.
 template <class W>
 class FactoredLoop : public DenseStepLoop<W> {
   using Base = DenseStepLoop<W>;
-  using Base::intercept_, Base::average_, Base::for_values, Base::mean_margin;
+  using Base::intercept_, Base::average_, Base::for_values;
 
  public:
   static std::vector<Plane> planes(bool average, double initial_variance,
@@ -31,15 +73,13 @@ class FactoredLoop : public DenseStepLoop<W> {
     return planes;
   }
 
-  /// `loop_parameters`: the rank.
-  void set(const std::vector<double>& loop_parameters, double intercept, bool average) {
-    Base::set(loop_parameters, intercept, average);
-    rank_ = static_cast<std::size_t>(loop_parameters.at(0));
+  static void extend(State<W>& state, const std::vector<double>&) {
+    FactorRoots::start(state, state.blocks.columns());
   }
 
-  void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k) out.score[k] = mean_margin(state, row, k);
+  /// `loop_parameters`: the rank.
+  void set(const std::vector<double>& loop_parameters) {
+    rank_ = static_cast<std::size_t>(loop_parameters.at(0));
   }
 
   void measure(const State<W>& state, const Row<W>& row, std::span<const int> listed, Scores& out) {
@@ -49,23 +89,14 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     products_.resize(state.blocks.columns());
-    for (const Move& m : moves) {
-      multiply(state, row, m.column);
-      Base::admit(state, m, products_[m.column], weights, sums);
-    }
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
-    state.sum_bound = sums;
-    for (const Move& m : moves) {
-      Base::move_means(state, m, products_[m.column]);
-      if (m.other > 0) append(state, row, m, scores.variance[m.column]);
-    }
+    for (const Move& m : moves) multiply(state, row, m.column);
+    Base::move_along(state, moves, products_,
+                     [&](const Move& m) { append(state, row, m, scores.variance[m.column]); });
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
+    Base::score(state, row, out);
     std::vector<double> whitened;
     for (int k = 0; k < state.blocks.columns(); ++k)
       out.variance[k] = variance_of(state, row, k, whitened);
@@ -92,10 +123,42 @@ class FactoredLoop : public DenseStepLoop<W> {
     }
   }
 
+  /// Each root is that of I + U'D U, as far as rounding lets it be; factors to come are 0 so far.
+  void check(const State<W>& state) const {
+    const Blocks<W>& blocks = state.blocks;
+    const auto capacity = static_cast<std::size_t>(blocks.capacity());
+    const std::size_t planes = blocks.planes().size();
+    for (int k = 0; k < blocks.columns(); ++k) {
+      const TriangularRoot& root = root_of(state, k);
+      const std::size_t n = root.size;
+      if (n > 2 * rank_ - 1) SavedState::refuse("factors", "has a number out of range");
+      std::vector<double> gram(n * n, 0), u(n);
+      for (std::size_t a = 0; a < n; ++a) gram[a * n + a] = 1;
+      for (std::size_t slot = 0; slot <= blocks.features(); ++slot) {
+        read_factors(state, slot, k, u);
+        const W* const cell = blocks.cell(slot, k);
+        for (std::size_t p = 2 + average_ + n; p < planes; ++p)
+          if (cell[p * capacity] != 0) SavedState::refuse("blocks", "has a factor too many");
+        for (std::size_t a = 0; a < n; ++a)
+          for (std::size_t b = 0; b < n; ++b)
+            gram[a * n + b] += diagonal(state, slot, k) * u[a] * u[b];
+      }
+      const std::vector<double> square = root.square();
+      double trace = 0;
+      for (std::size_t a = 0; a < n; ++a) trace += gram[a * n + a];
+      for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b) {
+          const double own = std::sqrt(gram[a * n + a]) * std::sqrt(gram[b * n + b]);
+          if (!(std::abs(square[a * n + b] - gram[a * n + b]) <= 1e-6 * own + 1e-12 * trace))
+            SavedState::refuse("factor_roots", "is not the root of its factors");
+        }
+    }
+  }
+
   /// Features have gone, and their part in U'D U with them.
   void after_forgetting(State<W>& state) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const TriangularRoot& root = state.columns[k].factor_root;
+      const TriangularRoot& root = root_of(state, k);
       const double trace =
           std::inner_product(root.cells.begin(), root.cells.end(), root.cells.begin(), 0.0);
       renew_root(state, k, std::vector<double>(root.size, trace));
@@ -103,8 +166,11 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
 
  private:
+  static auto& root_of(auto& state, int k) {
+    return FactorRoots::of(state).columns[static_cast<std::size_t>(k)];
+  }
   const W* cells(const State<W>& state, std::size_t slot, int k) const {
-    return state.blocks.data() + slot * state.blocks.stride() + k;
+    return state.blocks.cell(slot, k);
   }
   double diagonal(const State<W>& state, std::size_t slot, int k) const {
     return cells(state, slot, k)[state.blocks.capacity()];
@@ -123,9 +189,9 @@ class FactoredLoop : public DenseStepLoop<W> {
   }
   /// d*L^-1 u of one slot: products of these are what the factors take from Sigma.
   std::vector<double> whitened_slot(const State<W>& state, std::size_t slot, int k) const {
-    std::vector<double> part(state.columns[k].factor_root.size);
+    std::vector<double> part(root_of(state, k).size);
     read_factors(state, slot, k, part);
-    state.columns[k].factor_root.forward(part);
+    root_of(state, k).forward(part);
     for (double& value : part) value *= diagonal(state, slot, k);
     return part;
   }
@@ -136,14 +202,14 @@ class FactoredLoop : public DenseStepLoop<W> {
                      std::vector<double>& y) const {
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     double separate = 0;
-    y.assign(state.columns[k].factor_root.size, 0);
+    y.assign(root_of(state, k).size, 0);
     for_values(row, [&](std::size_t slot, double x) {
       const double dx = diagonal(state, slot, k) * x;
       separate += x * dx;
       const W* factor = cells(state, slot, k) + offset;
       for (std::size_t a = 0; a < y.size(); ++a) y[a] += dx * factor[a * capacity];
     });
-    state.columns[k].factor_root.forward(y);
+    root_of(state, k).forward(y);
     double taken = 0;
     for (const double part : y) taken += part * part;
     return std::max(separate - taken, Base::rounding * separate);
@@ -152,7 +218,7 @@ class FactoredLoop : public DenseStepLoop<W> {
   /// Sigma*x = D x - D U L'^-1 y, for all features.
   void multiply(const State<W>& state, const Row<W>& row, int k) {
     std::vector<double> w = whitened_[k];
-    state.columns[k].factor_root.backward(w);
+    root_of(state, k).backward(w);
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     std::vector<double>& product = products_[k];
     product.assign(state.blocks.features() + 1, 0);
@@ -174,25 +240,25 @@ class FactoredLoop : public DenseStepLoop<W> {
     for_values(row,
                [&](std::size_t slot, double x) { separate += x * x * diagonal(state, slot, k); });
     const double root = std::sqrt(std::min(kappa, most_growth / separate));
-    const std::size_t f = state.columns[k].factor_root.size;
+    const std::size_t f = root_of(state, k).size;
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
     std::vector<double> cross(f, 0);
     double own = 1;
     for_values(row, [&](std::size_t slot, double x) {
-      W* factor = state.blocks.data() + slot * state.blocks.stride() + k + offset;
+      W* factor = state.blocks.cell(slot, k) + offset;
       factor[f * capacity] = static_cast<W>(root * x);
       const double u = factor[f * capacity], du = diagonal(state, slot, k) * u;
       own += u * du;
       for (std::size_t a = 0; a < f; ++a) cross[a] += du * factor[a * capacity];
     });
-    state.columns[k].factor_root.append(std::move(cross), own);
+    root_of(state, k).append(std::move(cross), own);
     if (f + 1 == 2 * rank_) compress(state, k);
   }
 
   /// To the principal axes of D^(1/2) U, of which the longest stay.
   void compress(State<W>& state, int k) const {
-    const std::size_t f = state.columns[k].factor_root.size;
-    std::vector<double> gram = state.columns[k].factor_root.square();
+    const std::size_t f = root_of(state, k).size;
+    std::vector<double> gram = root_of(state, k).square();
     for (std::size_t a = 0; a < f; ++a) gram[a * f + a] -= 1;
     EigenSystem axes = eigen_system(std::move(gram), f);
     const std::size_t offset = first_factor(state), capacity = state.blocks.capacity();
@@ -200,7 +266,7 @@ class FactoredLoop : public DenseStepLoop<W> {
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
       read_factors(state, slot, k, before);
       if (std::all_of(before.begin(), before.end(), [](double u) { return u == 0; })) continue;
-      W* cell = state.blocks.data() + slot * state.blocks.stride() + k;
+      W* cell = state.blocks.cell(slot, k);
       double rest = 0;  // of the precision
       for (std::size_t a = 0; a < f; ++a) {
         const double u =
@@ -240,7 +306,7 @@ class FactoredLoop : public DenseStepLoop<W> {
     TriangularRoot root;
     for (std::size_t a = 0; a < f; ++a)
       root.append({gram.begin() + a * f, gram.begin() + a * f + a}, 1 + gram[a * f + a]);
-    state.columns[k].factor_root = std::move(root);
+    root_of(state, k) = std::move(root);
   }
 
   /// By how much one step may multiply the precision along its row: where confidence ends. More

@@ -56,7 +56,7 @@ void settle_column(State<W>& state, const Covariance& covariance, int column, do
   if (state.before_all_change) state.before_all_change();
   Blocks<W>& blocks = state.blocks;
   for (std::size_t slot = 0; slot <= blocks.features(); ++slot) {
-    W* cell = blocks.data() + slot * blocks.stride() + column;
+    W* cell = blocks.cell(slot, column);
     W &s = cell[blocks.capacity()], &time = cell[2 * blocks.capacity()];
     s = static_cast<W>(covariance.settled(double{s}, double{time}, now));
     time = 0;
@@ -85,6 +85,17 @@ struct FadingByRows : Kept {
   auto settled(auto s, auto time, double now) const {
     const auto left = kept(now - time);
     return s / (left + (1 - left) * (s * prior_precision_));
+  }
+
+  /// The times of last visits are whole numbers and past.
+  template <class W>
+  static void check(const State<W>& state) {
+    const Blocks<W>& blocks = state.blocks;
+    const Range past = Range::count(Clock::at(state.t));
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+      for (int k = 0; k < blocks.columns(); ++k)
+        if (!past.has(blocks.cell(slot, k)[2 * blocks.capacity()]))
+          SavedState::refuse("blocks", "has the time of a visit that has not been");
   }
 
   template <class W>

@@ -1,8 +1,8 @@
 #pragma once
-#include <numeric>
 #include <span>
 
 #include "loops/dense_step.hpp"
+#include "state/covariance.hpp"
 
 namespace yarrow {
 
@@ -39,28 +39,20 @@ struct RowInside {
 template <class W, class Prediction>
 class FullLoop : public DenseStepLoop<W> {
   using Base = DenseStepLoop<W>;
-  using Base::intercept_, Base::for_values, Base::mean_margin;
+  using Base::intercept_, Base::for_values;
 
  public:
   /// `loop_parameters`: the bytes that all matrices together may take.
-  static void start(State<W>& state, const std::vector<double>& loop_parameters) {
-    state.covariances.start(state.blocks.columns(), state.blocks.planes()[1].initial,
-                            loop_parameters.at(0));
+  static void extend(State<W>& state, const std::vector<double>& loop_parameters) {
+    Covariances::start(state, state.blocks.columns(), state.blocks.planes()[1].initial,
+                       loop_parameters.at(0));
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
-    for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double v = Prediction::needs_variance ? variance_of(state, row, k) : 0;
-      out.score[k] = Prediction::margin(mean_margin(state, row, k), v);
-    }
-  }
-
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) {
-    const int only = 0;
-    out.resize(1);
-    score(state, row, out);
-    measure(state, row, {&only, 1}, out);
+    Base::score(state, row, out);
+    if constexpr (Prediction::needs_variance)
+      for (int k = 0; k < state.blocks.columns(); ++k)
+        out.score[k] = Prediction::margin(out.score[k], variance_of(state, row, k));
   }
 
   /// What an update needs beyond the scores, for the columns listed. Long rows multiply with the
@@ -82,27 +74,19 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
     for (Move& m : moves) {
       Prediction::prepare(m, scores.score[m.column], scores.variance[m.column]);
       if (products_[m.column].empty()) multiply(state, row, m.column, products_[m.column]);
-      Base::admit(state, m, products_[m.column], weights, sums);
     }
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
-    state.sum_bound = sums;
-    for (const Move& m : moves) {
-      Base::move_means(state, m, products_[m.column]);
-      if (m.other > 0) shrink(state, m);
-    }
+    Base::move_along(state, moves, products_, [&](const Move& m) { shrink(state, m); });
   }
 
   double variance(const State<W>& state, std::size_t slot, int column) const {
-    return state.covariances[column].variance()[slot];
+    return Covariances::of(state)[column].variance()[slot];
   }
 
   void covariance(const State<W>& state, int column, double* out) const {
-    state.covariances[column].copy_to(out);
+    Covariances::of(state)[column].copy_to(out);
   }
 
   /// The row counts in what it is explained by.
@@ -116,10 +100,10 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(state.blocks.columns());
+    Base::score(state, row, out);
     for (int k = 0; k < state.blocks.columns(); ++k) {
       out.variance[k] = variance_of(state, row, k);
-      out.score[k] = Prediction::margin(mean_margin(state, row, k), out.variance[k]);
+      out.score[k] = Prediction::margin(out.score[k], out.variance[k]);
     }
     Base::use_average(state, row, out);
   }
@@ -139,7 +123,7 @@ class FullLoop : public DenseStepLoop<W> {
   /// zeros, and never negative.
   template <class Product>
   double weighed(const State<W>& state, const Row<W>& row, int k, Product product) const {
-    const double* variance = state.covariances[k].variance();
+    const double* variance = Covariances::of(state)[k].variance();
     double v = 0, separate = 0;
     for_values(row, [&](std::size_t slot, double x) {
       v += x * product(slot, x);
@@ -149,7 +133,7 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
   double variance_of(const State<W>& state, const Row<W>& row, int k) const {
-    const CovarianceMatrix& sigma = state.covariances[k];
+    const CovarianceMatrix& sigma = Covariances::of(state)[k];
     double parts[CovarianceMatrix::queue_length];
     queued_parts(sigma, row, parts);
     return weighed(state, row, k, [&](std::size_t slot, double x) {
@@ -172,7 +156,7 @@ class FullLoop : public DenseStepLoop<W> {
 
   /// Sigma*x, the row's own cells by the same additions as in `variance_of`.
   void multiply(const State<W>& state, const Row<W>& row, int k, std::vector<double>& out) {
-    const CovarianceMatrix& sigma = state.covariances[k];
+    const CovarianceMatrix& sigma = Covariances::of(state)[k];
     out.assign(sigma.slots(), 0);
     FourVectors four(out.data(), out.size());
     for_values(row, [&](std::size_t slot, double x) { four.add(sigma.row(slot), x); });
@@ -192,7 +176,7 @@ class FullLoop : public DenseStepLoop<W> {
   /// Sigma -= h h', h = sqrt(beta)*Sigma*z. Rounding may have made h so long that a variance would
   /// turn negative; then it is cut to what the variances can bear.
   void shrink(State<W>& state, const Move& m) {
-    CovarianceMatrix& sigma = state.covariances[m.column];
+    CovarianceMatrix& sigma = Covariances::of(state)[m.column];
     const double* variance = sigma.variance();
     std::vector<double>& h = products_[m.column];
     double beta = 1 / (1 / m.other + m.v);

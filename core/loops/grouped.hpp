@@ -40,6 +40,54 @@ double ordered_anyhow(std::size_t n, Value squares) {
   return static_cast<double>(sum) * unit;
 }
 
+/// The groups of features, and by column their sums of squares.
+struct GroupNorms final : ExtensionOf<GroupNorms> {
+  Groups groups;
+  std::vector<std::vector<double>> squares = std::vector<std::vector<double>>(1);
+  bool is_known = true;  ///< what `squares` are
+
+  /// Features that go take their groups along.
+  std::unique_ptr<Extension> copy_for_undo() const override {
+    auto copy = std::make_unique<GroupNorms>();
+    copy->squares = squares;
+    return copy;
+  }
+  void take_back(const Extension& copy) override {
+    squares = static_cast<const GroupNorms&>(copy).squares;
+  }
+
+  void add_column(int from, bool) override {
+    squares.push_back(from < 0 ? std::vector<double>() : std::vector<double>(squares[from]));
+  }
+  void truncate_columns(int n) override { squares.resize(n); }
+  void name_features(const Vocabulary& names) override { groups.grow(names); }
+  void truncate_features(std::size_t features) override { groups.truncate(features); }
+  void keep_features(const std::vector<Index>&) override {
+    groups.truncate(0);
+    is_known = false;
+  }
+  bool is_fresh(Index) const override { return !groups.any(); }
+
+  void save(const ArrayWriter& put) const override {
+    if (groups.size() == 0) return;
+    std::vector<double> all;  // a column may not have met the newest groups
+    for (std::vector<double> of_column : squares) {
+      of_column.resize(groups.size());
+      all.insert(all.end(), of_column.begin(), of_column.end());
+    }
+    put("group_squares", std::move(all));
+  }
+  void restore(SavedState& from, std::size_t, std::size_t columns) override {
+    const std::size_t n = groups.size();
+    squares.assign(columns, {});
+    is_known = from.has("group_squares");
+    if (!is_known) return;
+    const auto all = from.values<double>("group_squares", {columns * n}, Range::not_negative());
+    for (std::size_t k = 0; k < columns; ++k)
+      squares[k].assign(all.begin() + k * n, all.begin() + (k + 1) * n);
+  }
+};
+
 /// Groups of features, each column by itself. Without l1 the sum of squares of a group is kept up
 /// to date in double, and a row costs its own values; with l1 the threshold moves all members at
 /// each row, so that they are summed up anew, and a row costs the sizes of its groups.
@@ -47,43 +95,50 @@ template <class W>
 class FeatureGroups {
  public:
   FeatureGroups(const State<W>& state, const GroupLasso& lasso, const std::vector<double>&)
-      : state_(state), lasso_(lasso) {}
+      : state_(state), lasso_(lasso), norms_(GroupNorms::of(state)) {}
 
   double share(Index feature, int column) {
     const Blocks<W>& blocks = state_.blocks;
-    const Index group = state_.groups.of(feature);
+    const Index group = norms_.groups.of(feature);
     if (group == Groups::alone)
       return lasso_.share(std::abs(lasso_.cut(blocks.first()[feature * blocks.stride() + column])),
                           1);
     if (lasso_.threshold == 0) {
-      const std::vector<double>& squares = state_.columns[column].group_squares;
+      const std::vector<double>& squares = norms_.squares[column];
       const bool known = static_cast<std::size_t>(group) < squares.size();
-      return lasso_.share(known ? std::sqrt(squares[group]) : 0, state_.groups.price(group));
+      return lasso_.share(known ? std::sqrt(squares[group]) : 0, norms_.groups.price(group));
     }
     auto [found, is_new] = known_.try_emplace(group * blocks.columns() + std::int64_t{column});
     if (is_new) {
-      const std::vector<Index>& members = state_.groups.members(group);
+      const std::vector<Index>& members = norms_.groups.members(group);
       const W* first = blocks.first() + column;
       const double norm2 = ordered_anyhow(members.size(), [&](std::size_t i) {
         return square(lasso_.cut(first[members[i] * blocks.stride()]));
       });
-      found->second = lasso_.share(std::sqrt(norm2), state_.groups.price(group));
+      found->second = lasso_.share(std::sqrt(norm2), norms_.groups.price(group));
     }
     return found->second;
   }
 
   static void changed(State<W>& state, Index feature, int column, double before, double after) {
-    const Index group = state.groups.of(feature);
+    GroupNorms& norms = GroupNorms::of(state);
+    const Index group = norms.groups.of(feature);
     if (group == Groups::alone) return;
-    std::vector<double>& squares = state.columns[column].group_squares;
-    if (squares.size() < state.groups.size()) squares.resize(state.groups.size());
+    std::vector<double>& squares = norms.squares[column];
+    if (squares.size() < norms.groups.size()) squares.resize(norms.groups.size());
     squares[group] = std::max(0.0, squares[group] + (after * after - before * before));
   }
 
+  static void start(State<W>& state) {
+    GroupNorms::start(state).squares.resize(state.blocks.columns());
+  }
+
   static void rebuild(State<W>& state) {
+    GroupNorms& norms = GroupNorms::of(state);
+    if (std::exchange(norms.is_known, true)) return;
     const Blocks<W>& blocks = state.blocks;
     for (int k = 0; k < blocks.columns(); ++k) {
-      state.columns[k].group_squares.assign(state.groups.size(), 0);
+      norms.squares[k].assign(norms.groups.size(), 0);
       for (std::size_t f = 0; f < blocks.features(); ++f)
         changed(state, static_cast<Index>(f), k, 0, blocks.first()[f * blocks.stride() + k]);
     }
@@ -92,6 +147,7 @@ class FeatureGroups {
  private:
   const State<W>& state_;
   const GroupLasso& lasso_;
+  const GroupNorms& norms_;
   std::unordered_map<std::int64_t, double> known_;  ///< shares of groups met before
 };
 
@@ -117,6 +173,7 @@ class TaskGroups {
   }
 
   static void changed(State<W>&, Index, int, double, double) {}
+  static void start(State<W>&) {}
   static void rebuild(State<W>&) {}
 
  private:
@@ -129,19 +186,12 @@ class TaskGroups {
 
 /// The loop: gradients are summed up, and weights made of the sums where they are needed.
 template <class W, template <class> class Grouping>
-class GroupedLoop {
+class GroupedLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
+
  public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = false;
-
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}};
-  }
-
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
-    parameters_ = loop_parameters;
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-  }
+  void set(const std::vector<double>& loop_parameters) { parameters_ = loop_parameters; }
+  static void extend(State<W>& state, const std::vector<double>&) { Grouping<W>::start(state); }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const Blocks<W>& blocks = state.blocks;
@@ -157,19 +207,6 @@ class GroupedLoop {
     for (int k = 0; k < blocks.columns(); ++k)
       out.score[k] += intercept_ * lasso.factor * blocks.intercept()[k];
   }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-  }
-
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], 0, v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
@@ -193,8 +230,6 @@ class GroupedLoop {
     }
   }
 
-  void finish_row(State<W>&) const {}
-
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const GroupLasso lasso(state.t, parameters_);
     Grouping<W> groups(state, lasso, parameters_);
@@ -202,29 +237,27 @@ class GroupedLoop {
   }
 
   /// All weights, slot by slot: group norms are taken once.
-  template <class Out>
-  void all_weights(const State<W>& state, Out* out) const {
+  std::vector<W> all_weights(const State<W>& state) const {
     const GroupLasso lasso(state.t, parameters_);
     Grouping<W> groups(state, lasso, parameters_);
+    std::vector<W> all;
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot)
       for (int k = 0; k < state.blocks.columns(); ++k)
-        *out++ = static_cast<Out>(weight_in(state, lasso, groups, slot, k));
+        all.push_back(static_cast<W>(weight_in(state, lasso, groups, slot, k)));
+    return all;
   }
-
-  double intercept() const { return intercept_; }
 
   void rebuild(State<W>& state) const { Grouping<W>::rebuild(state); }
 
  private:
   static double weight_in(const State<W>& state, const GroupLasso& lasso, Grouping<W>& groups,
                           std::size_t slot, int column) {
-    const double stored = state.blocks.data()[slot * state.blocks.stride() + column];
+    const double stored = *state.blocks.cell(slot, column);
     if (slot == 0) return lasso.factor * stored;
     return groups.share(static_cast<Index>(slot - 1), column) * lasso.cut(stored);
   }
 
   std::vector<double> parameters_;  // l1, l21, gamma, and for tasks whether all columns are tasks
-  double intercept_ = 1;
 };
 
 }  // namespace yarrow

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "loops/plain_weights.hpp"
+#include "loops/loop.hpp"
 #include "loops/proximal.hpp"
 #include "loops/root.hpp"
 
@@ -21,10 +21,11 @@ class L1Step {
  public:
   void start(double beta, double target) {
     beta_ = beta;
-    target_ = target;
+    margin_.target = target;
     unit_ = std::ldexp(beta, -60);
     sizes_.clear();
-    row_.clear();
+    margin_.row.clear();
+    row_sizes_.clear();
   }
 
   /// One of the weights that may not be 0, be it of the row or not.
@@ -33,7 +34,8 @@ class L1Step {
   }
   /// One value of the signed row, and its weight.
   void add_value(double z, double w) {
-    if (z != 0) row_.push_back({z, w, w == 0 ? 0 : in_units(std::abs(w))});
+    margin_.add(z, w);
+    if (z != 0) row_sizes_.push_back(w == 0 ? 0 : in_units(std::abs(w)));
   }
 
   void solve() {
@@ -50,37 +52,13 @@ class L1Step {
   double tau = 0, lambda = 0;
 
  private:
-  struct Value {
-    double z, w;
-    std::int64_t size;
-  };
-
   std::int64_t in_units(double size) const {
     return std::llround(std::min(std::ldexp(1.0, 61), size / unit_));
   }
 
-  /// z.u - target for some tau, and its slope in tau.
-  Piece margin(double t, double l) const {
-    Piece m{-target_, 0};
-    for (const Value& v : row_) {
-      const double u = soft_threshold(v.w + t * v.z, l);
-      m.value += v.z * u;
-      m.slope += u != 0 ? v.z * v.z : 0;
-    }
-    return m;
-  }
-
   /// The smallest tau that gives the row its margin.
   double tau_at(double l) const {
-    if (margin(0, l).value >= 0) return 0;
-    // Enough for the largest value alone, against all that the others can say.
-    double against = target_, most = 0, its_weight = 0;
-    for (const Value& v : row_) {
-      against += std::abs(v.z * v.w);
-      if (std::abs(v.z) > most) most = std::abs(v.z), its_weight = v.w * (v.z > 0 ? 1 : -1);
-    }
-    const double enough = (against / most + l - its_weight) / most;
-    return rising_root([&](double t) { return margin(t, l); }, 0, 2 * enough, 1e-15 * against);
+    return margin_.surplus(0, l).value >= 0 ? 0 : margin_.tau(0, l, 1e-15);
   }
 
   /// beta - |u|_1 for some lambda, and its slope in lambda.
@@ -94,13 +72,13 @@ class L1Step {
     };
     for (const std::int64_t size : sizes_) count(size, 1);
     double norm = 0, zs = 0, zz = 0;
-    for (const Value& v : row_) {
-      count(v.size, -1);  // the row's own weights are not where they were
-      const double u = soft_threshold(v.w + t * v.z, l);
+    for (const std::int64_t size : row_sizes_) count(size, -1);  // they are not where they were
+    for (const auto& [z, w] : margin_.row) {
+      const double u = soft_threshold(w + t * z, l);
       if (u == 0) continue;
       norm += std::abs(u);
-      zs += u > 0 ? v.z : -v.z;
-      zz += v.z * v.z;
+      zs += u > 0 ? z : -z;
+      zz += z * z;
       ++nonzero;
     }
     const double by_tau = t > 0 && zz > 0 ? zs * zs / zz : 0;
@@ -108,9 +86,9 @@ class L1Step {
             static_cast<double>(nonzero) - by_tau};
   }
 
-  double beta_ = 1, target_ = 1, unit_ = 1;
-  std::vector<std::int64_t> sizes_;
-  std::vector<Value> row_;
+  double beta_ = 1, unit_ = 1;
+  SoftMargin margin_;
+  std::vector<std::int64_t> sizes_, row_sizes_;  ///< of all weights; of the row's own
 };
 
 /// The features that may have a weight which is not 0, each once, for loops that must visit them
@@ -160,41 +138,24 @@ struct Support final : ExtensionOf<Support> {
 /// The loop of the L1-norm-constrained Passive-Aggressive: a plain weight a feature. An update
 /// costs the row's features and those whose weight is not 0, which `Support` lists.
 template <class W>
-class L1ConstrainedLoop : public PlainWeights<W> {
-  using PlainWeights<W>::intercept_;
+class L1ConstrainedLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
  public:
-  using PlainWeights<W>::score;
+  void set(const std::vector<double>& loop_parameters) { beta_ = loop_parameters.at(0); }
 
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}};
-  }
-
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
-    beta_ = loop_parameters.at(0);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-  }
-
-  /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
   /// By the constraint itself.
   bool is_bounded(const State<W>& state) const { return state.largest(0) <= 2 * beta_; }
 
+  /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
-    double most = std::abs(intercept_);
-    for (std::size_t i = 0; i < row.size; ++i)
-      most = std::max(most, std::abs(static_cast<double>(row.value[i])));
-    for (const int k : listed) out.variance[k] = most * most;
+    for (const int k : listed) out.variance[k] = square(this->largest_value(row));
   }
 
-  /// The step is the margin asked for.
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], 0, v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
+  static void extend(State<W>& state, const std::vector<double>&) { Support::start(state); }
 
-  static void start(State<W>& state, const std::vector<double>&) { Support::start(state); }
-
+  /// A step is the margin asked for.
   void apply(State<W>& state, const Row<W>& row, const Scores&, std::span<Move> moves) {
     if (!Support::of(state).known) Support::of(state).find(state.blocks);
     bool all_shrink = false;
@@ -209,10 +170,6 @@ class L1ConstrainedLoop : public PlainWeights<W> {
     Support& support = Support::of(state);
     for (std::size_t i = 0; i < row.size; ++i) support.add(row.index[i]);
     if (all_shrink) support.drop_zeros(state.blocks);
-  }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
   }
 
  private:

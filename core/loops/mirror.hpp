@@ -2,8 +2,7 @@
 #include <limits>
 #include <span>
 
-#include "rules/rule.hpp"
-#include "state/state.hpp"
+#include "loops/loop.hpp"
 
 namespace yarrow {
 
@@ -170,21 +169,17 @@ class ExponentialLink {
 /// the largest total since it was last counted from scratch. Links that let features enter mark
 /// those that have in a second plane.
 template <class W, class Link>
-class MirrorLoop {
- public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = false;
+class MirrorLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
+ public:
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     std::vector<Plane> planes = {{0, true}};
     if (Link::features_enter) planes.push_back({0, false});
     return planes;
   }
 
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
-    link_.set(loop_parameters);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-  }
+  void set(const std::vector<double>& loop_parameters) { link_.set(loop_parameters); }
 
   /// Scores for learning: the row's features have entered.
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
@@ -197,17 +192,9 @@ class MirrorLoop {
   /// is dual to that of the weights.
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
-    double most = std::abs(intercept_);
-    for (std::size_t i = 0; i < row.size; ++i)
-      most = std::max(most, std::abs(static_cast<double>(row.value[i])));
-    const double norm = link_.row_norm(row, intercept_, most);
+    const double norm = link_.row_norm(row, intercept_, this->largest_value(row));
     for (const int k : listed) out.variance[k] = norm * norm;
   }
-
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], 0, v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
@@ -217,16 +204,13 @@ class MirrorLoop {
     for (const Move& m : moves) step(state, row, m.column, m.add);
   }
 
-  void finish_row(State<W>&) const {}
-
   /// Where features do not enter, the norm is the bound.
   bool is_bounded(const State<W>& state) const {
     return !Link::features_enter || state.weight_bound.covers(state.largest(0));
   }
 
-  /// The weight of a slot (0: intercept) as predictions use it.
   double weight(const State<W>& state, std::size_t slot, int column) const {
-    const W* cell = state.blocks.data() + slot * state.blocks.stride() + column;
+    const W* cell = state.blocks.cell(slot, column);
     if (!has_entered(state, cell)) return 0;
     return link_.weights(state.columns[column].scale, state.columns[column].ww, 0)(*cell);
   }
@@ -234,8 +218,6 @@ class MirrorLoop {
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
     score_columns<false>(state, row, out);
   }
-
-  double intercept() const { return intercept_; }
 
   /// Counts the totals from scratch, for example when features were forgotten.
   void after_forgetting(State<W>& state) const {
@@ -343,7 +325,6 @@ class MirrorLoop {
   }
 
   Link link_;
-  double intercept_ = 1;
 };
 
 }  // namespace yarrow

@@ -2,14 +2,13 @@
 #include <span>
 #include <type_traits>
 
+#include "loops/loop.hpp"
 #include "loops/regularizers/adaptive.hpp"
 #include "loops/regularizers/cumulative.hpp"
 #include "loops/regularizers/dual.hpp"
 #include "loops/regularizers/frequency.hpp"
 #include "loops/regularizers/soft.hpp"
 #include "loops/regularizers/truncated.hpp"
-#include "rules/rule.hpp"
-#include "state/state.hpp"
 
 // The proximal family: a gradient step on the row's features, then a pull of every weight towards
 // zero, which a feature pays when it is next visited. Each method is a regularizer, a struct in
@@ -21,7 +20,7 @@
 //                        where the rule gives no rate, when `step` is its negative gradient;
 //                        or moved(cells, weight, step), if it starts from the weight
 //   growth(step, state)  how much larger than before the first `growing` planes may become by that
-//   without_penalty()    the same for the intercept, which is not pulled
+//   remove_penalty()     makes it that of the intercept, which is not pulled
 //   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
 // Cells are doubles, or two features' side by side (Pair).
 
@@ -29,19 +28,15 @@ namespace yarrow {
 
 /// The proximal loop.
 template <class W, class Regularizer>
-class ProximalLoop {
- public:
-  using Weight = W;
-  static constexpr bool calibrated = false, shrinks = false;
+class ProximalLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
+ public:
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {Regularizer::planes.begin(), Regularizer::planes.end()};
   }
 
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
-    parameters_ = loop_parameters;
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
-  }
+  void set(const std::vector<double>& loop_parameters) { parameters_ = loop_parameters; }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     const std::size_t columns = state.blocks.columns();
@@ -68,21 +63,10 @@ class ProximalLoop {
           sums[0] += x * weight;
           sums[1] += x * x;
         });
-    const double bias =
-        regularizer.without_penalty().weight(cells_at(state.blocks.intercept(), SideBySide{}));
+    const double bias = free(regularizer).weight(cells_at(state.blocks.intercept(), SideBySide{}));
     out.score[0] = wx + intercept_ * bias;
     out.xx = xx + intercept_ * intercept_;
   }
-
-  /// What an update needs beyond the scores, for the columns listed.
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[0], 0, v};
-  }
-  static bool is_still(const double* step) { return step[0] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
@@ -106,17 +90,10 @@ class ProximalLoop {
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
     const Blocks<W>& blocks = state.blocks;
-    const W* block = blocks.data() + slot * blocks.stride() + column;
     const Regularizer regularizer(state, parameters_);
-    return (slot == 0 ? regularizer.without_penalty() : regularizer)
-        .weight(cells_at(block, blocks.capacity()));
+    return (slot == 0 ? free(regularizer) : regularizer)
+        .weight(cells_at(blocks.cell(slot, column), blocks.capacity()));
   }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    score(state, row, out);
-  }
-
-  double intercept() const { return intercept_; }
 
   bool is_bounded(const State<W>& state) const { return state.weight_bound.covers(largest(state)); }
 
@@ -129,6 +106,11 @@ class ProximalLoop {
   static constexpr bool starts_from_weight = requires(
       const Regularizer& regularizer, const Cells& cells) { regularizer.moved(cells, 0.0, 0.0); };
   struct Unknown {};  ///< in the place of the weights of a row that was not assessed
+
+  static Regularizer free(Regularizer regularizer) {
+    regularizer.remove_penalty();
+    return regularizer;
+  }
 
   /// What one block keeps for one column.
   static Cells cells_at(const W* block, std::size_t capacity) {
@@ -143,7 +125,7 @@ class ProximalLoop {
                   Scores& out) const {
     const W* first = state.blocks.first() + at;
     const std::size_t capacity = state.blocks.capacity();
-    const Regularizer regularizer(state, parameters_), free = regularizer.without_penalty();
+    const Regularizer regularizer(state, parameters_), without = free(regularizer);
     const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
       const double x = row.value[i];
       const W* block = first + row.index[i] * stride;
@@ -152,12 +134,12 @@ class ProximalLoop {
     });
     const W* intercept = state.blocks.intercept() + at;
     for (int k = 0; k < Width; ++k)
-      out.score[at + k] = wx[k] + intercept_ * free.weight(cells_at(intercept + k, capacity));
+      out.score[at + k] = wx[k] + intercept_ * without.weight(cells_at(intercept + k, capacity));
   }
 
   void walk(State<W>& state, const Row<W>& row, const Regularizer& regularizer,
             std::span<const Move> moves, auto capacity, auto stride, auto weights) const {
-    const Regularizer free = regularizer.without_penalty();
+    const Regularizer without = free(regularizer);
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
       for_pairs(row, [=](auto at) {
@@ -172,7 +154,8 @@ class ProximalLoop {
         at.set_planes(first, stride, capacity, moved);
       });
       W* intercept = state.blocks.intercept() + m.column;
-      const auto moved = settled_and_moved(free, cells_at(intercept, capacity), m.add * intercept_);
+      const auto moved =
+          settled_and_moved(without, cells_at(intercept, capacity), m.add * intercept_);
       for (std::size_t plane = 0; plane < Count::value; ++plane)
         intercept[plane * capacity] = static_cast<W>(moved[plane]);
     }
@@ -194,7 +177,6 @@ class ProximalLoop {
   }
 
   std::vector<double> parameters_;
-  double intercept_ = 1;
 };
 
 }  // namespace yarrow

@@ -1,5 +1,8 @@
 #pragma once
 #include <cmath>
+#include <vector>
+
+#include "loops/regularizers/arithmetic.hpp"
 
 namespace yarrow {
 
@@ -28,5 +31,43 @@ double rising_root(F f, double low, double high, double tolerance) {
   }
   return high;
 }
+
+/// What a row asks of weights that become u = soft(w + tau*z, threshold): z.u + slack*tau >=
+/// target.
+struct SoftMargin {
+  struct Value {
+    double z, w;
+  };
+  double target = 1, slack = 0;
+  std::vector<Value> row;
+
+  void add(double z, double w) {
+    if (z != 0) row.push_back({z, w});
+  }
+
+  /// By how much the margin, slack included, is above the target; and its slope in tau.
+  Piece surplus(double tau, double threshold) const {
+    Piece sum{slack * tau - target, slack};
+    for (const auto& [z, w] : row) {
+      const double u = soft_threshold(w + tau * z, threshold);
+      sum.value += z * u;
+      sum.slope += u != 0 ? z * z : 0;
+    }
+    return sum;
+  }
+
+  /// The tau that gives the row its margin, above `low`, up to a part of what can speak against it.
+  double tau(double low, double threshold, double tolerance) const {
+    double against = target, most = 0, its_weight = 0;
+    for (const auto& [z, w] : row) {
+      against += std::abs(z * w);
+      if (std::abs(z) > most) most = std::abs(z), its_weight = z > 0 ? w : -w;
+    }
+    // Enough for the largest value alone, against all that the others can say.
+    const double enough = (against / most + threshold - its_weight) / most;
+    return rising_root([&](double t) { return surplus(t, threshold); }, low, 2 * enough,
+                       tolerance * against);
+  }
+};
 
 }  // namespace yarrow

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "loops/confidence.hpp"
-#include "state/state.hpp"
 
 namespace yarrow {
 
@@ -152,29 +151,28 @@ class RandomPlaces {
 /// are taken among the values that the row has: for dense rows that is the paper's choice, and in
 /// sparse ones nothing is wasted on zeros. All columns look at the same random places.
 template <class W>
-class LargestLoop {
- public:
-  using Weight = W;
-  static constexpr bool pays = false, calibrated = false, shrinks = true;
+class LargestLoop : public ScaledLoop<W> {
+  using Base = ScaledLoop<W>;
+  using Base::intercept_;
 
+ public:
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {{0, true}, {0, false}};  // weights behind one scale a column; entry numbers
   }
-  static void start(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
+  static void extend(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
 
-  void set(const std::vector<double>& p, double intercept, bool /*average*/) {
+  void set(const std::vector<double>& p) {
     budget_ = static_cast<std::size_t>(p[0]);
     radius_ = p[1];
     epsilon_ = p[2];  // 0: rows are seen whole
     seed_ = static_cast<std::uint64_t>(p[3]);
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
   bool predicts_otherwise() const { return epsilon_ > 0; }  // by all that is selected
 
   /// As far as the learner may look.
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    if (!explores(state)) return predict(state, row, out);  // what is not selected has weight 0
+    if (!explores(state)) return Base::score(state, row, out);  // what is not selected has weight 0
     const Blocks<W>& blocks = state.blocks;
     out.resize(blocks.columns());
     std::fill(out.score.begin(), out.score.end(), 0);
@@ -190,30 +188,8 @@ class LargestLoop {
   }
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const Blocks<W>& blocks = state.blocks;
-    out.resize(blocks.columns());
-    for_tiles(blocks.columns(), [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      const W* first = blocks.first() + at;
-      const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
-        const double x = row.value[i];
-        const W* cells = first + row.index[i] * blocks.stride();
-        for (int k = 0; k < width; ++k) sums[k] += x * static_cast<double>(cells[k]);
-      });
-      for (int k = 0; k < width; ++k)
-        out.score[at + k] =
-            state.columns[at + k].scale * (wx[k] + intercept_ * blocks.intercept()[at + k]);
-    });
+    Base::score(state, row, out);
   }
-
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
-
-  static Move move(int column, double sign, double part, const double* step, double v) {
-    return {column, part * sign * step[1], step[0], v};
-  }
-  static bool is_still(const double* step) { return step[0] == 1 && step[1] == 0; }
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     if (!Selected<W>::fits(budget_ + row.size)) throw Error("this row has too many values");
@@ -225,14 +201,6 @@ class LargestLoop {
       if (m.add != 0) learn(state, row, m.column, m.add);
     }
   }
-
-  void finish_row(State<W>&) const {}
-
-  double weight(const State<W>& state, std::size_t slot, int column) const {
-    return state.columns[column].scale * state.blocks.data()[slot * state.blocks.stride() + column];
-  }
-
-  double intercept() const { return intercept_; }
 
   void rebuild(State<W>& state) const { Selected<W>::rebuild(state, 1); }
 
@@ -311,7 +279,7 @@ class LargestLoop {
   }
 
   std::size_t budget_ = 1;
-  double radius_ = 1, epsilon_ = 0, intercept_ = 1;
+  double radius_ = 1, epsilon_ = 0;
   std::uint64_t seed_ = 0;
   std::vector<std::pair<double, std::size_t>> ranking_;
 };
@@ -327,12 +295,9 @@ class SurestLoop : public ConfidenceLoop<W, Diagonal> {
   static std::vector<Plane> planes(bool /*average*/, double initial_variance) {
     return {{0, true}, {initial_variance, false}, {0, false}};  // mean, variance, entry number
   }
-  static void start(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
+  static void extend(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
 
-  void set(const std::vector<double>& p, double intercept, bool /*average*/) {
-    Base::set({}, intercept, false);
-    budget_ = static_cast<std::size_t>(p[0]);
-  }
+  void set(const std::vector<double>& p) { budget_ = static_cast<std::size_t>(p[0]); }
 
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
     constexpr int only[] = {0};
@@ -350,7 +315,7 @@ class SurestLoop : public ConfidenceLoop<W, Diagonal> {
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     if (!Selected<W>::fits(budget_ + row.size)) throw Error("this row has too many values");
     Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) this->admit(state, scores, m, weights, sums);
+    for (const Move& m : moves) this->admit(state, m, this->reach(state, scores, m), weights, sums);
     state.weight_bound = weights;
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
     this->walk(state, row, moves, stride, capacity);

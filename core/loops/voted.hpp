@@ -1,5 +1,5 @@
 #pragma once
-#include "loops/plain_weights.hpp"
+#include "loops/loop.hpp"
 #include "loops/votes.hpp"
 
 namespace yarrow {
@@ -15,31 +15,24 @@ namespace yarrow {
 /// most `max_vectors` vote (0: all); of more the oldest are forgotten. Plane 0 is the current
 /// vector, plane 1 the oldest one that votes.
 template <class W>
-class VotedLoop : public PlainWeights<W> {
-  using PlainWeights<W>::intercept_;
+class VotedLoop : public LoopBase<W> {
+  using LoopBase<W>::intercept_;
 
  public:
-  using PlainWeights<W>::score;
-
   static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
     return {{0, true}, {0, true}};
   }
 
-  void set(const std::vector<double>& loop_parameters, double intercept, bool /*average*/) {
+  void set(const std::vector<double>& loop_parameters) {
     max_vectors_ = static_cast<std::size_t>(loop_parameters.at(0));
-    intercept_ = static_cast<W>(intercept);  // rounded like any other value
   }
 
-  static void start(State<W>& state, const std::vector<double>&) {
+  static void extend(State<W>& state, const std::vector<double>&) {
     VotesOfColumns<W>::start(state);
   }
 
   static constexpr bool votes = true;                // scores are no sums over features
   static bool predicts_otherwise() { return true; }  // by votes, and not by the current vector
-
-  void measure(const State<W>&, const Row<W>& row, std::span<const int>, Scores& out) const {
-    out.xx = squared_norm(row) + intercept_ * intercept_;
-  }
 
   static Move move(int column, double sign, double part, const double* step, double v) {
     return {column, part * sign * step[1], 0, v};
@@ -74,6 +67,33 @@ class VotedLoop : public PlainWeights<W> {
       out.score[k] =
           VotesOfColumns<W>::of(state).columns.empty() ? 0 : share_of_votes(state, row, x, k);
     for (std::size_t i = 0; i < row.size; ++i) x[row.index[i]] = 0;
+  }
+
+  /// No vector is from the future, and each of them, the oldest in plane 1, has finite weights.
+  void check(const State<W>& state) const {
+    const Blocks<W>& blocks = state.blocks;
+    const std::vector<Votes<W>>& columns = VotesOfColumns<W>::of(state).columns;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const Votes<W>& votes = columns[k];
+      const double now = this->now(state, static_cast<int>(k));
+      if (!(now > votes.first_born && (votes.born.empty() || now >= votes.born.back()) &&
+            now < 1e300))
+        SavedState::refuse("votes_born", "does not fit the number of rows");
+      std::vector<double> weights;
+      for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+        weights.push_back(blocks.cell(slot, static_cast<int>(k))[blocks.capacity()]);
+      const auto add = [&](std::size_t slot, double amount) {
+        weights[slot] += amount;
+        if (!(std::abs(weights[slot]) < std::numeric_limits<W>::max() / 8))
+          SavedState::refuse("votes_step", "makes weights that are not finite");
+      };
+      for (std::size_t i = 0; i < votes.size(); ++i) {
+        const Row<W> row = votes.row(i);
+        for (std::size_t j = 0; j < row.size; ++j)
+          add(row.index[j] + std::size_t{1}, votes.step[i] * row.value[j]);
+        add(0, votes.step[i] * intercept_);
+      }
+    }
   }
 
  private:

@@ -106,70 +106,68 @@ struct VotesOfColumns final : ExtensionOf<VotesOfColumns<W>> {
     return sum;
   }
 
-  /// All columns one behind the other.
+  /// Each list of all columns, one behind the other.
   void save(const ArrayWriter& put) const override {
     if (columns.empty()) return;
-    Votes<W> all;
     std::vector<double> first_born;
     std::vector<std::uint64_t> sizes;
-    all.end.clear();
     for (const Votes<W>& votes : columns) {
-      const auto append = [](auto& to, const auto& from) {
-        to.insert(to.end(), from.begin(), from.end());
-      };
-      append(all.born, votes.born);
-      append(all.step, votes.step);
-      append(all.end, votes.end);
-      append(all.index, votes.index);
-      append(all.value, votes.value);
       first_born.push_back(votes.first_born);
       sizes.push_back(votes.size());
     }
     put("votes_sizes", std::move(sizes));
     put("votes_first_born", std::move(first_born));
-    put("votes_born", std::move(all.born));
-    put("votes_step", std::move(all.step));
-    put("votes_end", std::move(all.end));
-    put("votes_index", std::move(all.index));
-    put("votes_value", std::move(all.value));
+    for_lists([&](const char* name, auto list) {
+      std::remove_cvref_t<decltype(columns[0].*list)> all;
+      for (const Votes<W>& votes : columns)
+        all.insert(all.end(), (votes.*list).begin(), (votes.*list).end());
+      put(name, std::move(all));
+    });
   }
-  void restore(SavedState& from, std::size_t features, std::size_t columns) override {
-    this->columns.clear();
+  void restore(SavedState& from, std::size_t features, std::size_t n) override {
+    columns.clear();
     if (!from.has("votes_sizes")) return;
-    constexpr std::size_t any = SavedState::any;
-    const auto sizes = from.values<std::uint64_t>("votes_sizes", {columns});
-    const auto first_born =
-        from.values<double>("votes_first_born", {columns}, Range::not_negative());
-    const auto born = from.values<double>("votes_born", {any}, Range::not_negative());
-    const auto step = from.values<double>("votes_step", {born.size()});
-    const auto end = from.values<std::uint64_t>("votes_end", {born.size() + columns});
-    const auto index = from.values<Index>("votes_index", {any});
-    const auto value = from.values<W>("votes_value", {index.size()});
-    std::vector<Votes<W>> votes(columns);
+    const auto sizes = from.values<std::uint64_t>("votes_sizes", {n});
+    const auto first_born = from.values<double>("votes_first_born", {n}, Range::not_negative());
+    Votes<W> all;
+    for_lists([&](const char* name, auto list) {
+      using Number = typename std::remove_cvref_t<decltype(all.*list)>::value_type;
+      all.*list = from.values<Number>(name, {SavedState::any});
+    });
+    const bool fits = all.step.size() == all.size() && all.end.size() == all.size() + n &&
+                      all.value.size() == all.index.size();
+    if (!fits) SavedState::refuse("votes_sizes", "does not add up");
     std::size_t at = 0, cell = 0;
-    for (std::size_t k = 0; k < columns; ++k) {
-      Votes<W>& v = votes[k];
-      const auto n = static_cast<std::size_t>(sizes[k]);
-      if (n > born.size() - at) SavedState::refuse("votes_sizes", "has a number out of range");
-      const auto part = [](const auto& all, std::size_t first, std::size_t count) {
-        return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first),
-                           all.begin() + static_cast<std::ptrdiff_t>(first + count));
-      };
-      v.born = part(born, at, n);
-      v.step = part(step, at, n);
-      v.end = part(end, at + k, n + 1);
-      if (v.end.back() > index.size() - cell)
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto size = static_cast<std::size_t>(sizes[k]);
+      if (size > all.size() - at) SavedState::refuse("votes_sizes", "has a number out of range");
+      const std::uint64_t cells = all.end[at + k + size];
+      if (cells > all.index.size() - cell)
         SavedState::refuse("votes_end", "has a number out of range");
-      v.index = part(index, cell, v.end.back());
-      v.value = part(value, cell, v.end.back());
-      v.first_born = first_born[k];
-      v.check(features);
-      at += n;
-      cell += v.index.size();
+      const auto part = [](const auto& list, std::size_t first, std::size_t count) {
+        const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
+        return std::vector(begin, begin + static_cast<std::ptrdiff_t>(count));
+      };
+      columns.push_back({part(all.born, at, size), part(all.step, at, size),
+                         part(all.end, at + k, size + 1), part(all.index, cell, cells),
+                         part(all.value, cell, cells), first_born[k]});
+      columns.back().check(features);
+      at += size;
+      cell += cells;
     }
-    if (at != born.size() || cell != index.size())
+    if (at != all.size() || cell != all.index.size())
       SavedState::refuse("votes_sizes", "does not add up");
-    this->columns = std::move(votes);
+  }
+
+ private:
+  /// As files name them.
+  template <class F>
+  static void for_lists(F f) {
+    f("votes_born", &Votes<W>::born);
+    f("votes_step", &Votes<W>::step);
+    f("votes_end", &Votes<W>::end);
+    f("votes_index", &Votes<W>::index);
+    f("votes_value", &Votes<W>::value);
   }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "mixture/mixture_state.hpp"
 #include "simd/dispatch.hpp"

@@ -37,21 +37,12 @@ class YarrowLearner final : public Learner<W> {
 
   void learn(const Row<W>& row, double label, double weight) override {
     const int c = static_cast<int>(label);
-    const bool is_new = c == state.classes;
-    try {
-      if (is_new) add_class(state, recipe_.strategy);
-      learn_class(row, c, weight, is_new);
-    } catch (...) {
-      if (is_new) remove_class(state, recipe_.strategy);
-      throw;
-    }
+    this->learn_as(c, [&](bool is_new) { learn_class(row, c, weight, is_new); });
   }
 
   void predict(const Row<W>& row, Scores& out) const override {
     score(row, out);
-    if (state.classes == 0) return out.resize(0);
-    this->outputs().to_classes(out.score, -1);
-    this->outputs().to_classes(out.variance, 1);
+    this->to_classes(out);
   }
 
   void score(const Row<W>& row, Scores& out) const override {
@@ -88,28 +79,12 @@ class YarrowLearner final : public Learner<W> {
     return sum +
            own().mixture.mean[Experts::covariance] * own().few.correlated.columns[column][number];
   }
-  std::vector<W> weights() const override {
-    const std::size_t slots = state.blocks.features() + 1, columns = state.blocks.columns();
-    std::vector<W> all(slots * columns);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      all[i] = static_cast<W>(weight(i / columns, static_cast<int>(i % columns)));
-    return all;
-  }
-  double variance(std::size_t, int) const override {
-    throw Error("this learner keeps no variances");
-  }
-  void covariance(int, double*) const override {
-    throw Error("this learner keeps no covariance between weights");
-  }
-
-  void grow_features(std::size_t features) override { state.grow_features(features); }
   double intercept() const override { return experts_.intercept; }
-  void after_forgetting() override {}
 
   bool is_bounded() const override { return state.weight_bound.covers(largest_weight()); }
 
   /// Refuses a state whose counts cannot be.
-  void rebuild() override {
+  void check() const override {
     const std::size_t capacity = state.blocks.capacity();
     const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
     bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.spline.has_negative();
@@ -156,7 +131,7 @@ class YarrowLearner final : public Learner<W> {
   void learn_class(const Row<W>& row, int c, double weight, bool is_new) {
     evaluator().template evaluate<true>(row, pass_);
     const int classes = state.classes - is_new;
-    const int predicted = predicted_class(classes);
+    const int predicted = this->outputs().predicted(pass_.scores, classes);
     this->last_prediction = predicted;
     const Mixture::Step mixture_step =
         own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
@@ -255,18 +230,8 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double score_of(int c) const { return pass_.scores[this->column_of(c)]; }
-
   int best_class(int except, int classes) const {
-    int best = -1;
-    for (int c = 0; c < classes; ++c)
-      if (c != except && (best < 0 || score_of(c) > score_of(best))) best = c;
-    return best;
-  }
-
-  int predicted_class(int classes) const {
-    if (classes <= 1) return classes - 1;
-    if (state.classes > 2) return best_class(-1, classes);
-    return score_of(1) > 0 ? 1 : 0;
+    return this->outputs().best_class(pass_.scores, except, classes);
   }
 
   /// By how much the predicted class was ahead.

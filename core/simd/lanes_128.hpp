@@ -1,9 +1,7 @@
 #pragma once
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "simd/pairs.hpp"
 

@@ -92,43 +92,8 @@ using SideBySide = std::integral_constant<std::size_t, 1>;
 
 /// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
 template <class W, class N>
-struct Places;
-
-template <class W>
-struct Places<W, double> {
-  const Index* index;
-  const W* value;
-  std::size_t i;
-
-  Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
-
-  double values() const { return *value; }
-  template <class Cell>
-  double cells(const Cell* first, std::size_t stride) const {
-    return first[*index * stride];
-  }
-  template <class Cell>
-  void set_cells(Cell* first, std::size_t stride, double to) const {
-    first[*index * stride] = static_cast<Cell>(to);
-  }
-  // The cells of N planes that stand `capacity` apart.
-  template <std::size_t N, class Cell>
-  std::array<double, N> planes(const Cell* first, std::size_t stride, auto capacity) const {
-    std::array<double, N> found;
-    for (std::size_t p = 0; p < N; ++p) found[p] = cells(first + p * capacity, stride);
-    return found;
-  }
-  template <std::size_t N, class Cell>
-  void set_planes(Cell* first, std::size_t stride, auto capacity,
-                  const std::array<double, N>& to) const {
-    for (std::size_t p = 0; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
-  }
-  // Numbers that belong to the places of the row themselves.
-  double numbers(const double* list) const { return list[i]; }
-};
-
-template <class W>
-struct Places<W, Pair> {
+struct Places {
+  static constexpr bool is_pair = std::is_same_v<N, Pair>;
   const Index* index;
   const W* value;
   std::size_t i;
@@ -136,39 +101,57 @@ struct Places<W, Pair> {
   Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
   Places(const Index* index, const W* value, std::size_t i) : index(index), value(value), i(i) {}
 
-  Pair values() const { return pair_at(value); }
-  template <class Cell>
-  Pair cells(const Cell* first, std::size_t stride) const {
-    return pair_of(first[index[0] * stride], first[index[1] * stride]);
+  N values() const {
+    if constexpr (is_pair)
+      return pair_at(value);
+    else
+      return *value;
   }
   template <class Cell>
-  void set_cells(Cell* first, std::size_t stride, Pair to) const {
-    put_pair(to, first[index[0] * stride], first[index[1] * stride]);
+  N cells(const Cell* first, std::size_t stride) const {
+    if constexpr (is_pair)
+      return pair_of(first[index[0] * stride], first[index[1] * stride]);
+    else
+      return first[*index * stride];
   }
-  template <std::size_t N, class Cell>
-  std::array<Pair, N> planes(const Cell* first, std::size_t stride, auto capacity) const {
-    std::array<Pair, N> found;
+  template <class Cell>
+  void set_cells(Cell* first, std::size_t stride, N to) const {
+    if constexpr (is_pair)
+      put_pair(to, first[index[0] * stride], first[index[1] * stride]);
+    else
+      first[*index * stride] = static_cast<Cell>(to);
+  }
+  // The cells of `Count` planes that stand `capacity` apart.
+  template <std::size_t Count, class Cell>
+  std::array<N, Count> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<N, Count> found;
     std::size_t p = 0;
-    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
-      for (; p + 2 <= N; p += 2) {
+    if constexpr (is_pair && std::is_same_v<decltype(capacity), SideBySide>)
+      for (; p + 2 <= Count; p += 2) {
         const auto two = twos_at(first + p + index[0] * stride, first + p + index[1] * stride);
         found[p] = two[0];
         found[p + 1] = two[1];
       }
-    for (; p < N; ++p) found[p] = cells(first + p * capacity, stride);
+    for (; p < Count; ++p) found[p] = cells(first + p * capacity, stride);
     return found;
   }
-  template <std::size_t N, class Cell>
+  template <std::size_t Count, class Cell>
   void set_planes(Cell* first, std::size_t stride, auto capacity,
-                  const std::array<Pair, N>& to) const {
+                  const std::array<N, Count>& to) const {
     std::size_t p = 0;
-    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
-      for (; p + 2 <= N; p += 2)
+    if constexpr (is_pair && std::is_same_v<decltype(capacity), SideBySide>)
+      for (; p + 2 <= Count; p += 2)
         put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
-    for (; p < N; ++p) set_cells(first + p * capacity, stride, to[p]);
+    for (; p < Count; ++p) set_cells(first + p * capacity, stride, to[p]);
   }
-  Pair numbers(const double* list) const { return pair_at(list + i); }
-  void set_numbers(double* list, Pair to) const { std::memcpy(list + i, &to, sizeof to); }
+  // Numbers that belong to the places of the row themselves.
+  N numbers(const double* list) const {
+    if constexpr (is_pair)
+      return pair_at(list + i);
+    else
+      return list[i];
+  }
+  void set_numbers(double* list, N to) const { std::memcpy(list + i, &to, sizeof to); }
 };
 
 /// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over

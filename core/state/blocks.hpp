@@ -85,6 +85,10 @@ class Blocks {
   const W* data() const { return memory_.get(); }
   W* intercept() { return memory_.get(); }
   const W* intercept() const { return memory_.get(); }
+  W* cell(std::size_t slot, int column) { return memory_.get() + slot * stride() + column; }
+  const W* cell(std::size_t slot, int column) const {
+    return memory_.get() + slot * stride() + column;
+  }
   W* first() { return as_one_number(memory_.get() + stride()); }  ///< the block of feature 0
   const W* first() const { return as_one_number<const W>(memory_.get() + stride()); }
 

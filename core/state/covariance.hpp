@@ -7,6 +7,7 @@
 
 #include "error.hpp"
 #include "state/blocks.hpp"
+#include "state/extension.hpp"
 
 namespace yarrow {
 
@@ -179,24 +180,30 @@ class CovarianceMatrix {
   std::shared_ptr<double[]> memory_;  ///< variances, queue, matrix: vectors of `capacity_` numbers
 };
 
-/// The full covariances of a state, one a column; none in families that keep a number a feature.
-/// They may take a stated number of bytes; what would need more is refused before anything changes.
-class Covariances {
+/// Variances only ever shrink, or go back to what all began with; loops rely on it, up to a factor
+/// of 16, to see an overflow coming (`Bound`). What is beyond that is a rounding error, or the
+/// floor.
+inline double most_variance(double initial) { return 8 * std::max(initial, 1e-30); }
+
+/// The full covariances of a state, one a column. They may take a stated number of bytes; what
+/// would need more is refused before anything changes.
+class Covariances final : public ExtensionOf<Covariances> {
  public:
-  bool in_use() const { return in_use_; }
+  Covariances(int columns, double initial, double most_bytes)
+      : initial_(initial),
+        most_bytes_(most_bytes),
+        columns_(static_cast<std::size_t>(columns), CovarianceMatrix(initial)) {
+    grow_features(0);
+  }
+
   CovarianceMatrix& operator[](int column) { return columns_[column]; }
   const CovarianceMatrix& operator[](int column) const { return columns_[column]; }
 
-  void start(int columns, double initial, double most_bytes) {
-    in_use_ = true;
-    initial_ = initial;
-    most_bytes_ = most_bytes;
-    columns_.assign(columns, CovarianceMatrix(initial));
-    grow(1);
-  }
+  bool is_copied_for_undo() const override { return false; }  // before_all_change is told
 
-  void grow(std::size_t slots) {
-    if (!in_use_ || slots <= slots_) return;
+  void grow_features(std::size_t features) override {
+    const std::size_t slots = features + 1;
+    if (slots <= slots_) return;
     admit(columns_.size(), slots);
     try {
       for (CovarianceMatrix& matrix : columns_) matrix.grow(slots);
@@ -207,45 +214,65 @@ class Covariances {
     slots_ = slots;
   }
 
-  void truncate(std::size_t slots) {
-    if (!in_use_ || slots >= slots_) return;
-    for (CovarianceMatrix& matrix : columns_) matrix.truncate(slots);
-    slots_ = slots;
+  void truncate_features(std::size_t features) override {
+    if (features + 1 >= slots_) return;
+    slots_ = features + 1;
+    for (CovarianceMatrix& matrix : columns_) matrix.truncate(slots_);
   }
 
-  void keep_features(const std::vector<Index>& keep) {
-    if (!in_use_) return;
+  void keep_features(const std::vector<Index>& keep) override {
     for (CovarianceMatrix& matrix : columns_) matrix.keep_features(keep);
     slots_ = keep.size() + 1;
   }
+  bool is_fresh(Index) const override { return false; }  // nobody looks
 
-  /// A fresh column (`from` < 0), or a copy of another; a mirror image has the same covariance.
-  void add_column(int from) {
-    if (!in_use_) return;
+  /// A mirror image has the same covariance.
+  void add_column(int from, bool /*mirrored*/) override {
     admit(columns_.size() + 1, slots_);
     CovarianceMatrix matrix = from < 0 ? CovarianceMatrix(initial_) : columns_[from];
     matrix.grow(slots_);
     columns_.push_back(std::move(matrix));
   }
-
-  void truncate_columns(int columns) {
-    if (in_use_) columns_.resize(columns, CovarianceMatrix(initial_));
+  void truncate_columns(int columns) override {
+    columns_.resize(columns, CovarianceMatrix(initial_));
   }
 
-  std::size_t bytes() const { return in_use_ ? columns_.size() * bytes_of(slots_) : 0; }
+  std::size_t bytes() const override {
+    return columns_.size() * (1 + CovarianceMatrix::queue_length + slots_) * slots_ *
+           sizeof(double);
+  }
 
-  /// Room for a state that is about to be restored.
-  void reset(std::size_t columns, std::size_t slots) {
+  void save(const ArrayWriter& put) const override {
+    std::vector<double> matrices, queued;
+    for (const CovarianceMatrix& matrix : columns_) {
+      matrix.save(matrices);
+      queued.push_back(static_cast<double>(matrix.queued()));
+    }
+    put("covariances", std::move(matrices), columns_.size(), CovarianceMatrix::saved_size(slots_));
+    put("covariances_queued", std::move(queued));
+  }
+
+  /// Of what stands beside the variances only the size is looked at: a step adds to it no more than
+  /// the variances allow.
+  void restore(SavedState& from, std::size_t features, std::size_t columns) override {
+    const std::size_t slots = features + 1, size = CovarianceMatrix::saved_size(slots);
+    const double most = most_variance(initial_), any = 1e6 * std::max(most, std::sqrt(most));
+    const auto queued =
+        from.values<double>("covariances_queued", {columns},
+                            Range::count(static_cast<double>(CovarianceMatrix::queue_length - 1)));
+    const auto matrices = from.values<double>("covariances", {columns, size}, {-any, any});
     admit(columns, slots);
     columns_.assign(columns, CovarianceMatrix(initial_));
     slots_ = slots;
+    for (std::size_t k = 0; k < columns; ++k) {
+      const double* const own = matrices.data() + k * size;  // the variances come first
+      if (!std::all_of(own, own + slots, [=](double v) { return v > 0 && v <= most; }))
+        SavedState::refuse("covariances", "has a variance out of range");
+      columns_[k].restore(own, slots, static_cast<std::size_t>(queued[k]));
+    }
   }
 
  private:
-  static std::size_t bytes_of(std::size_t slots) {
-    return (1 + CovarianceMatrix::queue_length + slots) * slots * sizeof(double);
-  }
-
   static std::string in_words(double bytes) {
     char text[32];
     if (bytes < 1e6)
@@ -269,8 +296,7 @@ class Covariances {
                 " allowed; use covariance='factored' or 'diagonal', or fewer features");
   }
 
-  bool in_use_ = false;
-  double initial_ = 1, most_bytes_ = 0;
+  double initial_, most_bytes_;
   std::size_t slots_ = 0;
   std::vector<CovarianceMatrix> columns_;
 };

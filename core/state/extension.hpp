@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "data/row.hpp"
+#include "data/vocabulary.hpp"
 #include "state/saved_arrays.hpp"
 
 namespace yarrow {
@@ -18,19 +19,25 @@ class Extension {
   /// Whether taking back a call needs a copy from before it. No, where the loop tells
   /// `State::before_all_change` before it changes anything here, or where too much does no harm.
   virtual bool is_copied_for_undo() const { return true; }
+  /// The copy, or that of the part which calls change, and the way back.
+  virtual std::unique_ptr<Extension> copy_for_undo() const { return clone(); }
+  virtual void take_back(const Extension& copy) = 0;
 
-  /// As `State` has them, and told by it.
+  /// As `State` has them, and told by it before it does the same; it may refuse to grow.
   virtual void add_column(int /*from*/, bool /*mirrored*/) {}
   virtual void truncate_columns(int /*columns*/) {}
+  virtual void grow_features(std::size_t /*features*/) {}
   virtual void truncate_features(std::size_t /*features*/) {}
   virtual void keep_features(const std::vector<Index>& /*keep*/) {}
+  /// Told what features are called, after they have come or have been renumbered.
+  virtual void name_features(const Vocabulary& /*names*/) {}
   /// Whether nothing here knows of a feature; and the same as above where that is so of the others.
   virtual bool is_fresh(Index /*feature*/) const { return true; }
   virtual void drop_fresh(const std::vector<Index>& keep) { keep_features(keep); }
   virtual std::size_t bytes() const { return 0; }
 
-  /// What a model file keeps, and the way back, which trusts nothing: into a new extension, before
-  /// the blocks are there.
+  /// What a model file keeps, and the way back, which trusts nothing: into a new extension, whose
+  /// features have their names, before the blocks are there.
   virtual void save(const ArrayWriter& /*put*/) const {}
   virtual void restore(SavedState& /*from*/, std::size_t /*features*/, std::size_t /*columns*/) {}
 };
@@ -61,9 +68,12 @@ class ExtensionOf : public Extension {
   std::unique_ptr<Extension> clone() const override {
     return std::make_unique<Self>(static_cast<const Self&>(*this));
   }
+  void take_back(const Extension& copy) override {
+    static_cast<Self&>(*this) = static_cast<const Self&>(copy);
+  }
 
-  static Self& start(auto& state) {
-    state.extension = OwnedExtension(std::make_unique<Self>());
+  static Self& start(auto& state, auto&&... arguments) {
+    state.extension = OwnedExtension(std::make_unique<Self>(arguments...));
     return of(state);
   }
   static Self& of(auto& state) { return static_cast<Self&>(*state.extension); }

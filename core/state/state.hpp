@@ -1,22 +1,16 @@
 #pragma once
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <vector>
 
-#include "data/groups.hpp"
 #include "data/row.hpp"
 #include "simd/reductions.hpp"
 #include "state/blocks.hpp"
 #include "state/calibration.hpp"
-#include "state/covariance.hpp"
 #include "state/extension.hpp"
-#include "state/small_matrix.hpp"
 
 namespace yarrow {
 
@@ -57,8 +51,6 @@ struct Column {
   double updates = 0;    ///< how often the column moved
   double memory = 0;     ///< what the rule keeps; top1 has one problem and uses the first column's
   double restarts = 0;   ///< how often its variances were set back to the prior
-  std::vector<double> group_squares;  ///< groups: their sums of squares
-  TriangularRoot factor_root;         ///< factored: L L' = I + U'D U
 };
 
 /// The numbers of a state that are not per feature.
@@ -103,10 +95,8 @@ struct State : Scalars {
   explicit State(Blocks<W> b) : blocks(std::move(b)) { columns.resize(blocks.columns()); }
 
   Blocks<W> blocks;
-  Covariances covariances;   ///< full ones; else all numbers of a feature stand in its block
   OwnedExtension extension;  ///< what only this learner's loop keeps, if it keeps something
   Touched touched;
-  Groups groups;
   std::function<void()> before_all_change;  ///< told before more changes than a row's features
   std::function<void(std::span<const Index>)> before_change;  ///< or of which features, if few
 
@@ -117,11 +107,10 @@ struct State : Scalars {
   /// One more column: a fresh one (`from` < 0), or a copy of another, perhaps its mirror image.
   void add_column(int from, bool mirrored) {
     const int to = blocks.columns();
-    covariances.add_column(from);  // may be refused
+    if (extension) extension->add_column(from, mirrored);  // may be refused
     blocks.add_column();
     columns.push_back(from < 0 ? Column{} : Column(columns[from]));
     if (from < 0) columns.back().scale_sum = t;  // a fresh column had scale 1 so far
-    if (extension) extension->add_column(from, mirrored);
     if (from < 0) return;
     const auto copy = [&](std::size_t slot) { blocks.copy_column(slot, from, to, mirrored); };
     // Features that no row has touched hold the same initial values in all columns.
@@ -136,24 +125,19 @@ struct State : Scalars {
 
   void truncate_columns(int columns) {
     blocks.truncate_columns(columns);
-    covariances.truncate_columns(columns);
     this->columns.resize(columns);
     if (extension) extension->truncate_columns(columns);
   }
 
   void grow_features(std::size_t features) {
-    covariances.grow(features + 1);  // may be refused
+    if (extension) extension->grow_features(features);  // may be refused
     blocks.grow_features(features);
   }
 
   void truncate_features(std::size_t features) {
-    if (features < blocks.features()) {
-      touched.forget();
-      if (extension) extension->truncate_features(features);
-    }
+    if (features < blocks.features()) touched.forget();
+    if (extension) extension->truncate_features(features);
     blocks.truncate_features(features);
-    covariances.truncate(features + 1);
-    groups.truncate(features);
   }
 
   /// Keep the listed features only, renumbered in that (ascending) order.
@@ -187,8 +171,6 @@ struct State : Scalars {
   void keep_blocks(const std::vector<Index>& keep) {
     touched.forget();
     blocks.keep_features(keep);
-    covariances.keep_features(keep);
-    groups.truncate(0);
   }
 };
 

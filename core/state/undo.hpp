@@ -16,15 +16,15 @@ class Undo {
   /// `values`: an upper bound on the values of all rows; `columns_change`: a class is new.
   Undo(State<W>& state, std::size_t values, bool columns_change) : state_(state) {
     const std::size_t block_bytes = state.blocks.stride() * sizeof(W);
-    // Full covariances are copied only once a row is about to change them.
-    const bool waits = state.covariances.in_use();
+    // What a loop tells before it changes it, perhaps much, is copied no sooner.
+    const bool waits = state.extension && !state.extension->is_copied_for_undo();
     if (columns_change || (!waits && values * block_bytes >= state.blocks.bytes())) {
       whole_.emplace(state);
     } else {
       scalars_.emplace(state);
       features_ = state.blocks.features();
       intercept_.assign(state.blocks.intercept(), state.blocks.first());
-      if (state.extension && state.extension->is_copied_for_undo()) extension_ = state.extension;
+      if (state.extension && !waits) extension_ = state.extension->copy_for_undo();
       state.before_all_change = [this] { remember_all(); };
       state.before_change = [this](std::span<const Index> features) { remember(features); };
     }
@@ -75,7 +75,7 @@ class Undo {
       std::copy_n(blocks_.begin() + i * stride, stride, state.blocks.first() + places_[i] * stride);
     std::copy(intercept_.begin(), intercept_.end(), state.blocks.intercept());
     state.truncate_features(features_);
-    if (extension_) state.extension = extension_;
+    if (extension_) state.extension->take_back(*extension_);
     static_cast<Scalars&>(state) = *scalars_;
   }
 
@@ -85,7 +85,7 @@ class Undo {
   std::size_t features_ = 0;
   std::vector<W> blocks_, intercept_;
   std::vector<Index> places_;
-  OwnedExtension extension_;
+  std::unique_ptr<Extension> extension_;
 };
 
 /// What a model was, as far as later calls change it.

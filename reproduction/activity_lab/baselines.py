@@ -12,7 +12,7 @@ from yarrow.activity.log.entries import Confirm, Correct, Create, Declare, Entry
 from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.features import SCALE
 from yarrow.activity.model.history import Diary
-from yarrow.activity.model.learning import Example, Weights
+from yarrow.activity.model.learning import FIRST_WEIGHTS, Example, Weights
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
 from yarrow.activity.sources.categories import Categories, Category
 from yarrow.lazy import np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DAY = 86400.0
+_NEWTON_STEPS = 50
 Solver = Literal["liblinear", "libsvm"]
 SOLVERS: tuple[Solver, ...] = ("liblinear", "libsvm")
 
@@ -33,24 +34,29 @@ class BatchLargeMargin:
     without an intercept is fitted to all of them. `solver` is scikit-learn's LIBLINEAR (squared
     hinge, as in 5.27) or its LIBSVM with the linear kernel, which the paper used (hinge).
     `retrain="daily"` is kinder: it fits once a day. C is for features of about 1, before they are
-    scaled for Lemma 5.1; it was tuned like the recogniser.
+    scaled for Lemma 5.1; it was tuned like the recogniser. `scale` is what its features were
+    multiplied with. With `first_weights` it is drawn to those that the recogniser begins with,
+    instead of zero: the squared hinge loss of all examples and |w - w_1|^2/2.
     """
 
     C: float = 0.01
     retrain: Literal["always", "daily"] = "always"
     solver: Solver = "liblinear"
     tolerance: float = 1e-3
+    first_weights: bool = False
+    scale: float = SCALE
     fits: int = 0
     fit_seconds: float = 0.0
     examples: list[NDArray[np.float64]] = dataclasses.field(default_factory=list)
     _fitted_at: float = 0.0
+    _last: NDArray[np.float64] | None = None
 
     def learn(self, weights: Weights, example: Example, importance: float = 1.0) -> None:
         """Keep the example, and fit all examples if it is time."""
-        self.examples.append(example.features / SCALE)
+        self.examples.append(example.features / self.scale)
         if self.retrain == "always" or example.time >= self._fitted_at + DAY:
             self._fitted_at = example.time
-            weights.features = self.fit() / SCALE
+            weights.features = self.fit() / self.scale
 
     def fit(self) -> NDArray[np.float64]:
         """Return the weights for all examples so far."""
@@ -58,6 +64,11 @@ class BatchLargeMargin:
 
         started = time.process_time()
         positive = np.array(self.examples)
+        if self.first_weights:
+            coefficients = self._fit_near_first_weights(positive)
+            self.fits += 1
+            self.fit_seconds += time.process_time() - started
+            return coefficients
         rows = np.concatenate((positive, -positive))
         labels = np.repeat((1, -1), len(positive))
         if self.solver == "liblinear":
@@ -69,8 +80,28 @@ class BatchLargeMargin:
         machine.fit(rows, labels)
         self.fits += 1
         self.fit_seconds += time.process_time() - started
-        coefficients: NDArray[np.float64] = machine.coef_[0].copy()
-        return coefficients
+        fitted: NDArray[np.float64] = machine.coef_[0].copy()
+        return fitted
+
+    def _fit_near_first_weights(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Newton's steps for |w - w_1|^2/2 + 2*C*sum(max(0, 1 - Z.w)^2), two rows an example.
+
+        The loss is a parabola as long as the same examples are short of their margin.
+        """
+        first = np.array(FIRST_WEIGHTS) * SCALE
+        w = first if self._last is None else self._last  # one more example changes little
+        short = Z @ w < 1
+        for _ in range(_NEWTON_STEPS):
+            rows = Z[short]
+            w = np.linalg.solve(
+                np.eye(len(first)) + 4 * self.C * rows.T @ rows,
+                first + 4 * self.C * rows.sum(axis=0),
+            )
+            before, short = short, Z @ w < 1
+            if (before == short).all():
+                break
+        self._last = w
+        return w.copy()
 
 
 class RuleWatcher:

@@ -14,6 +14,7 @@ from typing import Any
 
 from reproduction.activity_lab.baselines import SOLVERS, BatchLargeMargin, RuleWatcher, Solver
 from reproduction.activity_lab.generator import Life, desktop_life
+from reproduction.activity_lab.recipe import PaperRecogniser, without_first_weights
 from reproduction.activity_lab.simulation import Outcome, Watcher, short_life, simulate
 from reproduction.spec import Cell
 from yarrow.activity.model.recogniser import Recogniser
@@ -21,7 +22,7 @@ from yarrow.activity.model.vectors import VectorBuilder
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
-REVISION = 5
+REVISION = 7
 _LIVES: dict[str, Callable[..., Life]] = {"desktop-life": desktop_life, "short-life": short_life}
 _RUNS = 5
 """How often a time is measured; the least counts, since other work can only make it longer."""
@@ -41,14 +42,21 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def _watcher(name: str, parameters: Mapping[str, Any]) -> Watcher:
+    rest = dict(parameters)
+    own = {key: rest.pop(key) for key in ("C", "retrain", "first_weights") if key in rest}
     if name == "RuleWatcher":
-        return RuleWatcher(**parameters)
+        return RuleWatcher(**rest)
     if name == "Recogniser":
-        return Recogniser(repeat=True, **parameters)
+        watcher = Recogniser(repeat=True, **rest)
+        if not own.get("first_weights", True):
+            without_first_weights(watcher._scorer.weights)
+        return watcher
     if name == "BatchLargeMargin":
-        own = {key: value for key, value in parameters.items() if key in ("C", "retrain")}
-        rest = {key: value for key, value in parameters.items() if key not in own}
         return Recogniser(repeat=True, learner=BatchLargeMargin(**own), **rest)
+    if name == "PaperRecogniser":
+        return PaperRecogniser(**rest)
+    if name == "PaperBatch":
+        return PaperRecogniser(learner=BatchLargeMargin(scale=1.0, **own), **rest)
     raise ParameterError(f"There is no watcher {name!r}.")
 
 

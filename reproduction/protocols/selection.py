@@ -2,16 +2,17 @@
 
 `select` says how features are chosen. "weights": at each row of the second half the smallest
 weights are left out of the prediction as long as their absolute values sum to at most sigma, but go
-on learning; sigma takes shares of that sum as it is after the first half. "information" and "game":
-the k features of the largest information gain, or of the game's strategy, counted on the rows so
-far, are all that the learner sees; they are chosen anew every `refresh` rows. The setting is tuned
-on the first half with all features.
+on learning; sigma takes shares of that sum as it is after the first half. "information", "game" and
+"game without diagonal": the k features of the largest information gain, or of the game's strategy,
+counted on the rows so far, are all that the learner sees; they are chosen anew every `refresh`
+rows. The setting is tuned on the first half with all features.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from reproduction.candidates import GameWithoutDiagonal
 from reproduction.protocols.drift import halves, tuned
 from reproduction.protocols.prepare import rows_of
 from reproduction.spec import Cell
@@ -19,7 +20,7 @@ from yarrow.datasets import Dataset
 from yarrow.feature_selection import GameSelection, InformationGain
 from yarrow.lazy import np
 
-REVISION = 1
+REVISION = 2
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -65,16 +66,17 @@ def _with_selector(
     cell: Cell, setting: dict[str, Any], rows: Dataset, classes: list[Any]
 ) -> dict[str, Any]:
     counts, refresh = cell.options["counts"], cell.options["refresh"]
-    kind = {"information": InformationGain, "game": GameSelection}[cell.options["select"]]
+    kind = _SELECTORS[cell.options["select"]]
     edges = cell.options.get("edges")
-    selectors = [kind(k=k, edges=edges) for k in (counts if kind is GameSelection else counts[:1])]
+    one_for_all = kind is InformationGain  # its merits do not depend on k
+    selectors = [kind(k=k, edges=edges) for k in (counts[:1] if one_for_all else counts)]
     models = [cell.learner.make(setting) for _ in counts]
     wrong, half = np.zeros(len(counts)), len(rows) // 2
     for start in range(0, len(rows), refresh):
         block = rows.take(slice(start, start + refresh))
-        merits = [selector.scores_ for selector in selectors] if start else []
+        orders = [np.argsort(-selector.scores_, kind="stable") for selector in selectors if start]
         for place, (k, model) in enumerate(zip(counts, models, strict=True)):
-            seen = _only(block.X, _best(merits[place % len(merits)], k)) if merits else block.X
+            seen = _only(block.X, orders[place % len(orders)][:k]) if orders else block.X
             said = model.progressive(seen, block.y, classes=classes).predictions
             if start >= half:
                 wrong[place] += np.count_nonzero(np.asarray(said) != block.y)
@@ -87,14 +89,17 @@ def _with_selector(
     }
 
 
-def _best(merits: Any, k: int) -> Any:
-    chosen = np.zeros(len(merits), dtype=bool)
-    chosen[np.argsort(-merits, kind="stable")[:k]] = True
-    return chosen
+_SELECTORS: dict[str, Any] = {
+    "information": InformationGain,
+    "game": GameSelection,
+    "game without diagonal": GameWithoutDiagonal,
+}
 
 
 def _only(X: Any, chosen: Any) -> Any:
+    kept = np.zeros(X.shape[1], dtype=bool)
+    kept[chosen] = True
     part = X.copy()
-    part.data = np.where(chosen[part.indices], part.data, 0)
+    part.data = np.where(kept[part.indices], part.data, 0)
     part.eliminate_zeros()
     return part

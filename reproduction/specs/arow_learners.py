@@ -20,15 +20,16 @@ def _powers(low: int, high: int) -> tuple[float, ...]:
     return tuple(float(f"1e{exponent}") for exponent in range(low, high + 1))
 
 
-R = _powers(-2, 4)
+R = _powers(-2, 6)
+SMALL_R = _powers(-6, 4)
 C = _powers(-5, 1)
-A = _powers(-2, 4)
+A = _powers(-2, 6)
 ETA = (0.505, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9)
 
 
-def arow(label: str = "AROW", **parameters: Any) -> Learner:
+def arow(label: str = "AROW", grid: tuple[float, ...] = R, **parameters: Any) -> Learner:
     """AROW; r is tuned."""
-    return Learner(label, "AROWClassifier", {**PLAIN, **parameters}, {"r": R})
+    return Learner(label, "AROWClassifier", {**PLAIN, **parameters}, {"r": grid})
 
 
 def cw(label: str = "CW", **parameters: Any) -> Learner:

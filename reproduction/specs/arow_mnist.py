@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reproduction.findings import Claim, Curve, Curves, Finding, Table
+from reproduction.decided import Numbers, above_zero, in_words
+from reproduction.findings import Curve, Curves, Finding, Table
 from reproduction.results import Results
 from reproduction.spec import Data, Reproduction, Study
 from reproduction.specs.arow_learners import (
@@ -14,6 +15,7 @@ from reproduction.specs.arow_learners import (
     plain_pa,
     sop,
 )
+from yarrow.lazy import np
 
 LEARNERS = (perceptron(), pa(), plain_pa(), sop(), cw(), arow())
 NOISE = (0.0, 0.1)
@@ -22,6 +24,10 @@ NOISE = (0.0, 0.1)
 def _study(seeds: int, rows: int | None) -> Study:
     data = Data("MNIST 3/5", "mnist", classes=(3, 5), rows=rows)
     return Study("online", (data,), LEARNERS, noise=NOISE, seeds=seeds)
+
+
+def _of(results: Results, noise: float, label: str) -> Results:
+    return results.where(noise=noise, learner=label)
 
 
 def findings(results: Results) -> list[Finding]:
@@ -35,8 +41,15 @@ def findings(results: Results) -> list[Finding]:
     points = next(iter(results)).outcome["rows"]
     labels = results.each("learner")
 
-    def gap(noise: float, *rivals: str) -> float:
-        return min(made[noise, label] for label in rivals) - made[noise, "AROW"]
+    orders = {
+        key: np.array([curve[-1] for curve in _of(results, *key).values("mistakes")], float)
+        for key in curves
+    }
+    trials = f"{len(orders[0.0, 'AROW'])} orders"
+
+    def gap(noise: float, *rivals: str) -> Numbers:
+        nearest = min(rivals, key=lambda label: made[noise, label])
+        return orders[noise, nearest] - orders[noise, "AROW"]
 
     def order(noise: float) -> str:
         ranked = sorted(labels, key=lambda label: made[noise, label])
@@ -56,27 +69,33 @@ def findings(results: Results) -> list[Finding]:
     columns = ("learner", *(f"mistakes, noise {100 * noise:.0f} %" for noise in NOISE))
     return [
         *(
-            Claim(
+            above_zero(
                 f"AROW makes the fewest mistakes with {100 * noise:.0f} % noise.",
-                made[noise, "AROW"] == min(made[noise, label] for label in labels),
+                [
+                    orders[noise, label] - orders[noise, "AROW"]
+                    for label in labels
+                    if label != "AROW"
+                ],
                 order(noise),
-                stable=noise > 0,
+                trials=trials,
             )
             for noise in NOISE
         ),
         *(
-            Claim(
+            above_zero(
                 f"The gap between AROW and the next best of {which}, SOP and CW grows with noise.",
-                gap(0.1, which, "SOP", "CW") > gap(0.0, which, "SOP", "CW"),
-                f"{gap(0.0, which, 'SOP', 'CW'):.0f} mistakes without noise, "
-                f"{gap(0.1, which, 'SOP', 'CW'):.0f} with 10 %",
+                [gap(0.1, which, "SOP", "CW") - gap(0.0, which, "SOP", "CW")],
+                f"{in_words(gap(0.0, which, 'SOP', 'CW'), 1, 0)} mistakes without noise, "
+                f"{in_words(gap(0.1, which, 'SOP', 'CW'), 1, 0)} with 10 %",
+                trials=trials,
             )
             for which in ("PA", "PA without C")
         ),
-        Claim(
+        above_zero(
             "With noise, AROW makes less than half of the mistakes of CW and SOP.",
-            2 * made[0.1, "AROW"] < min(made[0.1, "CW"], made[0.1, "SOP"]),
+            [orders[0.1, label] - 2 * orders[0.1, "AROW"] for label in ("CW", "SOP")],
             ", ".join(f"{label} {made[0.1, label]:.0f}" for label in ("AROW", "CW", "SOP")),
+            trials=trials,
         ),
         *figures,
         Table("In numbers", columns, rows, "The paper prints no numbers beside its figure."),

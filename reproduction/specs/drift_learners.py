@@ -12,12 +12,32 @@ PAPER = (
 )
 PLAIN = {"fit_intercept": False}
 REGULARISED, L2, L1 = "objective-regularised", "L2-constrained", "L1-constrained"
+SOFT, PA_II, NET = "soft margin", "PA-II", "elastic net PA"
+_C = (0.001, 0.01, 0.1, 1.0, 10.0)
 
 
 def regularised() -> Learner:
     """The penalty alpha is tuned."""
     grid = {"alpha": (1e-5, 1e-4, 3e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2)}
     return Learner(REGULARISED, "RegularizedPAClassifier", PLAIN, grid)
+
+
+def soft() -> Learner:
+    """The objective-regularised method with a slack (5.27), the paper's fourth; its C is tuned."""
+    grid = {"alpha": (1e-5, 1e-3, 5e-3), "C": _C}
+    return Learner(SOFT, "RegularizedPAClassifier", PLAIN, grid)
+
+
+def pa_ii() -> Learner:
+    """PA with the slack of the soft margin, and no penalty."""
+    fixed = {**PLAIN, "variant": "pa2"}
+    return Learner(PA_II, "PassiveAggressiveClassifier", fixed, {"C": _C})
+
+
+def elastic() -> Learner:
+    """The paper's outlook: both penalties in one objective, with and without a slack."""
+    grid = {"alpha": (1e-5, 1e-3, 5e-3), "l1": (1e-6, 1e-5, 1e-4), "C": (None, 0.001, 0.01, 0.1)}
+    return Learner(NET, "ElasticNetPAClassifier", PLAIN, grid)
 
 
 def l2_constrained() -> Learner:

@@ -79,6 +79,31 @@ class MissingDependencyError(YarrowError, ImportError):
     """An optional package is needed and is not installed."""
 
 
+class ReadingWarning(UserWarning):
+    """A column was read in a way that may not be meant; what to say instead, by option."""
+
+    def __init__(self, source: str | None, column: str, problem: str, ways: dict[str, str]) -> None:
+        """`ways`: options of `read_table` with a value for each, and what they are for."""
+        super().__init__(source, column, problem, ways)
+        self.place = ", ".join(part for part in (source, f"column {column!r}") if part)
+        self.problem, self.ways = problem, ways
+
+    def __str__(self) -> str:
+        return self._said(f"{option}=[{value!r}]" for option, value in self.ways.items())
+
+    def on_command_line(self) -> str:
+        """The same with the options of the commands."""
+        import shlex
+
+        return self._said(
+            f"--{'category' if option == 'categories' else option} {shlex.quote(value)}"
+            for option, value in self.ways.items()
+        )
+
+    def _said(self, ways: Iterable[str]) -> str:
+        return f"{self.place}: {self.problem}; say {' or '.join(ways)}."
+
+
 def not_fitted(estimator: object) -> NoReturn:
     """Raise `NotFittedError` for `estimator`.
 

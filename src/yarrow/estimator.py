@@ -7,9 +7,11 @@ and each library's base class fails the other's checks.
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` itself is ten times as slow
+import contextlib
 import copy
 import dataclasses
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,9 +20,22 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from yarrow._core import Lock
 from yarrow.errors import DataError
 from yarrow.lazy import np
-from yarrow.parameters import anything, check_parameters, choice, flag, integer, number, parameters
+from yarrow.notebook import shown
+from yarrow.parameters import (
+    MOST_CLASSES,
+    anything,
+    check_parameters,
+    choice,
+    flag,
+    integer,
+    number,
+    parameters,
+)
 
 T = TypeVar("T", bound=type)
+
+#: so many whole numbers are classes only if somebody said so; see core/data/classes.hpp
+_MANY_INTEGERS = 200
 
 
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
@@ -66,6 +81,10 @@ class Estimator:
         super().__init_subclass__(**more)
         bases = [vars(base).get("expected_failed_checks", {}) for base in cls.__mro__[::-1]]
         cls.expected_failed_checks = {name: why for base in bases for name, why in base.items()}
+        for method in ("fit", "partial_fit", "score"):
+            name = f"set_{method}_request"
+            if not hasattr(cls, name) and _metadata_of(cls, method):
+                setattr(cls, name, _request(method))
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -104,13 +123,17 @@ class Estimator:
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def __repr__(self) -> str:
-        changed = [
-            f"{field.name}={getattr(self, field.name)!r}"
+    def _changed(self) -> dict[str, str]:
+        """Parameters that have not their defaults, as Python writes them."""
+        return {
+            field.name: repr(getattr(self, field.name))
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
             if field.name in parameters(self)
             and repr(getattr(self, field.name)) != repr(field.default)
-        ]
+        }
+
+    def __repr__(self) -> str:
+        changed = [f"{name}={value}" for name, value in self._changed().items()]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     # -- scikit-learn --------------------------------------------------------------------------
@@ -128,7 +151,37 @@ class Estimator:
         return ""  # scikit-learn's HTML display asks for it
 
     def _repr_html_(self) -> str:
-        return f"<pre>{self!r}</pre>"
+        """The parameters, those that were changed first, and what was learned."""
+        changed = {name: str(value) for name, value in self._changed().items()}
+        default = {name: repr(value) for name, value in self.get_params(deep=False).items()}
+        return shown(repr(self), [*self._summary().items(), *(changed | default | changed).items()])
+
+    def _summary(self) -> dict[str, str]:
+        """What was learned, in a few words."""
+        if not getattr(self, "__sklearn_is_fitted__", lambda: False)():
+            return {"learned": "nothing yet"}
+        found = {}
+        for name in ("t_", "n_updates_", "n_mistakes_", "n_nonzero_", "classes_", "n_features_in_"):
+            with contextlib.suppress(AttributeError):
+                value = getattr(self, name)
+                found[name] = f"{value:,}" if isinstance(value, int) else repr(value.tolist())[:200]
+        return found
+
+    # What scikit-learn calls metadata: `sample_weight` and the like, which its tools hand on to
+    # those who ask for them, once that is switched on (`enable_metadata_routing`).
+
+    def get_metadata_routing(self) -> Any:
+        """Which metadata methods ask for, as scikit-learn's tools want to know."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        kept = self.__dict__.get("_metadata_request")
+        if kept is not None:
+            return copy.deepcopy(kept)
+        request = MetadataRequest(owner=type(self).__name__)
+        for method in ("fit", "partial_fit", "score"):
+            for name in _metadata_of(type(self), method):
+                getattr(request, method).add_request(param=name, alias=None)
+        return request
 
     # -- river ---------------------------------------------------------------------------------
 
@@ -206,6 +259,35 @@ class Estimator:
         from river import compose
 
         return compose.Pipeline(other, self)
+
+
+def _metadata_of(cls: type, method: str) -> list[str]:
+    """The parameters of a method beside the rows and their labels."""
+    known = getattr(cls, method, None)
+    names = [] if known is None else list(inspect.signature(known).parameters)
+    return [name for name in names if name not in ("self", "X", "y")]
+
+
+def _request(method: str) -> Callable[..., Any]:
+    def request(self: Any, **requests: bool | str | None) -> Any:
+        import sklearn
+
+        if not sklearn.get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "Metadata is handed on only after sklearn.set_config(enable_metadata_routing=True)."
+            )
+        strangers = requests.keys() - set(_metadata_of(type(self), method))
+        if strangers:
+            raise TypeError(f"{method} takes no {', '.join(sorted(strangers))}.")
+        routing = self.get_metadata_routing()
+        for name, wanted in requests.items():
+            getattr(routing, method).add_request(param=name, alias=wanted)
+        self._metadata_request = routing
+        return self
+
+    request.__name__ = f"set_{method}_request"
+    request.__doc__ = f"Ask scikit-learn's tools for metadata in `{method}`: sample_weight=True."
+    return request
 
 
 class uninterrupted:
@@ -295,24 +377,32 @@ class LearnsArrays:
     #: how the files were read that it was taught by, if it was
     _stream: dict[str, Any] | None = None
 
-    def _keep_columns(self, rows: Any) -> None:
+    def _keep_columns(self: Any, rows: Any) -> None:
         """The first array that is learned says what columns later ones have."""
-        if "_state" in self.__dict__ and "_n_features_in" not in self.__dict__:
-            self.__dict__.update(columns_of(rows))
+        if self.__sklearn_is_fitted__():
+            self._keep_stream(rows)
+            if self.__dict__.get("_n_features_in") is None:
+                self.__dict__.update(columns_of(rows))
+
+    def _keep_stream(self, rows: Any) -> None:
+        """Remember how the columns of rows that were learned became features."""
+        if rows.stream is not None:
+            self._stream = rows.stream
 
     @property
     def n_features_in_(self) -> int:
         """Number of columns of the arrays that were learned; not set by dict rows."""
-        if "_n_features_in" not in self.__dict__:
+        if self.__dict__.get("_n_features_in") is None:
             raise AttributeError("n_features_in_ is set by the first array that is learned")
         return int(self._n_features_in)
 
     @property
     def feature_names_in_(self) -> Any:
-        """Column names of the data frames that were learned."""
-        if self.__dict__.get("_feature_names_in") is None:
+        """Column names of the data frames, or of the table in a file, that were learned."""
+        names = self.__dict__.get("_feature_names_in") or columns_in(self._stream)
+        if not names:
             raise AttributeError("feature_names_in_ is set by the first data frame that is learned")
-        return np.asarray(self._feature_names_in, dtype=object)
+        return np.asarray(names, dtype=object)
 
     @property
     def n_iter_(self) -> int:
@@ -349,7 +439,16 @@ class ClassifierMixin:
 
     def _check_new_class(self: Any, label: Any, known: int) -> None:
         """Refuse a class beyond `max_classes`, in the words of the core."""
-        if self.classes is None and known >= self.max_classes:
+        if self.classes is not None:
+            return
+        default = self.max_classes == MOST_CLASSES
+        if default and known >= _MANY_INTEGERS and not isinstance(label, str):
+            raise DataError(
+                f"the class {label!r} is one of more than {_MANY_INTEGERS} whole numbers, which "
+                "are rather values than classes: use a regressor, such as "
+                "PassiveAggressiveRegressor, or insist by max_classes=1000"
+            )
+        if known >= self.max_classes:
             raise DataError(
                 f"the class {label!r} is one too many: max_classes allows {self.max_classes} "
                 "classes; real targets are for regressors"
@@ -401,9 +500,20 @@ def determination(y: Any, predicted: Any, weights: Any) -> float:
 ClassifierManners = ClassifierMixin  # its name before version 0.2
 
 
+def columns_in(stream: dict[str, Any] | None) -> list[str]:
+    """The columns of a table that made features, as a model remembers them."""
+    table = (stream or {}).get("table", {})
+    special = {table.get("label"), table.get("weight"), *table.get("drop", ())}
+    return [name for name in table.get("known", ()) if name not in special]
+
+
 def columns_of(rows: Any) -> dict[str, Any]:
-    """What is kept of the columns of an array."""
-    return {"_n_features_in": rows.n_columns, "_feature_names_in": rows.names}
+    """What is kept of the columns of an array or a frame; dicts and texts have none."""
+    number, names = rows.n_columns, rows.names
+    if rows.made_of is not None:
+        number, names = len(rows.made_of) or None, rows.made_of or None
+    kept = {"_n_features_in": number, "_feature_names_in": names}
+    return kept if rows.stream is None else kept | {"_stream": rows.stream}
 
 
 @functools.cache

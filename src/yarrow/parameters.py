@@ -70,7 +70,11 @@ def most_classes() -> Any:
     doc = (
         "The most classes that may appear, unless `classes` lists them: a row costs time for each."
     )
-    return integer(default=10_000, doc=doc, at_least=1)
+    return integer(default=MOST_CLASSES, doc=doc, at_least=1)
+
+
+#: more than 200 whole numbers must be allowed by another one: see core/data/classes.hpp
+MOST_CLASSES = 10_000
 
 
 def flag(default: bool, doc: str) -> Any:

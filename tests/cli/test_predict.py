@@ -201,3 +201,40 @@ def test_a_reader_that_has_seen_enough_is_no_error(svm: Path, run: Run, tmp_path
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_a_threshold_chooses_the_second_class(run: Run, svm: Path, tmp_path: Path) -> None:
+    run("train", svm, "--model", tmp_path / "m")
+    rows = [
+        line.split("\t")
+        for line in run("predict", tmp_path / "m", svm, "--proba").stdout.splitlines()
+    ]
+    for threshold in (0.2, 0.9):
+        told = run("predict", tmp_path / "m", svm, "--threshold", threshold).stdout.split()
+        assert told == ["1" if float(second) >= threshold else "-1" for _, _, second in rows]
+        assert len(set(told)) == 2
+    run("train", svm, "--learner", "perceptron", "--model", tmp_path / "p")
+    rows = [
+        line.split("\t")
+        for line in run("predict", tmp_path / "p", svm, "--scores").stdout.splitlines()
+    ]
+    told = run("predict", tmp_path / "p", svm, "--threshold", 0.5).stdout.split()
+    assert told == ["1" if float(second) >= 0.5 else "-1" for _, _, second in rows]
+    (tmp_path / "three.svm").write_text("1 1:1\n2 2:1\n3 3:1\n")
+    run("train", tmp_path / "three.svm", "--model", tmp_path / "three")
+    told = run("predict", tmp_path / "three", svm, "--threshold", 0.5, code=2).stderr
+    assert "--threshold is for two classes" in told
+
+
+def test_sequences_of_words_are_remembered(run: Run, table: Path, tmp_path: Path) -> None:
+    import yarrow
+
+    command = ["train", table, "--label", "label", "--text", "text", "--ngrams", 2]
+    run(*command, "--model", tmp_path / "m")
+    model = yarrow.load(tmp_path / "m")
+    assert "text=cheap pills" in model.feature_names_
+    assert "text=cheap" in model.feature_names_
+    told = run("predict", tmp_path / "m", table, "--quiet").stdout.split()
+    import pandas as pd
+
+    assert model.predict(pd.read_csv(table)).tolist() == told

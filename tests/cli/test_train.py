@@ -215,17 +215,17 @@ def test_a_table_without_header_has_numbered_columns(run: Run, tmp_path: Path) -
         assert set(yarrow.load(tmp_path / "m").feature_names_) == names
 
 
-TABLE = "y;w;zip;n;m\n1;1;0150;3;NA\n0;2;0150;4;7\n1;0;9999;?;8\n"
+TABLE = "y;w;zip;n;m\n1;1;0150;3;XX\n0;2;0150;4;7\n1;0;9999;!;8\n"
 
 
 @pytest.mark.parametrize(
     ("options", "names", "rows"),
     [
-        (["--category", "zip", "--missing", "NA", "--missing", "?"],
+        (["--category", "zip", "--missing", "XX", "--missing", "!"],
          {"w", "zip=0150", "zip=9999", "n", "m"}, 3),
         (["--weight", "w", "--drop", "m", "--drop", "n"], {"zip"}, 2),  # no row has weight 0
-        (["--only", "m", "--only", "zip"], {"zip", "m=NA", "m=7", "m=8"}, 3),
-        (["--only", "n", "--numeric", "n", "--missing", "?"], {"n"}, 3),
+        (["--only", "m", "--only", "zip"], {"zip", "m=XX", "m=7", "m=8"}, 3),
+        (["--only", "n", "--numeric", "n", "--missing", "!"], {"n"}, 3),
     ],
 )  # fmt: skip
 def test_columns_have_the_roles_that_options_give_them(

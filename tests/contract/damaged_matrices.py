@@ -43,7 +43,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "OnlineSVD": {"rank": 3},
 }
 OF_OTHER_INPUT = (
-    features.Interactions, features.TextFeatures, linear_model.StructuredClassifier
+    features.Columns, features.Interactions, features.TextFeatures,
+    linear_model.StructuredClassifier,
 )  # fmt: skip
 LEARNING = ("fit", "partial_fit", "learn_many", "fit_transform", "progressive", "record")
 METHODS = (
@@ -141,6 +142,7 @@ def complaints(say: Callable[[str], None]) -> Iterator[str]:
             "cross_validate": lambda X: evaluate.cross_validate(model, X, LABELS, folds=2),
             "record": lambda X: evaluate.record(model, X, LABELS),
             "learning_curve": lambda X: evaluate.learning_curve(model, X, LABELS, X, LABELS),
+            "Columns": features.Columns().fit,
             "Interactions": features.Interactions().transform,
             "TextFeatures": features.TextFeatures().fit,
             "regret": lambda X: evaluate.regret(X, LABELS, np.zeros(N)),

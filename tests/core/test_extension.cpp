@@ -17,9 +17,31 @@ struct Notes final : ExtensionOf<Notes<IsCopied>> {
   std::size_t features = 0;
 
   bool is_copied_for_undo() const override { return IsCopied; }
-  void add_column(int, bool) override { ++columns; }
+  void add_column(int, bool) override {
+    if (columns == 2) throw Error("one column too many");
+    ++columns;
+  }
   void truncate_columns(int n) override { columns = n; }
+  void grow_features(std::size_t n) override {
+    if (n > 3000) throw Error("too many features");
+    features = n;
+  }
   void truncate_features(std::size_t n) override { features = n; }
+};
+
+/// Of which calls change a part.
+struct ExtendedParts final : ExtensionOf<ExtendedParts> {
+  int fixed = 1, changing = 1;
+
+  std::unique_ptr<Extension> copy_for_undo() const override {
+    auto copy = std::make_unique<ExtendedParts>();
+    copy->fixed = -1;  // it is not asked for
+    copy->changing = changing;
+    return copy;
+  }
+  void take_back(const Extension& copy) override {
+    changing = static_cast<const ExtendedParts&>(copy).changing;
+  }
 };
 
 /// A state of so many features; a call that touches one of them copies no more than that.
@@ -52,6 +74,27 @@ void the_state_tells_it() {
   CHECK(notes.features == 7);
 }
 
+void it_may_refuse_to_grow() {
+  State<float> state = some_state();
+  Notes<true>& notes = Notes<true>::start(state);
+  state.grow_features(2000);
+  CHECK(notes.features == 2000);
+  CHECK_THROWS(state.grow_features(4000), Error, "too many");
+  CHECK(state.blocks.features() == 2000);
+  state.add_column(0, false);
+  CHECK_THROWS(state.add_column(0, false), Error, "too many");
+  CHECK(state.blocks.columns() == 2 && state.columns.size() == 2);
+}
+
+void undo_takes_back_a_part() {
+  State<float> state = some_state();
+  ExtendedParts::start(state);
+  Undo<float> undo(state, 1, false);
+  ExtendedParts::of(state).fixed = ExtendedParts::of(state).changing = 2;
+  undo.roll_back();
+  CHECK(ExtendedParts::of(state).fixed == 2 && ExtendedParts::of(state).changing == 1);
+}
+
 template <bool IsCopied>
 int after_undo(bool all_at_once, bool tells) {
   State<float> state = some_state();
@@ -77,5 +120,7 @@ int main() {
   copies_are_apart();
   the_state_tells_it();
   undo_takes_it_back();
+  it_may_refuse_to_grow();
+  undo_takes_back_a_part();
   return check::failures();
 }

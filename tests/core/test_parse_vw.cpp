@@ -75,6 +75,7 @@ void rows_are_read() {
 }
 
 void rows_are_canonical() {
+  CHECK(show(parse("a,b | x\na:b | x\n1-2 | x")) == "a,b|x=1\na:b|x=1\n1-2|x=1\n");
   CHECK(show(parse("1 |a x:1 y:0 x:2 |a x:4 | z:1 z:-1 w")) == "1|a^x=7 w=1\n");
   CHECK(show(parse("1 |a:0 x y | z:1e-60")) == "1|\n");
   CHECK(parse<double>("1 | z:1e-60").value[0] == 1e-60);
@@ -120,6 +121,11 @@ void the_broken_field_is_named() {
            Broken{"1 nan |a x", "nan", "the importance is NaN"},
            Broken{"1 1 x |a y", "x", "the initial prediction is not a number"},
            Broken{"inf |a x", "inf", "the label is infinite"},
+           Broken{"1,2 |a x", "1,2", "labels of several classes (1,2) of Vowpal Wabbit are not"},
+           Broken{"shared |a x", "shared", "shared features, and rows of several lines, of Vowpal"},
+           Broken{"0:1:0.5 |a x", "0:1:0.5", "contextual bandits (action:cost:probability) of"},
+           Broken{"1:2 |a x", "1:2", "costs of classes (class:cost) of Vowpal Wabbit are not read"},
+           Broken{"1:0 2:1 3:1 4:2 5:1 |a x", "1:0", "costs of classes"},
            Broken{"1 |a: x", "a:", "the scale is missing"},
            Broken{"1 |a:b x", "a:b", "the scale is not a number"},
            Broken{"1 |a x:1 :2", ":2", "the feature has no name"},

@@ -14,6 +14,7 @@
 #include "input/parse_svmlight.hpp"
 #include "input/parse_vw.hpp"
 #include "input/reader.hpp"
+#include "memory_source.hpp"
 
 using namespace yarrow;
 
@@ -242,7 +243,7 @@ void a_live_stream_is_not_kept_waiting() {
     CHECK(pipe(ends) == 0);
     SvmlightOptions options;
     options.index_base = 1;
-    BlockReader<float> reader(std::make_unique<FileSource>(ends[0], true), svmlight(options),
+    BlockReader<float> reader(std::make_unique<FileSource>(ends[0]), svmlight(options),
                               {.threads = threads});
     const auto send = [&](std::string_view text) {
       return write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -257,6 +258,7 @@ void a_live_stream_is_not_kept_waiting() {
     const RowBlock<float>* block = reader.next();
     CHECK(block && block->rows() == 1 && block->value[0] == 3 && block->line_number(0) == 11);
     CHECK(reader.next() == nullptr);
+    close(ends[0]);
   }
 }
 

@@ -76,6 +76,8 @@ PUBLISHED = {  # counts of classes, from the papers and pages that published the
     "movie-reviews/sentences": [5_331, 5_331],
     "amazon-sentiment domain=dvd": [1_000, 1_000],
     "amazon-sentiment task=domain": [2_000] * 4,
+    "amazon-sentiment/five domain=video": [3_000, 3_000],
+    "amazon-sentiment/five task=domain": [6_000] * 5,
     "amazon-sentiment/vectors domain=books part=test": [2_201, 2_264],
     "amazon-sentiment/vectors domain=dvd part=test": [1_779, 1_807],
     "20newsgroups classes=alt.atheism,talk.religion.misc": [480, 377],
@@ -244,3 +246,13 @@ def test_every_set_describes_itself(name):
     assert text.startswith(f"{name}: ")
     assert f"{SETS[name].size.rows:,} rows" in text
     assert "seed=0" in text
+
+
+def test_stems_leave_out_stop_words():
+    here("20newsgroups/ob-2-1")
+    plain, stems = load("20newsgroups/ob-2-1"), load("20newsgroups/ob-2-1 stem=true")
+    assert {"the", "motorcycles"} <= set(plain.feature_names)
+    assert "the" not in stems.feature_names
+    assert "motorcycl" in stems.feature_names
+    assert (plain.y == stems.y).all()
+    assert stems.X.shape[1] < plain.X.shape[1]

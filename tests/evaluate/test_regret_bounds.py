@@ -7,8 +7,10 @@ import pytest
 from evaluate import textbook
 from evaluate.test_mistake_bounds import broken
 
+from yarrow import FrequencyRDAClassifier
 from yarrow.errors import ParameterError
 from yarrow.evaluate import bounds
+from yarrow.evaluate.run import record
 
 SEEDS = range(3)
 P = [(1.0, 5.0), (2.0, 5.0), (3.0, None), (np.inf, None)]
@@ -185,6 +187,26 @@ def test_sgft_theorem_1(loss, p, cap):
             assert bound.value < 0.7 * bound.trivial
             assert bound.parts["sharper"] < 0.35 * bound.trivial
         assert_for_any_comparator(bounds.sgft, run, seed)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize(("p", "cap"), P)
+def test_frequency_dual_averaging(loss, p, cap):
+    runs = [textbook.frequency_rda(*stream(s), loss, 0.003, 0.7, p, cap) for s in SEEDS]
+    found = [bounds.frequency_dual_averaging(run) for run in runs]
+    assert_useful(found, share=0.75 if loss == "hinge" else 0.95)
+    for seed, run in enumerate(runs):
+        assert_for_any_comparator(bounds.frequency_dual_averaging, run, seed)
+
+
+def test_frequency_dual_averaging_is_that_of_the_learner():
+    X, y = stream(0, 300)
+    model = FrequencyRDAClassifier(l1=0.003, gamma=0.7, fit_intercept=False)
+    run = record(model, X, y)
+    bound = bounds.frequency_dual_averaging(run)
+    assert bound.applies
+    assert bound.holds
+    assert "frequency-aware" in broken(bounds.frequency_dual_averaging(run, l1=0.1))
 
 
 def visiting(features=12, height=0.8, until=3.0, l1=0.1):

@@ -235,3 +235,20 @@ def sgft(X, y, loss, c, l1, p, cap=None):
         return soft(w + rate * slope(loss, m) * z, rate * l1 * h)
 
     return walk(X, y, step, loss=loss, eta0=c, l1=l1, p=p, cap=cap)
+
+
+def frequency_rda(X, y, loss, l1, gamma, p, cap=None):
+    total, steps = np.zeros(X.shape[1]), []
+
+    def step(t, w, z, m):
+        nonlocal total
+        n = t + 1
+        total = total + slope(loss, m) * z
+        steps.append(np.abs(slope(loss, m) * z) / (gamma * np.sqrt(n)))
+        past = np.array(steps)
+        h = past.max(axis=0) if np.isinf(p) else np.sum(past**p, axis=0) ** (1 / p)
+        if cap is not None and p <= 2:
+            h = np.minimum(h, cap)
+        return soft(total, l1 * n * h) / (gamma * np.sqrt(n))
+
+    return walk(X, y, step, loss=loss, l1=l1, gamma=gamma, p=p, cap=cap)

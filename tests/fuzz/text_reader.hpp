@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/memory_source.hpp"
 #include "input/reader.hpp"
 #include "replay.hpp"
 

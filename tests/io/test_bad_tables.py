@@ -33,7 +33,6 @@ def not_utf8(column: str) -> bytes:
 
 BAD_ROWS = {
     "csv": [
-        ("y,x\n1,2\n1,nan\n", "line 3, field 'x': nan is not a finite number"),
         ("y,x\n1,2\n1,-inf\n", "line 3, field 'x': -inf is not a finite number"),
         ("y,x\n1,2\n1,1e999\n", "line 3, field 'x': inf is not a finite number"),
         ("y,x\n1,2\n,3\n", "line 3, field 'y': the label is missing"),
@@ -46,7 +45,6 @@ BAD_ROWS = {
         (b'y,x\n1,2\n"\n\xe9"\n', "line 3: 1 cells instead of 2"),
     ],
     "jsonl": [
-        ('{"y": 1, "x": 2}\n{"y": 1, "x": NaN}\n', "line 2, field 'x': nan is not a finite"),
         ('{"y": 1, "x": 2}\n{"y": 1, "x": 1e999}\n', "line 2, field 'x': inf is not a finite"),
         (f'{{"y": 1, "x": 2}}\n{{"y": 1, "x": {10**400}}}\n', "line 2, field 'x': 1000"),
         ('{"y": 1, "x": 2}\n\n{"x": 1}\n', "line 3, field 'y': the label is missing"),
@@ -63,7 +61,7 @@ BAD_ROWS = {
         ('{"y": 1, "x": 2}\n{"y": 1, "t": 2}\n', "line 2, field 't': 2 is not text"),
     ],
     "parquet": [
-        (as_format([{"y": 1, "x": 2.0}, {"y": 1, "x": float("nan")}], "parquet"), "row 1, field"),
+        (as_format([{"y": 1, "x": 2.0}, {"y": 1, "x": float("inf")}], "parquet"), "row 1, field"),
         (as_format([{"y": 1, "x": 2.0}, {"y": None, "x": 2.0}], "parquet"), "row 1, field 'y'"),
         (as_format([{"y": 1.0, "x": [2]}, {"y": 1.0, "x": [1e999]}], "parquet"), "row 1, field"),
         (not_utf8("x"), "row 1, field 'x': the value is not UTF-8"),
@@ -171,8 +169,8 @@ def test_parquet_that_is_none_or_is_damaged_is_an_error(tmp_path):
 
 def test_a_type_without_features_is_an_error_that_says_to_drop_it():
     buffer = io.BytesIO()
-    pq.write_table(pa.table({"when": pa.array([0], pa.timestamp("s")), "x": [1]}), buffer)
-    with pytest.raises(DataError, match=r"field 'when': a column of type timestamp"):
+    pq.write_table(pa.table({"when": pa.array([0], pa.duration("s")), "x": [1]}), buffer)
+    with pytest.raises(DataError, match=r"field 'when': a column of type duration"):
         read(buffer, "parquet")
     assert features(buffer, "parquet", drop=["when"]) == [{"x": 1}]
 

@@ -41,10 +41,10 @@ def test_csv_rows_do_not_depend_on_the_size_of_blocks(monkeypatch, block):
 
 
 def test_csv_declared_numbers_and_marks_of_missing_values():
-    assert features("n\n?\n5\n") == [{"n=?": 1}, {"n=5": 1}]
-    assert features("n\n?\n5\n", missing=["?"]) == [{"n": 5}]
-    with pytest.raises(DataError, match=r"line 2, field 'n': '\?' is not a number"):
-        features("n\n?\n5\n", numeric=["n"])
+    assert features("n\n!\n5\n") == [{"n=!": 1}, {"n=5": 1}]
+    assert features("n\n!\n5\n", missing=["!"]) == [{"n": 5}]
+    with pytest.raises(DataError, match=r"line 2, field 'n': '!' is not a number"):
+        features("n\n!\n5\n", numeric=["n"])
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,29 @@ def test_groups_by_a_separator_vanish_and_stay_as_a_whole(multiclass):
     assert len(used) == 6
 
 
+def test_tasks_with_rows_of_their_own_select_features_together():
+    """Yang, Lyu & King: a feature's weights of all tasks are [1 - l21/|u|]+ u * sqrt(n)/gamma."""
+    random = np.random.default_rng(3)
+    l21, gamma, features, tasks = 0.2, 0.7, 6, 3
+    truth = random.normal(size=(features, tasks)) * (np.arange(features) < 2)[:, None]
+    model = GroupLassoClassifier(
+        "^", l21, gamma=gamma, fit_intercept=False, classes=[-1, 1], **EXACT
+    )
+    total, W = np.zeros((features, tasks)), np.zeros((features, tasks))
+    for n in range(1, 301):
+        task, x = random.integers(tasks), random.normal(size=features)
+        y = 1 if x @ truth[:, task] > 0 else -1
+        if y * (x @ W[:, task]) < 1:
+            total[:, task] += y * x
+        model.learn_one({f"{j}^{task}": value for j, value in enumerate(x)}, y)
+        length = np.linalg.norm(total / n, axis=1, keepdims=True)
+        W = np.maximum(0, 1 - l21 / np.maximum(length, 1e-12)) * total / n * np.sqrt(n) / gamma
+    found = dict(model.top_features(features * tasks))
+    expected = {f"{j}^{k}": W[j, k] for j in range(features) for k in range(tasks)}
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert 0 < np.count_nonzero(W.any(axis=1)) < features
+
+
 @pytest.mark.parametrize("l1", [0.0, 0.02])
 def test_the_order_of_features_changes_no_weight(l1):
     """Groups made of names are numbered as they come; a data frame brings them in another order."""

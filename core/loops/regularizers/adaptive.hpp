@@ -25,12 +25,10 @@ inline double squared_growth(double growth, const Scalars& state) {
 /// H stays between two visits of a feature, so that it can pay for all the rows since then at once:
 /// it keeps the number of rows it has paid for, which is rounded in float32 above 2^24, and what
 /// that leaves out is paid at the next visit.
-struct AdaGradMirror {
+struct AdaGradMirror : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
                                         Plane{0, false}};  // weight, s, rows paid for
   static constexpr std::size_t growing = 2;
-  template <class N>
-  using Cells = std::array<N, 3>;
   double rows, eta, penalty, delta;
   SumRounding rounded;
 
@@ -42,36 +40,27 @@ struct AdaGradMirror {
         delta(p[2]),
         rounded(state) {}
 
-  AdaGradMirror without_penalty() const {
-    AdaGradMirror free = *this;
-    free.penalty = 0;
-    return free;
-  }
+  void remove_penalty() { penalty = 0; }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 3>& cells) const {
     const auto [stored, s, paid] = cells;
     return soft_threshold(stored, (rows - paid) * penalty / (delta + s));
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
+  std::array<N, 3> moved(const std::array<N, 3>& cells, N weight, N step) const {
     const N s = rounded(root_of_squares(cells[1], step));
     return {rounded(weight + eta * step / (delta + s)), s, everywhere<N>(rows)};
   }
   double growth(double step, const Scalars& state) const {
     return squared_growth(std::max(eta, step), state);  // |step| <= s, but for rounding
   }
-
-  template <class W>
-  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 /// AdaGrad by primal-dual averaging: stored is the sum g of all negative gradients, and
 ///   w <- argmin -eta*g.w/n + eta*l1*|w|_1 + w'H_n w/(2n) = eta*soft(g, l1*n) / (delta + s).
-struct AdaGradDual {
+struct AdaGradDual : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, s
   static constexpr std::size_t growing = 2;
-  template <class N>
-  using Cells = std::array<N, 2>;
   double threshold, eta, delta;
   SumRounding rounded;
 
@@ -79,36 +68,27 @@ struct AdaGradDual {
   AdaGradDual(const State<W>& state, const std::vector<double>& p)
       : threshold(p[0] * state.t), eta(p[1]), delta(p[2]), rounded(state) {}
 
-  AdaGradDual without_penalty() const {
-    AdaGradDual free = *this;
-    free.threshold = 0;
-    return free;
-  }
+  void remove_penalty() { threshold = 0; }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 2>& cells) const {
     const auto [g, s] = cells;
     return eta * soft_threshold(g, everywhere<N>(threshold)) / (delta + s);
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
+  std::array<N, 2> moved(const std::array<N, 2>& cells, N step) const {
     const auto [g, s] = cells;
     return {rounded(g + step), rounded(root_of_squares(s, step))};
   }
   double growth(double step, const Scalars& state) const { return squared_growth(step, state); }
-
-  template <class W>
-  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 /// FTRL-Proximal (McMahan et al. 2013): stored is d = -z, and with the gradients g_1..g_n,
 ///   w <- argmin sum_s g_s.w + 1/2 sum_s sigma_s (w - w_s)^2 + l1*|w|_1 + l2/2*|w|^2
 ///      = soft(d, l1) / ((beta + s)/alpha + l2),
 ///   sigma_n = (s_n - s_{n-1})/alpha (and beta/alpha at first, around 0),  d += -g_n + sigma_n*w_n.
-struct FTRLProximal {
+struct FTRLProximal : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // d, s
   static constexpr std::size_t growing = 2;
-  template <class N>
-  using Cells = std::array<N, 2>;
   double alpha, beta, l1, l2, per_alpha = finite(1 / alpha);
   SumRounding rounded;
 
@@ -116,18 +96,14 @@ struct FTRLProximal {
   FTRLProximal(const State<W>& state, const std::vector<double>& p)
       : alpha(p[1]), beta(p[2]), l1(p[0]), l2(p[3]), rounded(state) {}
 
-  FTRLProximal without_penalty() const {
-    FTRLProximal free = *this;
-    free.l1 = free.l2 = 0;
-    return free;
-  }
+  void remove_penalty() { l1 = l2 = 0; }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 2>& cells) const {
     const auto [d, s] = cells;
     return alpha * soft_threshold(d, everywhere<N>(l1)) / (beta + s + alpha * l2);
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
+  std::array<N, 2> moved(const std::array<N, 2>& cells, N weight, N step) const {
     const auto [d, before] = cells;
     const N s = rounded(root_of_squares(before, step));
     return {rounded(d + step + (s - before) * per_alpha * weight), s};
@@ -136,9 +112,6 @@ struct FTRLProximal {
   double growth(double step, const Scalars& state) const {
     return squared_growth(step * (state.t + 2), state);
   }
-
-  template <class W>
-  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 }  // namespace yarrow

@@ -27,6 +27,14 @@ inline double finite(double penalty) {
   return std::min(penalty, std::numeric_limits<double>::max());
 }
 
+/// What a regularizer does unless it says otherwise (proximal.hpp).
+struct Regularizer {
+  static constexpr std::size_t growing = 1;
+  static double growth(double step, const Scalars&) { return step; }
+  template <class W>
+  static void finish_row(State<W>&, const std::vector<double>&) {}
+};
+
 /// A sum of the model's clock as features store it. What rounding leaves out of one visit is
 /// charged with the next, because both ends of each span of time are rounded alike. Beyond the
 /// range of W the difference to what can be paid stays larger than any weight.

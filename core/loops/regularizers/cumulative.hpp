@@ -17,39 +17,25 @@ inline N cumulative_payment(N w, N q, N due) {
 /// sum of eta_t*l1 over all rows and q what the weight has received of it,
 ///   w <- max(0, w - (u + q)) if w >= 0, else min(0, w + (u - q));   q <- q + change of w.
 /// Paying after each row or once for many rows comes to the same weight.
-struct CumulativePenalty {
+struct CumulativePenalty : SoftThreshold {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, true}};  // weight, q
   static constexpr std::size_t growing = 2;
-  template <class N>
-  using Cells = std::array<N, 2>;
-  SoftThreshold clock;
   SumRounding rounded;
 
   template <class W>
   CumulativePenalty(const State<W>& state, const std::vector<double>& p)
-      : clock(state, p), rounded(state) {}
+      : SoftThreshold(state, p), rounded(state) {}
 
-  CumulativePenalty without_penalty() const {
-    CumulativePenalty free = *this;
-    free.clock.total = {};
-    return free;
+  template <class N>
+  N weight(const std::array<N, 2>& cells) const {
+    const auto [w, q] = cells;
+    return w - cumulative_payment(w, q, everywhere<N>(total.now));
   }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  std::array<N, 2> moved(const std::array<N, 2>& cells, N step) const {
     const auto [w, q] = cells;
-    return w - cumulative_payment(w, q, everywhere<N>(clock.total.now));
-  }
-  template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
-    const auto [w, q] = cells;
-    const N payment = cumulative_payment(w, q, everywhere<N>(clock.total.now));
+    const N payment = cumulative_payment(w, q, everywhere<N>(total.now));
     return {w - payment + step, rounded(q - payment)};
-  }
-  double growth(double step, const Scalars&) const { return step; }
-
-  template <class W>
-  static void finish_row(State<W>& state, const std::vector<double>& p) {
-    SoftThreshold::finish_row(state, p);
   }
 };
 

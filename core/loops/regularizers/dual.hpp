@@ -9,11 +9,8 @@ namespace yarrow {
 ///      = soft(g, l1*n + gamma*rho*sqrt(n)) / (l2*n + gamma*sqrt(n)).
 /// rho > 0 is the enhanced form. l2 > 0 makes Psi strongly convex; then gamma may be 0, and the
 /// regret is O(log n / n). Nothing is owed, because the weight is made anew at each visit.
-struct DualAveraging {
+struct DualAveraging : Regularizer {
   static constexpr std::array planes = {Plane{0, true}};  // g
-  static constexpr std::size_t growing = 1;
-  template <class N>
-  using Cells = std::array<N, 1>;
   double threshold, factor;
 
   template <class W>
@@ -23,23 +20,16 @@ struct DualAveraging {
     factor = n == 0 ? 0 : 1 / (l2 * n + gamma * root);
   }
 
-  DualAveraging without_penalty() const { return {0, factor}; }
+  void remove_penalty() { threshold = 0; }
 
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 1>& cells) const {
     return factor * soft_threshold(cells[0], everywhere<N>(threshold));
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
+  std::array<N, 1> moved(const std::array<N, 1>& cells, N step) const {
     return {cells[0] + step};
   }
-  double growth(double step, const Scalars&) const { return step; }
-
-  template <class W>
-  static void finish_row(State<W>&, const std::vector<double>&) {}
-
- private:
-  DualAveraging(double t, double f) : threshold(t), factor(f) {}
 };
 
 }  // namespace yarrow

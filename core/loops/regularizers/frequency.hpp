@@ -61,97 +61,69 @@ class StepNorm {
   double p_, cap_;
 };
 
-/// SGFT (5), (6), (9), paid lazily as in (12): after the gradient step of row t,
-///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|H_t w|_1.
-/// h stays between two visits, so that all their penalties can be paid at once.
-struct FrequencyPenalty {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
-                                        Plane{0, false}};  // weight, h, paid
-  static constexpr std::size_t growing = 2;
-  template <class N>
-  using Cells = std::array<N, 3>;
-  SoftThreshold clock;
+/// What both forms of SGFT keep on their way: the penalties of all rows, and norms.
+struct FrequencyClock : SoftThreshold {
   StepNorm norm;
   SumRounding rounded;
 
   template <class W>
-  FrequencyPenalty(const State<W>& state, const std::vector<double>& p)
-      : clock(state, p), norm(p[3], p[4]), rounded(state) {}
+  FrequencyClock(const State<W>& state, const std::vector<double>& p)
+      : SoftThreshold(state, p), norm(p[3], p[4]), rounded(state) {}
 
-  FrequencyPenalty without_penalty() const {
-    FrequencyPenalty free = *this;
-    free.clock.total = {};
-    return free;
-  }
-  template <class N>
-  N weight(const Cells<N>& cells) const {
-    const auto [stored, h, paid] = cells;
-    return soft_threshold(stored, (clock.total.now - paid) * norm.capped(h));
-  }
-  template <class N>
-  Cells<N> moved(const Cells<N>& cells, N weight, N step) const {
-    return {weight + step, rounded(norm.after(cells[1], step)), everywhere<N>(clock.total.paid)};
-  }
   double growth(double step, const Scalars& state) const { return norm.growth(step, state); }
+};
 
-  template <class W>
-  static void finish_row(State<W>& state, const std::vector<double>& p) {
-    SoftThreshold::finish_row(state, p);
+/// SGFT (5), (6), (9), paid lazily as in (12): after the gradient step of row t,
+///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|H_t w|_1.
+/// h stays between two visits, so that all their penalties can be paid at once.
+struct FrequencyPenalty : FrequencyClock {
+  static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
+                                        Plane{0, false}};  // weight, h, paid
+  static constexpr std::size_t growing = 2;
+  using FrequencyClock::FrequencyClock;
+
+  template <class N>
+  N weight(const std::array<N, 3>& cells) const {
+    const auto [stored, h, paid] = cells;
+    return soft_threshold(stored, (total.now - paid) * norm.capped(h));
+  }
+  template <class N>
+  std::array<N, 3> moved(const std::array<N, 3>& cells, N weight, N step) const {
+    return {weight + step, rounded(norm.after(cells[1], step)), everywhere<N>(total.paid)};
   }
 };
 
 /// SGFT with the cumulative penalty (13), (14): a weight owes h_t times the penalties of all rows,
 /// as if h had always been what it is now, less what it has received.
-struct FrequencyCumulativePenalty {
+struct FrequencyCumulativePenalty : FrequencyClock {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, true},
                                         Plane{0, false}};  // weight, q, h
   static constexpr std::size_t growing = 3;
-  template <class N>
-  using Cells = std::array<N, 3>;
-  SoftThreshold clock;
-  StepNorm norm;
-  SumRounding rounded;
+  using FrequencyClock::FrequencyClock;
 
-  template <class W>
-  FrequencyCumulativePenalty(const State<W>& state, const std::vector<double>& p)
-      : clock(state, p), norm(p[3], p[4]), rounded(state) {}
-
-  FrequencyCumulativePenalty without_penalty() const {
-    FrequencyCumulativePenalty free = *this;
-    free.clock.total = {};
-    return free;
-  }
   template <class N>
-  N payment(const Cells<N>& cells) const {
+  N payment(const std::array<N, 3>& cells) const {
     const auto [w, q, h] = cells;
-    return cumulative_payment(w, q, clock.total.now * norm.capped(h));
+    return cumulative_payment(w, q, total.now * norm.capped(h));
   }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 3>& cells) const {
     return cells[0] - payment(cells);
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
+  std::array<N, 3> moved(const std::array<N, 3>& cells, N step) const {
     const auto [w, q, h] = cells;
     const N paid = payment(cells);
     return {w - paid + step, rounded(q - paid), rounded(norm.after(h, step))};
-  }
-  double growth(double step, const Scalars& state) const { return norm.growth(step, state); }
-
-  template <class W>
-  static void finish_row(State<W>& state, const std::vector<double>& p) {
-    SoftThreshold::finish_row(state, p);
   }
 };
 
 /// Frequency-aware dual averaging, the outlook of the paper: h is made of what each gradient was
 /// worth to the weight when it came, g_s / (gamma*sqrt(s)), so that it is bounded as in SGFT, and
 ///   w <- argmin -g.w/n + l1*|H_n w|_1 + gamma/(2 sqrt(n)) |w|^2 = soft(g, l1*n*h)/(gamma*sqrt(n)).
-struct FrequencyDualAveraging {
+struct FrequencyDualAveraging : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, h
   static constexpr std::size_t growing = 2;
-  template <class N>
-  using Cells = std::array<N, 2>;
   double threshold, factor, worth;
   StepNorm norm;
   SumRounding rounded;
@@ -164,27 +136,20 @@ struct FrequencyDualAveraging {
         norm(p[2], p[3]),
         rounded(state) {}
 
-  FrequencyDualAveraging without_penalty() const {
-    FrequencyDualAveraging free = *this;
-    free.threshold = 0;
-    return free;
-  }
+  void remove_penalty() { threshold = 0; }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 2>& cells) const {
     const auto [g, h] = cells;
     return factor * soft_threshold(g, threshold * norm.capped(h));
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
+  std::array<N, 2> moved(const std::array<N, 2>& cells, N step) const {
     const auto [g, h] = cells;
     return {rounded(g + step), rounded(norm.after(h, worth * step))};
   }
   double growth(double step, const Scalars& state) const {
     return norm.growth(step * std::max(1.0, worth), state);
   }
-
-  template <class W>
-  static void finish_row(State<W>&, const std::vector<double>&) {}
 };
 
 }  // namespace yarrow

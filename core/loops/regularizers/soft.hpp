@@ -7,32 +7,24 @@ namespace yarrow {
 /// SG-L1 / FOBOS (Duchi & Singer 2009): after the gradient step of row t,
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|w|_1,   eta_t = eta0 / t^power.
 /// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid).
-struct SoftThreshold {
+struct SoftThreshold : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // weight, paid
-  static constexpr std::size_t growing = 1;
-  template <class N>
-  using Cells = std::array<N, 2>;
   ClockSum total;
 
   template <class W>
   SoftThreshold(const State<W>& state, const std::vector<double>& /*p*/)
       : total(as_stored<W>(state.penalty)) {}
 
-  SoftThreshold without_penalty() const {
-    SoftThreshold free = *this;
-    free.total = {};
-    return free;
-  }
+  void remove_penalty() { total = {}; }
   template <class N>
-  N weight(const Cells<N>& cells) const {
+  N weight(const std::array<N, 2>& cells) const {
     const auto [stored, paid] = cells;
     return soft_threshold(stored, total.now - paid);
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& /*cells*/, N weight, N step) const {
+  std::array<N, 2> moved(const std::array<N, 2>& /*cells*/, N weight, N step) const {
     return {weight + step, everywhere<N>(total.paid)};
   }
-  double growth(double step, const Scalars&) const { return step; }
 
   template <class W>
   static void finish_row(State<W>& state, const std::vector<double>& p) {
@@ -45,35 +37,26 @@ struct SoftThreshold {
 /// d_t = 1 + eta_t*l2. Stored is v = D*w, where D (`shrink`) is the product of all d so far: then
 /// v <- soft(v, eta_t*l1*D), and sums of penalties do as in SoftThreshold. Before D grows too
 /// large, all features are divided by a power of two, which rounds nothing.
-struct ElasticNet {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // D*weight, paid
-  static constexpr std::size_t growing = 1;
-  template <class N>
-  using Cells = std::array<N, 2>;
-  ClockSum total;
+struct ElasticNet : SoftThreshold {
   double shrink;
 
   template <class W>
-  ElasticNet(const State<W>& state, const std::vector<double>& /*p*/)
-      : total(as_stored<W>(state.penalty)), shrink(state.shrink) {}
+  ElasticNet(const State<W>& state, const std::vector<double>& p)
+      : SoftThreshold(state, p), shrink(state.shrink) {}
 
-  ElasticNet without_penalty() const {
-    ElasticNet free = *this;
-    free.total = {};
-    free.shrink = 1;
-    return free;
+  void remove_penalty() {
+    total = {};
+    shrink = 1;
   }
   template <class N>
-  N weight(const Cells<N>& cells) const {
-    const auto [stored, paid] = cells;
-    return soft_threshold(stored, total.now - paid) / shrink;
+  N weight(const std::array<N, 2>& cells) const {
+    return SoftThreshold::weight(cells) / shrink;
   }
   template <class N>
-  Cells<N> moved(const Cells<N>& cells, N step) const {
-    const auto [stored, paid] = cells;
-    return {soft_threshold(stored, total.now - paid) + shrink * step, everywhere<N>(total.paid)};
+  std::array<N, 2> moved(const std::array<N, 2>& cells, N step) const {
+    return {SoftThreshold::weight(cells) + shrink * step, everywhere<N>(total.paid)};
   }
-  double growth(double step, const Scalars& state) const { return step * state.shrink; }
+  static double growth(double step, const Scalars& state) { return step * state.shrink; }
 
   template <class W>
   static void finish_row(State<W>& state, const std::vector<double>& p) {

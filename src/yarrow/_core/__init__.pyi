@@ -243,9 +243,6 @@ class ModelF32:
         """
 
     @property
-    def n_planes(self) -> int: ...
-
-    @property
     def t(self) -> float: ...
 
     @property
@@ -262,9 +259,6 @@ class ModelF32:
 
     @property
     def n_features(self) -> int: ...
-
-    @property
-    def last_prediction(self) -> float: ...
 
     @property
     def classes(self) -> list: ...
@@ -373,9 +367,6 @@ class ModelF64:
         """
 
     @property
-    def n_planes(self) -> int: ...
-
-    @property
     def t(self) -> float: ...
 
     @property
@@ -392,9 +383,6 @@ class ModelF64:
 
     @property
     def n_features(self) -> int: ...
-
-    @property
-    def last_prediction(self) -> float: ...
 
     @property
     def classes(self) -> list: ...

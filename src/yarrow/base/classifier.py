@@ -14,7 +14,7 @@ from yarrow.base import explanation
 from yarrow.base.hyperparameters import Multiclass
 from yarrow.base.probabilities import probabilities_then
 from yarrow.base.supervised import SupervisedModel
-from yarrow.data.arrays import Array, Rows, read_rows
+from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import (
     array_of,
     in_order,
@@ -26,6 +26,7 @@ from yarrow.data.labels import (
 )
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, estimator
+from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
@@ -156,7 +157,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True, fresh=True)
         labels = read_labels(y, rows.n_rows)
         balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
         known = label_list((np.unique(labels[0]), labels[1]))

@@ -8,6 +8,7 @@ from typing import Any
 from yarrow.data.dict_rows import features_of
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
+from yarrow.notebook import shown
 
 #: said of parts that do not add up
 NO_SUM = "it is no sum: each part is what the score would lose without that feature"
@@ -47,6 +48,14 @@ class Explanation:
             for c in self.contributions
         ]
         return "\n".join([head, *lines])
+
+    def _repr_html_(self) -> str:
+        title = str(dataclasses.replace(self, contributions=[]))
+        rows = [
+            (part.feature, f"{part.value:g}", f"{part.weight:+.4f}", f"{part.amount:+.4f}")
+            for part in self.contributions
+        ]
+        return shown(title, rows, ("feature", "value", "weight", "part"))
 
 
 def top_features(model: Any, n: int, label: Any) -> list[tuple[Any, float]]:

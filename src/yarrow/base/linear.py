@@ -194,7 +194,8 @@ class LinearModel(CoreRule, CoreEstimator):
         known = self.__dict__.get("_n_features_in")
         fitted_names = self.__dict__.get("_feature_names_in")
         check_columns(type(self).__name__, rows, known, fitted_names, self._text_name)
-        return rows, (rows.names if known is None else fitted_names) or []
+        made = known is None or rows.made_of is not None
+        return rows, (rows.names if made else fitted_names) or []
 
     def _text_name(self) -> str | None:
         """A feature that is called by a text, if there is one; '' where names were hashed."""
@@ -207,10 +208,6 @@ class LinearModel(CoreRule, CoreEstimator):
         if core.has_integer_names:
             return None
         return next((name for name in core.feature_names if isinstance(name, str)), None)
-
-    def _remember_columns(self, rows: Rows) -> None:
-        if "_model" in self.__dict__ and "_n_features_in" not in self.__dict__:
-            self.__dict__.update(columns_of(rows))
 
     def _learn(
         self,

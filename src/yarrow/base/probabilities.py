@@ -6,6 +6,7 @@ from typing import Any
 
 from yarrow.data.arrays import Array, feature_names
 from yarrow.data.draws import normalised
+from yarrow.data.frames import frame_like
 from yarrow.estimator import ClassifierMixin
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
@@ -38,16 +39,14 @@ class Probabilities:
         return dict(zip(model.classes, row.tolist(), strict=False))
 
     def predict_proba_many(self: Any, X: Any) -> Any:
-        """Probabilities as a data frame, a column a class."""
-        import pandas as pd
-
+        """Probabilities as a data frame of the same library, a column a class."""
         model = self.__dict__.get("_model")
         if model is None:
-            return pd.DataFrame(index=X.index)
+            return frame_like(X, {})
         rows = rows_as_taught(self, X, by_core=True)
         names: list[Any] = feature_names(X, rows)
         table = self._probabilities(*self._score_rows(model, rows, names))
-        return pd.DataFrame(table, columns=model.classes[: table.shape[1]], index=X.index)
+        return frame_like(X, zip(model.classes, table.T, strict=False))
 
 
 class LogisticProbabilities(Probabilities):

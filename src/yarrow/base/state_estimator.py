@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from yarrow.data.arrays import Array, Rows, check_columns, feature_names
+from yarrow.data.frames import rows_in, series_like
 from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import Estimator, LearnsArrays, Shared, columns_of
 from yarrow.io.taught import rows_as_taught
@@ -59,15 +60,14 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         rows = rows_as_taught(self, X)
         with self._lock:
             self._learn_named(rows, feature_names(X, rows), y, w)
+            self._keep_stream(rows)
 
     def predict_many(self, X: Any) -> Any:
-        """What is predicted for the rows of a data frame, as a series."""
-        import pandas as pd
-
+        """What is predicted for the rows of a data frame, as a series of its library."""
         if "_state" not in self.__dict__:
-            return pd.Series(np.full(len(X), 0.0 if self.regression else None), index=X.index)
+            return series_like(X, np.full(rows_in(X), 0.0 if self.regression else None))
         rows = rows_as_taught(self, X)
-        return pd.Series(self._predict_rows(rows, feature_names(X, rows)), index=X.index)
+        return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
 
     # -- what was learned ------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, feature_names
+from yarrow.data.frames import rows_in, series_like
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
@@ -32,7 +33,7 @@ class SupervisedModel(CoreProgressive, LinearModel):
         labels = self._read_labels(y, rows.n_rows)
         with self._learning_of(classes) as model:
             self._learn(model, rows, names, labels, sample_weight)
-        self._remember_columns(rows)
+        self._keep_columns(rows)
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
@@ -58,14 +59,13 @@ class SupervisedModel(CoreProgressive, LinearModel):
         labels = self._read_labels(y, rows.n_rows)
         with self._learning_of(None) as model:
             self._learn(model, rows, feature_names(X, rows), labels, w)
+        self._keep_stream(rows)
 
     def predict_many(self, X: Any) -> Any:
-        """What is predicted for the rows of a data frame, as a series."""
-        import pandas as pd
-
+        """What is predicted for the rows of a data frame, as a series of its library."""
         model = self.__dict__.get("_model")
         if model is None:
-            return pd.Series(np.full(len(X), self.nothing), index=X.index)
+            return series_like(X, np.full(rows_in(X), self.nothing))
         rows = rows_as_taught(self, X, by_core=True)
         scores = self._score_rows(model, rows, feature_names(X, rows))[0]
-        return pd.Series(self._predicted(scores), index=X.index)
+        return series_like(X, self._predicted(scores))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -12,7 +13,7 @@ import click
 
 from yarrow import __version__
 from yarrow.cli.options import Page
-from yarrow.errors import YarrowError, did_you_mean
+from yarrow.errors import ReadingWarning, YarrowError, did_you_mean
 
 COMMANDS = (
     "train",
@@ -52,12 +53,14 @@ class Yarrow(Page, click.Group):
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> Any:
         try:
-            result = super().main(args, standalone_mode=False, **extra)
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn
+                warnings.simplefilter("always", ReadingWarning)
+                result = super().main(args, standalone_mode=False, **extra)
         except click.ClickException as error:
             _fail(_usage(error))
         except YarrowError as error:
-            # Errors name parameters as Python has them; here they are options.
-            _fail(str(error).replace("longest_line allows", "--longest-line allows"))
+            _fail(_with_options(str(error)))
         except OSError as error:
             named = "" if error.filename is None else f"{error.filename}: "
             _fail(f"{named}{error.strerror or error}")
@@ -68,6 +71,30 @@ class Yarrow(Page, click.Group):
         if not standalone_mode:
             return result
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _warn(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
+    """A warning as a sentence, without the place in the code."""
+    text = message.on_command_line() if hasattr(message, "on_command_line") else str(message)
+    click.echo(f"yarrow: {text}", err=True)
+
+
+#: errors name parameters as Python has them; here they are options
+_AS_OPTIONS = {
+    "longest_line allows": "--longest-line allows",
+    "PassiveAggressiveRegressor, or insist by max_classes=": (
+        "PassiveAggressiveRegressor (--learner pa-regressor), or insist by --max-classes "
+    ),
+    "among the 'categories', or this mark among the 'missing' ones": (
+        "among the categories (--category), or this mark among the missing ones (--missing)"
+    ),
+}
+
+
+def _with_options(sentence: str) -> str:
+    for words, options in _AS_OPTIONS.items():
+        sentence = sentence.replace(words, options)
+    return sentence
 
 
 def _usage(error: click.ClickException) -> str:

@@ -45,8 +45,10 @@ def _parse_class_weight(texts: Iterable[str]) -> dict[Any, float]:
         except ValueError:
             equals = ""
         if not equals:
+            no_end = "; a stream has no end at which classes could be balanced"
             raise ParameterError(
-                f"The 'class_weight' must be like spam=2,ham=1. Got {item!r} instead."
+                f"The 'class_weight' must be like spam=2,ham=1{no_end * (item == 'balanced')}. "
+                f"Got {item!r} instead."
             )
     return weights
 
@@ -186,16 +188,18 @@ class LearnerCommand(Command):
 
     def no_such_option(self, ctx: click.Context, name: str) -> str:
         cls = ctx.meta["learner"]
-        if not any(
-            name in option.opts
-            for other in learners().values()
-            for option in learner_options(other)
-        ):
+        having = [
+            learner
+            for learner, other in learners().items()
+            if any(name in option.opts for option in learner_options(other))
+        ]
+        if not having:
             return super().no_such_option(ctx, name)
         if cls is None:
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
-        return f"{cls.__name__} has no option {name}; it has {allowed}"
+        others = ", ".join(having[:8]) + (", ..." if len(having) > 8 else "")
+        return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)

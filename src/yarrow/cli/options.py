@@ -8,7 +8,7 @@ import inspect
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 import click
@@ -147,6 +147,13 @@ _READING = [
     option(TABLES, "--label", metavar="COLUMN", help="Column with the labels."),
     option(TABLES, "--weight", metavar="COLUMN", help="Column with the sample weights."),
     repeatable(TABLES, "--text", "COLUMN", "Column of text, split into words."),
+    option(
+        TABLES,
+        "--ngrams",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Also count n-grams of up to N words in columns of text.",
+    ),
     repeatable(TABLES, "--category", "COLUMN", "Categorical column, even if it has numbers."),
     repeatable(
         TABLES, "--numeric", "COLUMN", "CSV: numeric column, whatever its first rows look like."
@@ -160,7 +167,20 @@ _READING = [
         show_default="a comma; a tab in tsv",
         help="CSV: the character that separates cells, or 'tab'.",
     ),
-    repeatable(TABLES, "--missing", "MARK", "CSV: how a missing value is written, such as NA."),
+    repeatable(
+        TABLES,
+        "--missing",
+        "MARK",
+        "How a missing value is written; in numeric columns NA, null, ? and the like are.",
+    ),
+    option(
+        TABLES,
+        "--when-missing",
+        type=click.Choice(["ignore", "indicate", "error"]),
+        show_default="ignore",
+        help="A missing value gives no feature, the feature 'COLUMN is missing', or an error.",
+    ),
+    option(TABLES, "--describe", is_flag=True, help="Report how each column was read."),
     option(
         TABLES,
         "--no-quotes",
@@ -204,12 +224,14 @@ def _stream_format(values: dict[str, Any]) -> Any:
         "label": values.pop("label"),
         "weight": values.pop("weight"),
         "text": list(values.pop("text")),
+        "ngrams": values.pop("ngrams"),
         "categories": list(values.pop("category")),
         "numeric": list(values.pop("numeric")),
         "drop": list(values.pop("drop")),
         "features": list(values.pop("only")),
         "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter,
         "missing": ["", *marks] if marks else None,
+        "when_missing": values.pop("when_missing"),
         "columns": columns.split(",") if columns else None,
     }
     said = {name: value for name, value in table.items() if value}
@@ -219,6 +241,8 @@ def _stream_format(values: dict[str, Any]) -> Any:
         said["quotes"] = False
     return StreamFormat(
         format=values.pop("format"),
+        otherwise="csv" if said else "svmlight",  # of standard input: what has columns is a table
+        on_columns=_describe if values.pop("describe") else None,
         threads=values.pop("threads") or 0,
         index_base={"0": 0, "1": 1}.get(base, "auto"),
         interactions=parse_interactions(values.pop("interactions")),
@@ -226,6 +250,13 @@ def _stream_format(values: dict[str, Any]) -> Any:
         longest_line=values.pop("longest_line") or LONGEST_LINE,
         table=said,
     )
+
+
+def _describe(source: str, columns: Mapping[str, str]) -> None:
+    """Tell how each column of a table was read."""
+    width = max(map(len, columns), default=0)
+    lines = (f"  {name:<{width}}  {how}" for name, how in columns.items())
+    click.echo("\n".join([f"{source}:", *lines]), err=True)
 
 
 def check_inputs(paths: Iterable[str]) -> None:

@@ -31,6 +31,9 @@ from yarrow.errors import ParameterError
         help="Where to write the predictions: a whole file or none.")  # fmt: skip
 @option(OUTPUT, "--scores", is_flag=True, help="Add the score of each class, tab-separated.")
 @option(OUTPUT, "--proba", is_flag=True, help="Add the probability of each class, tab-separated.")
+@option(OUTPUT, "--threshold", type=float, metavar="T",
+        help="Predict the second of two classes where its probability (its score, for learners "
+        "without probabilities) is at least T.")  # fmt: skip
 @option(OUTPUT, "--header", is_flag=True, help="Start with a header line.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Do not report the accuracy where there are labels.")
 @reading_options
@@ -41,6 +44,7 @@ def command(
     output: str,
     scores: bool,
     proba: bool,
+    threshold: float | None,
     header: bool,
     quiet: bool,
 ) -> None:
@@ -69,6 +73,8 @@ def command(
         )
     classes = getattr(estimator, "classes_", None)
     names = None if classes is None else classes.tolist()
+    if threshold is not None and (names is None or len(names) != 2):
+        raise ParameterError(f"--threshold is for two classes, and {model} has {names}.")
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
@@ -77,8 +83,13 @@ def command(
             columns = names if names is not None and (scores or proba) else []
             file.write(_line(["prediction", *columns]))
         wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
+        if threshold is not None and not scores:
+            wanted = "probabilities" if hasattr(estimator, "predict_proba") else "scores"
         for part in predict_files(estimator, data, stream_format, wanted=wanted, progress=progress):
             chosen = part.predictions.tolist()
+            if threshold is not None and names is not None:
+                told = part.scores if part.probabilities is None else part.probabilities
+                chosen = [names[int(second)] for second in told[:, 1] >= threshold]
             table = part.probabilities if proba else part.scores if scores else None
             file.write(_lines(chosen, None if names is None else table))
             if tally is not None:

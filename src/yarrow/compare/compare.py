@@ -14,7 +14,7 @@ from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
 from yarrow.compare.race_batch import OneMoreClass
 from yarrow.compare.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
-from yarrow.compare.sources import Files, Named
+from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
@@ -23,10 +23,11 @@ Source = Named | Files
 
 
 def compare(
-    data: Dataset | Source | Sequence[str],
-    learners: str | Sequence[Entrant] = "all",
+    data: Any,
+    learners: Any = "all",
     grid: str | Mapping[str, Any] = "default",
     *,
+    y: Any = None,
     passes: int = 1,
     folds: int = 0,
     noise: float = 0.0,
@@ -39,8 +40,9 @@ def compare(
 ) -> Comparison:
     """Race all settings over the rows in one pass, and recommend a learner with its evidence.
 
-    `data` is a Dataset or the names of files; `learners` is `all`, names or families, or a list of
-    entrants. `noise` replaces that share of the labels, and mistakes count against the old ones.
+    `data` is a Dataset, the names of files, or an array, a frame or a list of dicts with its labels
+    `y`: `compare(X, y)`. `learners` is `all`, names or families, or a list of entrants. `noise`
+    replaces that share of the labels, and mistakes count against the old ones.
 
     >>> from yarrow.datasets import load
     >>> found = compare(load("synthetic/gaussian", rows=300), "arow,perceptron")
@@ -48,7 +50,9 @@ def compare(
     ['affine', 'baseline', 'confidence']
     """
     started = time.monotonic()
-    source = as_source(data, noise, seed)
+    if y is None and not isinstance(learners, str) and not _are_entrants(learners):
+        y, learners = learners, "all"
+    source = as_source(data if y is None else in_memory(data, y), noise, seed)
     if (passes > 1 or folds) and not source.can_be_read_again:
         raise ParameterError(f"{source.name} can be read only once: passes and folds need files.")
     entrants, slow = _entrants(learners, grid, source.is_regression, fixed)
@@ -83,6 +87,10 @@ def compare(
         comparison.ranks = _ranks_over_folds(comparison.folds, folds) or comparison.ranks
     comparison.seconds = time.monotonic() - started
     return comparison
+
+
+def _are_entrants(learners: Any) -> bool:
+    return all(isinstance(one, Entrant) for one in learners)
 
 
 def _raced(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from yarrow.lazy import np
+from yarrow.notebook import shown
 
 __all__ = ["Comparison", "Outcome"]
 
@@ -110,6 +111,13 @@ class Comparison:
     folds: list[dict[str, Any]] | None = None
     ranks: dict[str, Any] | None = None
     recommendation: dict[str, Any] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        title = self.recommendation.get("sentence") or f"{self.data.get('name')}: no outcome"
+        best = [one for one in self.outcomes if one.best and one.curve]
+        best.sort(key=lambda one: one.curve[-1][1])
+        rows = [(one.name, one.family, f"{one.curve[-1][1]:.4g}") for one in best]
+        return shown(title, rows, ("learner", "family", "error"))
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the models, as numbers, strings, lists and dicts."""

@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from yarrow.data.arrays import Array, exact_array
-from yarrow.data.labels import distinct
+from yarrow.data.arrays import Array, check_values, exact_array, read_target
+from yarrow.data.labels import class_labels, distinct
 from yarrow.datasets import Block, Dataset, with_noise
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import source_name
 from yarrow.io.formats import StreamFormat
+from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.core_stream import check_passes
 from yarrow.online.files import FileBatches
@@ -55,6 +56,30 @@ class Named:
         for block in self.data.blocks(BLOCK_ROWS):
             self._read += len(block.y)
             yield block
+
+
+def in_memory(X: Any, y: Any) -> Dataset:
+    """Rows of an array, a frame or a list of dicts, in their order, with their labels."""
+    from scipy.sparse import csr_array
+
+    rows = rows_as_taught(None, X, fresh=True)
+    check_values(rows)
+    shape = rows.n_rows, rows.n_columns
+    cells = (rows.values, rows.indices, rows.begins) if rows.is_sparse else rows.values
+    labels = read_target(y, rows.n_rows)
+    regression = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
+    if not regression:
+        labels = exact_array(class_labels(y, rows.n_rows))
+    many = "binary" if len(distinct(labels)[0]) == 2 else "multiclass"
+    return Dataset(
+        "rows in memory",
+        csr_array(cells, shape=shape, dtype=np.float32),
+        labels,
+        "regression" if regression else many,  # type: ignore[arg-type]
+        "the order of the rows",
+        "given by the caller",
+        rows.names,
+    )
 
 
 class Files(FileBatches):

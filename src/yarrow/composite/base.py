@@ -21,7 +21,6 @@ from yarrow.data.arrays import (
     Array,
     Rows,
     check_values,
-    read_rows,
     read_values,
     read_weights,
 )
@@ -32,7 +31,7 @@ from yarrow.estimator import (
     estimator,
     uninterrupted,
 )
-from yarrow.io.taught import as_taught
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
@@ -222,7 +221,7 @@ class Composite(StateEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X, fresh=True)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
         block = self._block(rows, rows.names or [], y, sample_weight)

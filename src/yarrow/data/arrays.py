@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from yarrow.data.frames import frame_of, labels_of_columns
 from yarrow.data.sparse import to_csr
 from yarrow.errors import DataError, DataTypeError, ParameterError
 from yarrow.lazy import np
@@ -27,6 +28,10 @@ class Rows:
     n_rows: int
     n_columns: int
     names: list[str] | None
+    #: the columns that the features were made of, where they are not those; none of dicts and texts
+    made_of: list[str] | None = None
+    #: how they were made, for a model that learns the rows to remember
+    stream: dict[str, Any] | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -85,14 +90,15 @@ def read_rows(X: Any, by_core: bool = False) -> Rows:
 
     With `by_core` the core will see the rows next, and looks at the column indices itself.
     """
-    names = column_names(X)
     if hasattr(X, "tocsr"):
         return _read_sparse(X, by_core)
-    values = X if isinstance(X, np.ndarray) else _to_numpy(X)
+    frame = None if isinstance(X, np.ndarray) else frame_of(X)
+    names = None if frame is None else column_names(frame)
+    values = X if isinstance(X, np.ndarray) else _to_numpy(X if frame is None else frame)
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{X}\n")
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8 or values.dtype == np.float16:
-        values = _to_float(values)
+        values = _to_float(values, names=names)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim < 2:
@@ -103,7 +109,7 @@ def read_rows(X: Any, by_core: bool = False) -> Rows:
         )
     if values.ndim > 2:
         raise DataError(f"Found array with dim {values.ndim}, while dim <= 2 is required.")
-    _check_shape(values.shape)
+    check_shape(values.shape)
     return Rows(values, None, None, values.shape[0], values.shape[1], names)
 
 
@@ -115,12 +121,14 @@ def _read_sparse(X: Any, by_core: bool) -> Rows:
         csr = csr.astype(np.float64)
     if not csr.dtype.isnative:
         csr = csr.astype(csr.dtype.newbyteorder("="))
-    _check_shape(csr.shape)
+    check_shape(csr.shape)
     values, indices = np.ascontiguousarray(csr.data), np.ascontiguousarray(csr.indices)
     return Rows(values, indices, csr.indptr, csr.shape[0], csr.shape[1], None)
 
 
 def _to_numpy(X: Any) -> Array:
+    if isinstance(X, dict):
+        raise DataTypeError("X is a dict: give a list of dicts, one a row, or a data frame.")
     rows = enumerate(X) if isinstance(X, list) else ()
     lengths = [
         (place, len(row))
@@ -156,7 +164,7 @@ def exact_array(values: Any) -> Array:
     return array
 
 
-def _to_float(values: Array, what: str = "Input X") -> Array:
+def _to_float(values: Array, what: str = "Input X", names: list[str] | None = None) -> Array:
     if values.dtype.kind in "mM":
         raise DataTypeError(
             f"Dates and times are no numbers: {values.flat[0]!r} at row 0, column 0."
@@ -171,10 +179,21 @@ def _to_float(values: Array, what: str = "Input X") -> Array:
     except DataError as error:
         for place, value in np.ndenumerate(values):
             if not _is_number(value):
-                named = zip(("row", "column"), place, strict=False)
-                where = ", ".join(f"{axis} {number}" for axis, number in named)
-                raise type(error)(f"{what}: {error}: {value!r} at {where}.") from None
+                row, *column = place
+                where = f"at row {row}" + (f", {_column(column[0], names)}" if column else "")
+                hint = _NO_NUMBERS if column and isinstance(value, str) else ""
+                raise type(error)(f"{what}: {error}: {value!r} {where}{hint}.") from None
         raise
+
+
+_NO_NUMBERS = (
+    ": give a frame whose columns have names, or a list of dicts, to a learner; "
+    "yarrow.features.Columns makes numbers of them"
+)
+
+
+def _column(number: int, names: list[str] | None) -> str:
+    return f"column {number}" if names is None else f"column {names[number]!r}"
 
 
 def _is_number(value: object) -> bool:
@@ -211,10 +230,11 @@ def place_of(bad: Array, rows: Rows | None = None) -> str:
     place = int(np.flatnonzero(bad)[0])
     if rows is not None and rows.begins is not None and rows.indices is not None:
         row = int(np.searchsorted(rows.begins, place, side="right")) - 1
-        return f"at row {row}, column {int(rows.indices[place])}"
+        return f"at row {row}, {_column(int(rows.indices[place]), rows.names)}"
     if bad.ndim == 1:
         return f"at row {place}"
-    return "at row {}, column {}".format(*divmod(place, bad.shape[1]))
+    row, column = divmod(place, bad.shape[1])
+    return f"at row {row}, {_column(column, None if rows is None else rows.names)}"
 
 
 def check_finite(
@@ -256,7 +276,8 @@ def check_values(rows: Rows, dtype: str = "float64") -> None:
             raise DataError(f"Input X contains a value too large for dtype('float32') {where}.")
 
 
-def _check_shape(shape: tuple[int, ...]) -> None:
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse an array without rows, or without columns."""
     for count, axis in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
             raise DataError(
@@ -267,10 +288,9 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 def column_names(X: Any) -> list[str] | None:
     """The column names of a data frame, if all of them are strings."""
-    columns = getattr(X, "columns", None)
-    if columns is None or isinstance(X, np.ndarray):
+    names = labels_of_columns(X)
+    if names is None:
         return None
-    names = list(columns)
     text = [isinstance(name, str) for name in names]
     if names and all(text):
         for name in names:
@@ -297,9 +317,8 @@ def is_unicode(text: str) -> bool:
 
 def feature_names(X: Any, rows: Rows) -> list[Any]:
     """What the columns are called: as in the frame, or else 0, 1, 2..."""
-    columns = getattr(X, "columns", None)
-    if rows.names is None and columns is not None and not isinstance(X, np.ndarray):
-        names = list(columns)
+    if rows.names is None:
+        names = labels_of_columns(X)
         if names and all(isinstance(name, (int, np.integer)) for name in names):
             return [int(name) for name in names]
     return rows.names or list(range(rows.n_columns))
@@ -351,6 +370,10 @@ def check_columns(
     One that never saw columns (`number` is None), but features called by texts such as `text_name`,
     can make nothing of columns without names.
     """
+    if rows.made_of is not None:
+        if number is not None and rows.made_of:
+            check_names(estimator, names, rows.made_of)
+        return
     if number is None:
         if rows.names is None and (name := text_name()) is not None:
             such = f", such as {name!r}" if name else ""

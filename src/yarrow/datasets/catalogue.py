@@ -15,7 +15,13 @@ from yarrow.datasets.intrusion import NSLKDD, KDDCup99
 from yarrow.datasets.keel import Keel
 from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
 from yarrow.datasets.raw import MovieLens
-from yarrow.datasets.reviews import AmazonReviews, AmazonVectors, MovieReviews, MovieSentences
+from yarrow.datasets.reviews import (
+    AmazonFive,
+    AmazonReviews,
+    AmazonVectors,
+    MovieReviews,
+    MovieSentences,
+)
 from yarrow.datasets.source import Size, Source, option_text, option_value, options, options_of
 from yarrow.datasets.spam import DriftingSpam, EnronSpam, SmsSpam
 from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
@@ -59,7 +65,7 @@ class Drifting(Source):
 
 _DECLARED: tuple[type[Source], ...] = (
     Newsgroups, *SUBSETS, NewsPhases, Reuters,
-    AmazonReviews, AmazonVectors, MovieReviews, MovieSentences,
+    AmazonReviews, AmazonFive, AmazonVectors, MovieReviews, MovieSentences,
     EnronSpam, SmsSpam, DriftingSpam,
     Usenet1, Usenet2, Electricity,
     KDDCup99, NSLKDD,

@@ -98,8 +98,8 @@ class _Subset(_News):
 _SUBSET = """
     500 messages of each group, drawn with the seed, and words that occur in at least three of them.
     Built like the subset of that name of University College Dublin (mlg.ucd.ie/datasets), which
-    Oiwa, Matsushima and Nakagawa seem to use. That one has stems and a stop list, this one has
-    words as they are; which groups that one has is not in their paper. Here: {}.
+    Oiwa, Matsushima and Nakagawa seem to use. That one has stems and a stop list: take `stem=true`.
+    Which groups that one has is not in their paper. Here: {}.
     """
 
 

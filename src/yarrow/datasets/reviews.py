@@ -82,6 +82,28 @@ class AmazonReviews(_Reviews, TextSource):
 
 
 @options
+class AmazonFive(AmazonReviews):
+    """More reviews, of five domains (video, too): 3,000 good and 3,000 bad of each.
+
+    Books alone have about as many words and pairs of words as Oiwa, Matsushima and Nakagawa have.
+    """
+
+    name = "amazon-sentiment/five"
+    origin = f"{_AMAZON}; the choice of HATN (Li, Wei, Zhang, Yang, AAAI 2018)"
+    size = Size(30_000, 1_118_904, 2)
+    files = listed("amazon-5domain/amazon-5domain.tsv.gz")
+
+    domain: str = choice(
+        default="all",
+        options=("all", *DOMAINS, "video"),
+        doc="What the goods are that are reviewed.",
+    )
+
+    def _documents(self) -> Iterator[dict[str, str]]:
+        return tsv_documents(self.files[0].read)
+
+
+@options
 class AmazonVectors(_Reviews):
     """The same goods, more reviews, as counts of the 5,000 most frequent words and pairs of words.
 

@@ -75,7 +75,7 @@ _FEATURES = {
 def features_option(default: Features = "binary") -> Any:
     """What is made of the words of a text."""
     said = "; ".join(f"{name}: {_FEATURES[name]}" for name in FEATURES)
-    return choice(default=default, options=FEATURES, doc=f"{said}. No stop list, no stemming.")
+    return choice(default=default, options=FEATURES, doc=f"{said}.")
 
 
 def min_documents_option(default: int = 1) -> Any:
@@ -225,6 +225,10 @@ class TextSource(Source):
     """A set of texts: by default each word that occurs is a feature of value one."""
 
     features: Features = features_option()
+    stem: bool = flag(
+        default=False,
+        doc="Leave out stop words and single letters, and cut the others to Porter's stems.",
+    )
     unit: bool = flag(default=False, doc="Scale each row to length one.")
     min_documents: int = min_documents_option()
 
@@ -239,7 +243,12 @@ class TextSource(Source):
         """The words of all documents, counted; read only if they are not in the cache."""
         bigrams, documents = self.features == "bigrams", self._documents()
         return read_texts(
-            self.files[0], documents, fields=self.fields, bigrams=bigrams, variant=variant
+            self.files[0],
+            documents,
+            fields=self.fields,
+            bigrams=bigrams,
+            stem=self.stem,
+            variant=variant,
         )
 
     def _read(self) -> Dataset:

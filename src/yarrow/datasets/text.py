@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.datasets.files import File, kept
+from yarrow.errors import ParameterError
 from yarrow.io.columns import WORD
 from yarrow.lazy import np
 
@@ -18,10 +20,39 @@ Features = Literal["binary", "counts", "bigrams"]
 FEATURES = ("binary", "counts", "bigrams")
 
 
-def counted(texts: Iterable[str], *, bigrams: bool = False) -> tuple[Any, list[str]]:
+def stems(words: Iterable[str]) -> list[str]:
+    """Leave out scikit-learn's stop words and single letters, and cut the others to Porter's stems.
+
+    >>> stems("the riders rode their bikes and a t".split())
+    ['rider', 'rode', 'bike']
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    try:
+        import snowballstemmer
+    except ImportError:
+        raise ParameterError(
+            "Stems need the package snowballstemmer: pip install yarrow-learn[data]."
+        ) from None
+    stemmer = _stemmer(snowballstemmer)
+    kept = [word for word in words if len(word) > 1 and word not in ENGLISH_STOP_WORDS]
+    found: list[str] = stemmer.stemWords(kept)
+    return found
+
+
+@functools.cache
+def _stemmer(package: Any) -> Any:
+    """One for all texts: it remembers the words that it has seen."""
+    return package.stemmer("porter")
+
+
+def counted(
+    texts: Iterable[str], *, bigrams: bool = False, stem: bool = False
+) -> tuple[Any, list[str]]:
     """Count the lowercased words of each text, and with `bigrams` pairs of neighbours too.
 
-    Columns are numbered as they appear.
+    With `stem`, stop words are left out and the others cut to their stems. Columns are numbered as
+    they appear.
 
     >>> X, names = counted(["to be or not to be", "not to be"], bigrams=True)
     >>> names
@@ -35,6 +66,7 @@ def counted(texts: Iterable[str], *, bigrams: bool = False) -> tuple[Any, list[s
     indices, ends = array("i"), [0]
     for text in texts:
         words = WORD.findall(text.lower())
+        words = stems(words) if stem else words
         indices.extend([columns.setdefault(word, len(columns)) for word in words])
         if bigrams:
             pairs = map(" ".join, itertools.pairwise(words))
@@ -65,6 +97,7 @@ def read_texts(
     *,
     fields: Sequence[str],
     bigrams: bool,
+    stem: bool = False,
     variant: str = "",
 ) -> CountedTexts:
     """Count the words of `documents`, which have a field 'text'; keep `fields` as they are.
@@ -83,12 +116,14 @@ def read_texts(
                     column.append(document[name])
                 yield document["text"]
 
-        X, names = counted(texts(), bigrams=bigrams)
+        X, names = counted(texts(), bigrams=bigrams, stem=stem)
         words = np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "words": words}
         return parts | {f"field {name}": np.array(column) for name, column in columns.items()}
 
     key = {"sha256": file.sha256, "bigrams": bigrams, "variant": variant, "fields": [*fields]}
+    if stem:
+        key["stem"] = True
     arrays = kept(key, make)
     names = arrays["words"].tobytes().decode().split("\n")
     X = csr_array(

@@ -14,6 +14,7 @@ from yarrow.evaluate import curves
 from yarrow.lazy import np
 from yarrow.metrics import ConfusionMatrix, Metric
 from yarrow.metrics.base import equal
+from yarrow.notebook import shown
 from yarrow.online.batch import Batch, length, table_of
 from yarrow.online.driver import predict_then_learn
 from yarrow.online.learners import is_regression, nonzeros
@@ -48,6 +49,12 @@ class Progressive:
     def rows(self) -> int:
         """How many rows were predicted."""
         return len(self.labels)
+
+    def _repr_html_(self) -> str:
+        name = "mean squared error" if self.regression else "error"
+        rows = [("rows", f"{self.rows:,}"), (name, f"{self.error:.4g}")]
+        rows += [(one, f"{metric.value:.4g}") for one, metric in self.metrics.items()]
+        return shown(repr(self.model), [*rows, ("seconds", f"{self.seconds:.3g}")])
 
     @property
     def wrong(self) -> Array:

@@ -9,6 +9,7 @@ from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.draws import normalised
+from yarrow.data.frames import frame_like
 from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
 from yarrow.experts.base import LEADER, Experts, exponential, shared
@@ -134,14 +135,12 @@ class MixtureClassifier(CompositeClassifier, Experts):
             return dict(zip(state.codes, row.tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities as a data frame, a column a class."""
-        import pandas as pd
-
+        """Probabilities as a data frame of the same library, a column a class."""
         state = self.__dict__.get("_state")
         if state is None:
-            return pd.DataFrame(index=X.index)
+            return frame_like(X, {})
         rows = rows_as_taught(self, X)
         block = self._block(rows, feature_names(X, rows))
         with self._lock:
             table, classes = self._probabilities(state, block), list(state.codes)
-        return pd.DataFrame(table, columns=classes, index=X.index)
+        return frame_like(X, zip(classes, table.T, strict=True))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from yarrow.data.frames import frame_of, is_pandas, labels_of_columns
 from yarrow.errors import not_fitted
 from yarrow.estimator import estimator
 from yarrow.features.base import ColumnTransformer, Row, each_row, values_of
@@ -105,7 +106,9 @@ class Selector(ColumnTransformer):
     def transform_many(self, X: Any) -> Any:
         """Return the selected columns of a data frame."""
         chosen = set(self.selected_features()) if self.__sklearn_is_fitted__() else set()
-        return X[[name for name in X.columns if name in chosen]]
+        frame = X if is_pandas(X) else frame_of(X)
+        names = [name for name in labels_of_columns(frame) or () if name in chosen]
+        return frame.select(names) if hasattr(frame, "select") else frame[names]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the selected columns."""

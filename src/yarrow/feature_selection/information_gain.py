@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from yarrow.data.arrays import read_weights
+from yarrow.data.frames import dict_rows
 from yarrow.data.labels import Codes, kept, label_list, number_of, numbered, read_labels
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
@@ -68,7 +69,7 @@ class InformationGain(Selector):
         if len(labels) != len(X):
             raise DataError(f"There are {len(X)} rows, but {len(labels)} labels.")
         each_row(X, values_of)
-        for row, label in zip(X.to_dict("records"), labels, strict=True):
+        for row, label in zip(dict_rows(X), labels, strict=True):
             self.learn_one(row, label)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

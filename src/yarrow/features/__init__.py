@@ -1,5 +1,6 @@
-"""Features: text, interactions and scaling, as steps of scikit-learn's and river's pipelines."""
+"""Features: tables, text, interactions, scaling; steps of scikit-learn's and river's pipelines."""
 
+from yarrow.features.columns import Columns
 from yarrow.features.interactions import Interactions
 from yarrow.features.normalizing import RowNormalizer
 from yarrow.features.scaling import (
@@ -11,6 +12,7 @@ from yarrow.features.scaling import (
 from yarrow.features.text import TextFeatures
 
 __all__ = [
+    "Columns",
     "Interactions",
     "OnlineIDF",
     "OnlineMaxAbsScaler",

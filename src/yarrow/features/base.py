@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+import sys
 from array import array
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
@@ -12,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yarrow.data.arrays import check_columns, check_finite, read_rows
-from yarrow.errors import DataError, not_fitted
+from yarrow.data.frames import dict_rows, frame_like, labels_of_columns, new_frame
+from yarrow.errors import DataError, ParameterError, not_fitted
 from yarrow.estimator import Estimator
 
 Row = Mapping[Hashable, float]
@@ -23,6 +26,22 @@ class Transformer(Estimator):
     """Base of the feature components: `fit_transform` and `learn_one` by way of the others."""
 
     river_bases: ClassVar[tuple[str, ...]] = ("Transformer",)
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if "transform" in cls.__dict__:
+            cls.transform = _as_wanted(cls.transform)  # type: ignore[method-assign]
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Let `transform` answer with a frame: "pandas", "polars", or "default" for arrays."""
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ParameterError(
+                "The 'transform' must be 'default', 'pandas' or 'polars'. "
+                f"Got {transform!r} instead."
+            )
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}  # which its `clone` copies
+        return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn."""
@@ -72,6 +91,28 @@ class Transformer(Estimator):
     __rmul__ = __mul__
 
 
+def _as_wanted(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """A method `transform` that answers as `set_output`, or scikit-learn's configuration, says."""
+
+    @functools.wraps(transform)
+    def answer(self: Any, X: Any) -> Any:
+        made = transform(self, X)
+        kind = self.__dict__.get("_sklearn_output_config", {}).get("transform")
+        if kind is None and "sklearn" in sys.modules:
+            kind = sys.modules["sklearn"].get_config()["transform_output"]
+        if kind not in ("pandas", "polars") or isinstance(made, list):
+            return made
+        if hasattr(made, "tocsr"):
+            raise DataError(
+                f"{type(self).__name__} answers with a sparse matrix, of which no frame is made: "
+                "use set_output(transform='default')."
+            )
+        columns = dict(zip(self.get_feature_names_out(), made.T, strict=True))
+        return new_frame(kind, columns, getattr(X, "index", None))
+
+    return answer
+
+
 class ColumnTransformer(Transformer):
     """Base of the components that give each column of an array back, changed."""
 
@@ -111,10 +152,9 @@ class ColumnTransformer(Transformer):
 
     def transform_many(self, X: Any) -> Any:
         """Transform the rows of a data frame, each as `transform_one` does."""
-        import pandas as pd
-
-        rows = [self.transform_one(row) for row in X.to_dict("records")]
-        return pd.DataFrame(rows, columns=X.columns, index=X.index)
+        rows = [self.transform_one(row) for row in dict_rows(X)]
+        names = labels_of_columns(X) or []
+        return frame_like(X, {name: [row[name] for row in rows] for name in names})
 
     def learn_many(self, X: Any) -> None:
         """Learn the rows of a data frame, each as `learn_one` does."""
@@ -164,7 +204,7 @@ class ColumnTransformer(Transformer):
 
 def each_row(X: Any, use: Callable[[Row], Any]) -> None:
     """Use each row of a data frame; an error says which one it is about."""
-    for place, row in enumerate(X.to_dict("records")):
+    for place, row in enumerate(dict_rows(X)):
         try:
             use(row)
         except DataError as error:

@@ -9,7 +9,12 @@
 | object                    | each member as the column `column.member`                         |
 | list of texts             | `column=text` for each, with its count                            |
 | list of numbers           | `column.0`, `column.1`, ...                                       |
-| missing                   | none, which a linear model cannot tell from 0                     |
+| date, with or without     | `column.year=2024`, `column.month=5`, `column.weekday=1` (Monday) |
+| a time                    | and, but at midnight, `column.hour=13`, with 1                    |
+| missing                   | none, which a linear model cannot tell from 0, unless             |
+|                           | `when_missing` says otherwise                                     |
+
+Missing are None, null, NaN, NaT, and the empty text or other marks that were declared.
 """
 
 from __future__ import annotations
@@ -18,12 +23,13 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.data.labels import kept
-from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble, block_of
+from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble
 from yarrow.errors import DataError
 from yarrow.lazy import np
 
@@ -33,18 +39,33 @@ if TYPE_CHECKING:
 WORD = re.compile(r"\w+")
 """What a word is: letters, digits and underscores of any script."""
 
-_NO_WEIGHT = "the weight is missing"
-_NEGATIVE = "a weight must not be negative"
-_NO_TEXT = "the value is not UTF-8"
+NO_WEIGHT = "the weight is missing"
+NEGATIVE = "a weight must not be negative"
+NO_VALUE = "the value is missing"
 
-_TEXT_TYPES = ("string", "large_string", "string_view")
-
+WhenMissing = Literal["ignore", "indicate", "error"]
 TextFunction = Callable[[str], Mapping[str, float]]
 
 
 def word_counts(text: str) -> Mapping[str, float]:
     """Count the lowercased words of `text`."""
     return Counter(WORD.findall(text.lower()))
+
+
+def word_ngrams(longest: int) -> TextFunction:
+    """What counts the sequences of up to so many words: "buy", "buy now"."""
+    if longest == 1:
+        return word_counts
+
+    def counts(text: str) -> Mapping[str, float]:
+        words = WORD.findall(text.lower())
+        return Counter(
+            " ".join(words[start : start + length])
+            for length in range(1, longest + 1)
+            for start in range(len(words) - length + 1)
+        )
+
+    return counts
 
 
 @dataclass(frozen=True)
@@ -57,8 +78,10 @@ class Roles:
     drop: frozenset[str] = frozenset()  # the label and the weight among them
     text: Mapping[str, TextFunction] = field(default_factory=dict)
     categories: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
+    when_missing: WhenMissing = "ignore"
 
-    def check(self, names: Iterable[str], source: str) -> None:
+    def check(self, names: Iterable[str], source: str | None) -> None:
         """Refuse a column that was asked for and is not there."""
         names = list(names)
         there = set(names)
@@ -96,7 +119,7 @@ class Roles:
 class BatchProblems:
     """The rows of a batch while they are read: where each came from and what is wrong with it."""
 
-    def __init__(self, source: str, unit: str, places: Iterable[int]) -> None:
+    def __init__(self, source: str | None, unit: str, places: Iterable[int]) -> None:
         self.source, self.unit = source, unit
         self.places = np.fromiter(places, np.int64)
         self.keep = np.ones(len(self.places), np.bool_)
@@ -128,34 +151,35 @@ class BatchProblems:
         return assemble(blocks, self.keep, labels, weights, self.places)
 
 
-# Rows of plain Python values (JSON)
-
-
 def row_features(roles: Roles, record: Mapping[str, Any]) -> dict[str, float]:
     """Return the features of one record; a value that has none is a `DataError` with its field."""
     row: dict[str, float] = {}
     for name, value in record.items():
         kind = type(value)
-        if (kind is str or kind is float) and roles.is_plain(name):  # most values, in a hurry
-            if kind is str:
-                name, value = f"{name}={value}", 1.0
-            elif not math.isfinite(value):
-                raise DataError(f"{value!r} is not a finite number", field=name)
-            row[name] = row[name] + value if name in row else value
-        else:
-            _add(row, roles, name, value, False)
+        if kind is str and value not in roles.missing and roles.is_plain(name):
+            name, value = f"{name}={value}", 1.0  # most values, in a hurry
+        elif kind is not float or not math.isfinite(value) or not roles.is_plain(name):
+            add_value(row, roles, name, value, False)
+            continue
+        row[name] = row[name] + value if name in row else value
     return row
 
 
-def _add(row: dict[str, float], roles: Roles, path: str, value: Any, kept: bool) -> None:
+def add_value(row: dict[str, float], roles: Roles, path: str, value: Any, kept: bool) -> None:
+    """Add the features of one value to a row; `kept` if those of the whole object are."""
     kept = roles.keeps(path, kept)
-    if value is None or path in roles.drop:
+    if path in roles.drop:
         return
     if isinstance(value, dict):
         for name, member in value.items():
-            _add(row, roles, f"{path}.{name}", member, kept)
+            add_value(row, roles, f"{path}.{name}", member, kept)
     elif not kept:
         return
+    elif _is_missing(roles, value):
+        if roles.when_missing == "error":
+            raise DataError(NO_VALUE, field=path)
+        if roles.when_missing == "indicate":
+            _increase(row, indicator(path), 1.0)
     elif path in roles.text:
         if not isinstance(value, str):
             raise DataError(f"{value!r} is not text", field=path)
@@ -165,8 +189,34 @@ def _add(row: dict[str, float], roles: Roles, path: str, value: Any, kept: bool)
         _add_list(row, path, value)
     elif isinstance(value, str) or path in roles.categories:
         _increase(row, category(path, value), 1.0)
+    elif isinstance(value, date):
+        for part, number in _parts(value).items():
+            _increase(row, category(f"{path}.{part}", number), 1.0)
     else:
         _increase(row, path, as_number(path, value))
+
+
+def _is_missing(roles: Roles, value: Any) -> bool:
+    """Whether there is no value: None, NaN, NaT, NA of pandas, or a text that means it."""
+    if value is None or isinstance(value, str):
+        return value is None or value in roles.missing
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def indicator(path: str) -> str:
+    """The feature that says that a column has no value."""
+    return f"{path} is missing"
+
+
+def _parts(value: date) -> dict[str, int]:
+    """What a linear model can learn of a date; a time of exactly midnight is none."""
+    parts = {"year": value.year, "month": value.month, "weekday": value.isoweekday()}
+    if isinstance(value, datetime) and (value.hour, value.minute, value.second) != (0, 0, 0):
+        parts["hour"] = value.hour
+    return parts
 
 
 def _add_list(row: dict[str, float], path: str, items: list[Any]) -> None:
@@ -218,169 +268,8 @@ def as_label(path: str, value: Any) -> Label:
 def as_weight(path: str, value: Any) -> float:
     """Return the weight of a row: a finite number that is not negative."""
     if value is None:
-        raise DataError(_NO_WEIGHT, field=path)
+        raise DataError(NO_WEIGHT, field=path)
     weight = as_number(path, value)
     if weight < 0:
-        raise DataError(_NEGATIVE, field=path)
+        raise DataError(NEGATIVE, field=path)
     return weight
-
-
-# Columns (CSV, Parquet)
-
-
-def rows_of(
-    batch: BatchProblems,
-    roles: Roles,
-    columns: Mapping[str, Any],
-    label_values: Callable[[Any], list[Any]],
-) -> NamedRows:
-    """Make rows of Arrow arrays; `label_values` turns one of distinct labels into Python values."""
-    blocks = [
-        block
-        for name, array in columns.items()
-        for block in _column_blocks(batch, roles, name, array)
-    ]
-    label, weight = roles.label, roles.weight
-    labels = None if label is None else _labels(batch, label, columns[label], label_values)
-    weights = None if weight is None else _weights(batch, weight, columns[weight])
-    return batch.rows(blocks, labels, weights)
-
-
-def _column_blocks(
-    batch: BatchProblems, roles: Roles, path: str, array: Any, kept: bool = False
-) -> Iterator[ColumnValues]:
-    """Yield the features of an Arrow array, one value per row of `batch`."""
-    import pyarrow as pa
-
-    kept = roles.keeps(path, kept)
-    if path in roles.drop or pa.types.is_null(array.type):
-        return
-    array = _texts(batch, path, array)
-    kind = array.type
-    if pa.types.is_struct(kind):
-        for name, member in zip(kind.names, array.flatten(), strict=True):
-            yield from _column_blocks(batch, roles, f"{path}.{name}", member, kept)
-    elif not kept:
-        return
-    elif path in roles.text or pa.types.is_nested(kind):
-        yield _block_by_rows(batch, roles, path, array)
-    elif str(kind) in _TEXT_TYPES or path in roles.categories:
-        encoded = array.dictionary_encode()
-        indices = values_of(encoded.indices).astype(np.int64)
-        names = [category(path, value) for value in encoded.dictionary.to_pylist()]
-        yield ColumnValues(names, present(array).astype(np.int64), indices, np.ones(len(indices)))
-    elif _is_number(kind):
-        values, stated = _numbers(batch, path, array)
-        yield ColumnValues([path], stated.astype(np.int64), np.zeros(len(values), np.int64), values)
-    else:
-        raise DataError(
-            f"a column of type {kind} makes no features; drop it", source=batch.source, field=path
-        )
-
-
-def _texts(batch: BatchProblems, path: str, array: Any) -> Any:
-    """Decode a dictionary; texts that are not UTF-8, which a Parquet file may hold, fail."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if str(array.type) not in _TEXT_TYPES:
-        return array
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:
-        cells = array.cast(pa.large_binary())
-        return cast(cells, pa.large_string(), lambda row: batch.fail(row, path, _NO_TEXT))
-    return array
-
-
-def _block_by_rows(batch: BatchProblems, roles: Roles, path: str, array: Any) -> ColumnValues:
-    import pyarrow as pa
-
-    is_map = pa.types.is_map(array.type)
-    rows = []
-    for number in range(len(array)):
-        row: dict[str, float] = {}
-        try:
-            value = array[number].as_py()
-            _add(row, roles, path, dict(value) if is_map and value else value, True)
-        except DataError as error:
-            batch.fail(number, error.field, error.problem)
-        except UnicodeDecodeError:
-            batch.fail(number, path, _NO_TEXT)
-        rows.append(row)
-    return block_of(rows)
-
-
-def present(array: Any) -> NDArray[np.bool_]:
-    """Return where an Arrow array is not null."""
-    if array.null_count == 0:
-        return np.ones(len(array), np.bool_)
-    return np.from_dlpack(array.is_valid().cast("int8")).astype(np.bool_)
-
-
-def values_of(array: Any) -> NDArray[Any]:
-    """Return the values of an Arrow array that are not null (`to_numpy` would import pandas)."""
-    return np.from_dlpack(array.drop_null())
-
-
-def _numbers(
-    batch: BatchProblems, path: str, array: Any
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the stated values, and which rows state one; values that are not finite fail."""
-    stated = present(array)
-    values = values_of(array.cast("float64", safe=False))
-    bad = ~np.isfinite(values)
-    for row, value in zip(np.flatnonzero(stated)[bad].tolist(), values[bad], strict=True):
-        batch.fail(row, path, f"{value} is not a finite number")
-    return np.where(bad, 0.0, values), stated
-
-
-def _labels(
-    batch: BatchProblems, path: str, array: Any, values: Callable[[Any], list[Any]]
-) -> list[Label]:
-    encoded = _texts(batch, path, array).dictionary_encode()
-    labels: dict[int | None, Label] = {}
-    problems: dict[int | None, str] = {}
-    for index, value in [(None, None), *enumerate(values(encoded.dictionary))]:
-        try:
-            labels[index] = as_label(path, value)
-        except DataError as error:
-            labels[index], problems[index] = 0, error.problem
-    indices = encoded.indices.to_pylist()
-    if problems.keys() & set(indices):
-        for row, index in enumerate(indices):
-            if index in problems:
-                batch.fail(row, path, problems[index])
-    return [labels[index] for index in indices]
-
-
-def _weights(batch: BatchProblems, path: str, array: Any) -> NDArray[np.float64]:
-    values, stated = _numbers(batch, path, array)
-    weights = np.full(len(stated), np.nan)
-    weights[stated] = values
-    for row in np.flatnonzero(~(weights >= 0)).tolist():
-        batch.fail(row, path, _NEGATIVE if stated[row] else _NO_WEIGHT)
-    return weights
-
-
-def cast(array: Any, kind: Any, fail: Callable[[int], None], first: int = 0) -> Any:
-    """Cast an array; where that fails, halve it until each bad cell is found, and make it null."""
-    import pyarrow as pa
-
-    try:
-        return array.cast(kind)
-    except pa.ArrowInvalid:
-        if len(array) == 1:
-            fail(first)
-            return pa.nulls(1, kind)
-        half = len(array) // 2
-        parts = [(array[:half], first), (array[half:], first + half)]
-        return pa.concat_arrays([cast(part, kind, fail, start) for part, start in parts])
-
-
-def _is_number(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    tests = types.is_boolean, types.is_integer, types.is_floating, types.is_decimal
-    return any(test(kind) for test in tests)

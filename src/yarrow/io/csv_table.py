@@ -7,15 +7,15 @@ import itertools
 import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import partial
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 from yarrow.data.named_rows import NamedRows
 from yarrow.errors import DataError, missing_dependency
-from yarrow.io.columns import BatchProblems, Roles, cast, present, rows_of, values_of
+from yarrow.io.arrow_columns import cast, present, rows_of, values_of
+from yarrow.io.columns import BatchProblems, Roles
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
+from yarrow.io.kinds import Kind, declared_kind, kind_of_cells, typed, warn_of_texts
 from yarrow.lazy import np
-
-Kind = Literal["number", "boolean", "text"]
 
 BLOCK = 1 << 21
 """How many bytes make a batch, and how many of the first decide what type a column has."""
@@ -264,60 +264,19 @@ def _rows(
             blank &= ~present(column)
         batch.keep &= ~blank
 
-    typed = {}
+    columns = {}
     for name, column in cells.items():
         if roles.reads(name):
             not_utf8 = partial(batch.fail, column=name, problem="the cell is not UTF-8")
             text = cast(column, pa.string(), not_utf8)
-            kinds[name] = _kind(roles, name, text, numeric, kinds.get(name))
-            typed[name] = _typed(batch, name, text, kinds[name])
-    return rows_of(batch, roles, typed, _label_values)
-
-
-def _kind(roles: Roles, name: str, text: Any, numeric: list[str], known: Kind | None) -> Kind:
-    """Return the type of a column: the one declared or known, or that of all its cells so far."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if name == roles.label or name in roles.text or name in roles.categories:
-        return "text"
-    if name == roles.weight or name in numeric:
-        return "number"
-    if known is not None:
-        return known
-    trimmed = pc.utf8_trim_whitespace(text)
-    kinds: tuple[Kind, ...] = ("number", "boolean")
-    for kind in kinds:
-        try:
-            trimmed.cast(_arrow_type(kind))
-        except pa.ArrowInvalid:
-            continue
-        return kind
-    return "text"
-
-
-def _arrow_type(kind: Kind) -> Any:
-    import pyarrow as pa
-
-    return {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}[kind]
-
-
-def _typed(batch: BatchProblems, name: str, text: Any, kind: Kind) -> Any:
-    import pyarrow.compute as pc
-
-    if kind == "text":
-        return text
-
-    def fail(row: int) -> None:
-        expected = "a number" if kind == "number" else "true or false"
-        batch.fail(
-            row,
-            name,
-            f"{text[row].as_py()!r} is not {expected}, as the column's first cells are; put the "
-            "column among the 'categories', or this mark among the 'missing' ones",
-        )
-
-    return cast(pc.utf8_trim_whitespace(text), _arrow_type(kind), fail)
+            kind = declared_kind(roles, name, numeric) or kinds.get(name)
+            if kind is None:
+                kind = kind_of_cells(text)
+                if kind == "text":
+                    warn_of_texts(batch.source, name, text)
+            kinds[name] = kind
+            columns[name] = typed(batch, name, text, kinds[name])
+    return rows_of(batch, roles, columns, _label_values)
 
 
 def _label_values(text: Any) -> list[Any]:

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
@@ -67,6 +67,8 @@ class StreamFormat:
     on_error: Literal["raise", "skip"] = "raise"
     longest_line: int = LONGEST_LINE  # in bytes; a longer line, or row of a CSV file, is refused
     table: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    #: is told, once a table, its name and how each of its columns was read
+    on_columns: Callable[[str, Mapping[str, str]], None] | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
@@ -310,6 +312,7 @@ class TableReader:
         self._unit = "row" if format == "parquet" else "line"
         self._too_large = 0
         self._complaints: list[str] = []
+        self._format, self._on_columns = format, stream_format.on_columns
         options = dict(stream_format.table)
         header = options.pop("header", True)
         if not labels:
@@ -352,8 +355,9 @@ class TableReader:
 
     @property
     def kinds(self) -> dict[str, Any]:
-        """What the columns of a CSV file turned out to be."""
-        return dict(self._table.kinds)
+        """What the columns turned out to be; of JSON, whose values say it one by one, nothing."""
+        known = {} if self._format == "jsonl" else self._table.kinds
+        return {name: kind for name, kind in known.items() if kind != "nested"}
 
     @property
     def bytes(self) -> int:
@@ -372,6 +376,9 @@ class TableReader:
 
     def __iter__(self) -> Iterator[NamedRows]:
         for rows in self._table:
+            if self._on_columns is not None:
+                self._on_columns(self._data.name, self._table.described)
+                self._on_columns = None
             with np.errstate(over="ignore"):
                 places = np.flatnonzero(np.isinf(rows.values.astype(self._dtype)))
             yield self._without(rows, places) if len(places) else rows

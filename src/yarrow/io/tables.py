@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Any, Literal
@@ -15,18 +13,20 @@ from typing import Any, Literal
 from yarrow._core import LONGEST_LINE
 from yarrow.data.named_rows import Label, NamedRows, block_of
 from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
 from yarrow.io.columns import (
     BatchProblems,
     Roles,
     TextFunction,
+    WhenMissing,
     as_label,
     as_weight,
     row_features,
-    rows_of,
-    word_counts,
+    word_ngrams,
 )
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
-from yarrow.io.csv_table import BLOCK, Kind, read_csv
+from yarrow.io.csv_table import BLOCK, read_csv
+from yarrow.io.kinds import Kind, how_read, kind_of_type, kind_of_value, warn_of_texts
 from yarrow.lazy import np
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -52,11 +52,13 @@ def read_table(
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     text: Iterable[str] | Mapping[str, TextFunction] = (),
+    ngrams: int = 1,
     categories: Iterable[str] = (),
     numeric: Iterable[str] = (),
     delimiter: str | None = None,
     columns: Iterable[str] | None = None,
     missing: Iterable[str] = ("",),
+    when_missing: WhenMissing = "ignore",
     quotes: bool = True,
     known: Mapping[str, Kind] | None = None,
     on_error: Literal["raise", "skip"] = "raise",
@@ -75,11 +77,15 @@ def read_table(
     drop : columns that make no features; one that does not exist is no error
     text : columns that are read as words; a mapping gives each its own function from text to
         a mapping from names to values
+    ngrams : of text columns that are read as words, also count sequences of up to so many
     categories : columns whose values are names, even where they look like numbers (post codes)
     numeric : columns of a CSV file that hold numbers, whatever the first rows look like
     delimiter : what separates the cells of a CSV file; "," or, in a file named .tsv, a tab
     columns : names for the columns of a CSV file that has no header line
-    missing : cells of a CSV file that mean that there is no value
+    missing : texts that mean that there is no value, in all columns; in a column of a CSV file
+        that holds numbers, dates, or true and false, the usual marks mean it, too: NA, null, ?...
+    when_missing : what becomes of a missing value. "ignore": no feature, which a linear model
+        cannot tell from 0; "indicate": the feature `column is missing`, with 1; "error": refused
     quotes : cells of a CSV file may stand in double quotes, and then hold delimiters and line
         ends; False where a quote is a character like any other, as in most files with tabs
     known : what columns of an earlier CSV file were (`Table.kinds`), so that this one, whose cells
@@ -90,10 +96,11 @@ def read_table(
     Notes
     -----
     JSON and Parquet state the type of each value. CSV does not: a column that is not declared by
-    one of the options above is numeric, or boolean, if all its cells in the first 2 MiB are, and
-    holds categories otherwise. A later cell that does not fit is an error which names the option
-    to set, so that what a column means never depends on where a batch ends. Labels of a CSV file
-    are numbers where they look like it, one by one. Its lines without any value are ignored.
+    one of the options above is numeric, or boolean, or holds dates, if all its cells in the first
+    2 MiB do, and holds categories otherwise. A later cell that does not fit is an error which names
+    the option to set, so that what a column means never depends on where a batch ends. Labels of a
+    CSV file are numbers where they look like it, one by one. Its lines without any value are
+    ignored. A column that may not be meant as it was read is a `ReadingWarning`.
 
     Examples
     --------
@@ -113,7 +120,9 @@ def read_table(
         raise ParameterError(
             f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
         )
-    roles = _roles(label, weight, features, drop, text, categories)
+    _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
+    marks = _names("missing", missing)
+    roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
     if format == "csv":
@@ -123,27 +132,31 @@ def read_table(
             roles,
             delimiter=delimiter,
             columns=None if columns is None else _names("columns", columns),
-            missing=_names("missing", missing),
+            missing=marks,
             numeric=_names("numeric", numeric),
             quotes=quotes,
             kinds=kinds,
             longest_line=longest_line,
         )
     elif format == "jsonl":
-        read = partial(_read_json_lines, source, roles, longest_line)
+        read = partial(_read_json_lines, source, roles, kinds, longest_line)
     else:
-        read = partial(_read_parquet, source, roles)
-    return Table(read, on_error == "skip", kinds)
+        read = partial(_read_parquet, source, roles, kinds)
+    return Table(read, on_error == "skip", kinds, roles)
 
 
-def _roles(
+def roles_of(
     label: str | None = None,
     weight: str | None = None,
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     text: Iterable[str] | Mapping[str, TextFunction] = (),
     categories: Iterable[str] = (),
+    missing: Iterable[str] = ("",),
+    when_missing: WhenMissing = "ignore",
+    ngrams: int = 1,
 ) -> Roles:
+    """What options of `read_table` say about columns."""
     return Roles(
         label=label,
         weight=weight,
@@ -151,81 +164,11 @@ def _roles(
         drop=frozenset(name for name in (*_names("drop", drop), label, weight) if name is not None),
         text=text
         if isinstance(text, Mapping)
-        else dict.fromkeys(_names("text", text), word_counts),
+        else dict.fromkeys(_names("text", text), word_ngrams(ngrams)),
         categories=frozenset(_names("categories", categories)),
+        missing=frozenset(missing),
+        when_missing=when_missing,
     )
-
-
-@dataclass(frozen=True)
-class RowReader:
-    """Makes features of one row, a dict of columns, as `read_table` does of those of a file.
-
-    Cells of a CSV file are texts, so texts are read as its columns turned out to be.
-    """
-
-    roles: Roles
-    kinds: Mapping[str, Kind]
-    missing: frozenset[str]
-
-    @classmethod
-    def of(cls, format: str, options: Mapping[str, Any]) -> RowReader:
-        """The reader for what was read in this format and with these options of `read_table`."""
-        said = ("label", "weight", "features", "drop", "text", "categories")
-        roles = _roles(**{name: options[name] for name in said if name in options})
-        if format not in ("csv", "tsv"):
-            return cls(roles, {}, frozenset())
-        kinds = options.get("known", {})
-        names = {name for name, kind in kinds.items() if kind == "text"} - roles.text.keys()
-        roles = dataclasses.replace(roles, categories=roles.categories | names)
-        return cls(roles, kinds, frozenset(options.get("missing", ("",))))
-
-    def __call__(self, record: Any) -> Any:
-        """The features; what is no dict is given back, for the learner to refuse."""
-        if not isinstance(record, Mapping):
-            return record
-        row: dict[Any, Any] = {}
-        made: dict[Any, Any] = {}
-        for name, value in record.items():
-            if hasattr(value, "item"):
-                value = value.item()  # a number of NumPy
-            if isinstance(value, str) and name in self.kinds:
-                value = self._cell(name, value)
-            (made if self._is_made(name) else row)[name] = value
-        return row_features(self.roles, row) | made
-
-    def is_raw(self, name: str) -> bool:
-        """Whether the features of a column are made of its values, and are not called as it is."""
-        return name in self.roles.text or name in self.roles.categories
-
-    def _cell(self, name: str, text: str) -> Any:
-        if text in self.missing:
-            return None
-        kind = self.kinds[name]
-        if kind == "text":
-            return text
-        try:
-            return _BOOLEANS[text.strip().lower()] if kind == "boolean" else _number(text)
-        except (KeyError, ValueError):
-            expected = "a number" if kind == "number" else "true or false"
-            raise DataError(f"{text!r} is not {expected}", field=name) from None
-
-    def _is_made(self, name: Any) -> bool:
-        """Whether it is a feature that was made of one of the chosen columns."""
-        chosen = self.roles.features
-        if chosen is None or name in chosen:
-            return False
-        return not isinstance(name, str) or any(
-            name.startswith((f"{column}=", f"{column}.")) for column in chosen
-        )
-
-
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-
-
-def _number(text: str) -> float:
-    if "_" in text:  # which Python alone reads
-        raise ValueError(text)
-    return float(text)
 
 
 class Table:
@@ -235,13 +178,20 @@ class Table:
     ----------
     n_rows, n_skipped : how many rows were given and left out so far
     first_errors : what was wrong with the first rows left out
-    kinds : of the columns of a CSV file read so far: "number", "boolean" or "text"
+    kinds : of the columns read so far: "number", "boolean", "date" or "text"
     """
 
-    def __init__(self, read: Callable[[], Batches], skip: bool, kinds: dict[str, Kind]) -> None:
-        self._read, self._skip, self.kinds = read, skip, kinds
+    def __init__(
+        self, read: Callable[[], Batches], skip: bool, kinds: dict[str, Kind], roles: Roles
+    ) -> None:
+        self._read, self._skip, self.kinds, self._roles = read, skip, kinds, roles
         self.n_rows = self.n_skipped = 0
         self.first_errors: list[DataError] = []
+
+    @property
+    def described(self) -> dict[str, str]:
+        """How each column was read so far, in words."""
+        return {name: how_read(self._roles, name, kind) for name, kind in self.kinds.items()}
 
     def __iter__(self) -> Iterator[NamedRows]:
         self.n_rows = self.n_skipped = 0
@@ -274,7 +224,9 @@ def _json_chunks(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int,
         yield chunk
 
 
-def _read_json_lines(source: Source, roles: Roles, longest_line: int) -> Batches:
+def _read_json_lines(
+    source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int
+) -> Batches:
     name = source_name(source)
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
@@ -282,7 +234,7 @@ def _read_json_lines(source: Source, roles: Roles, longest_line: int) -> Batches
             parsed: list[tuple[dict[str, float], Label, float]] = []
             for _, line in chunk:
                 try:
-                    parsed.append(_parse_row(roles, line))
+                    parsed.append(_parse_row(roles, kinds, line))
                 except DataError as error:
                     batch.fail(len(parsed), error.field, error.problem)
                     parsed.append(({}, 0, 0.0))
@@ -297,13 +249,17 @@ def _read_json_lines(source: Source, roles: Roles, longest_line: int) -> Batches
             )
 
 
-def _parse_row(roles: Roles, line: bytes) -> tuple[dict[str, float], Label, float]:
+def _parse_row(
+    roles: Roles, kinds: dict[str, Kind], line: bytes
+) -> tuple[dict[str, float], Label, float]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
         if b"\\u" in line:
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
         if not isinstance(record, dict):
             raise DataError("not a JSON object")
+        if not record.keys() <= kinds.keys():
+            kinds |= {name: kind_of_value(value) for name, value in record.items()} | kinds
         label, weight = roles.label, roles.weight
         return (
             row_features(roles, record),
@@ -318,7 +274,7 @@ def _parse_row(roles: Roles, line: bytes) -> tuple[dict[str, float], Label, floa
         raise DataError(f"not JSON: {error}") from None
 
 
-def _read_parquet(source: Source, roles: Roles) -> Batches:
+def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batches:
     try:
         import pyarrow as pa
         import pyarrow.parquet as parquet
@@ -337,12 +293,25 @@ def _read_parquet(source: Source, roles: Roles) -> Batches:
             for table in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=threads):
                 batch = BatchProblems(name, "row", range(row, row + len(table)))
                 columns = dict(zip(table.schema.names, table.columns, strict=True))
+                if not row:
+                    note_kinds(kinds, roles, columns, name)
                 yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
                 row += len(table)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataError(f"not readable as Parquet: {error}", source=name) from None
+
+
+def note_kinds(
+    kinds: dict[str, Kind], roles: Roles, columns: Mapping[str, Any], source: str | None
+) -> None:
+    """Add what typed columns hold, and warn of texts that may not be meant as categories."""
+    for name, column in columns.items():
+        if name not in kinds:
+            kinds[name] = kind_of_type(column.type)
+            if str(column.type) in TEXT_TYPES and roles.is_plain(name):
+                warn_of_texts(source, name, column)
 
 
 def _format_of(source: Source, suffixes: list[str]) -> Format:

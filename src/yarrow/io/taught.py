@@ -1,12 +1,33 @@
-"""Rows in Python for a model that files have taught: read as the files' rows were."""
+"""Rows in Python, of whatever kind, as features: read as the rows were that have taught a model.
+
+A frame of named columns, a list of dicts or of texts is read as `read_table` reads a file of them
+(`yarrow.io.columns` says what becomes what), and a model remembers how (`_stream`): so it makes the
+same of raw rows from a frame, a dict or a file, whichever of them has taught it.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from yarrow.data.arrays import Rows, column_names, read_rows
+from yarrow.data.arrays import Rows, check_finite, check_shape, column_names, read_rows
+from yarrow.data.frames import (
+    arrow_columns,
+    frame_of,
+    is_dicts,
+    is_texts,
+    numbers_of,
+    rows_in,
+)
 from yarrow.errors import DataError
+from yarrow.lazy import np
+
+if TYPE_CHECKING:
+    from yarrow.data.named_rows import NamedRows
+    from yarrow.io.columns import Roles
 
 #: what reads the rows for a model, and the stream that it was made for
 _READERS: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
@@ -22,21 +43,75 @@ def as_taught(model: Any, x: Any) -> Any:
     return x if reader is None else reader(x)
 
 
-def rows_as_taught(model: Any, X: Any, by_core: bool = False) -> Rows:
-    """The rows of an array or a frame, like `read_rows`; its columns are features.
+def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> Rows:
+    """The rows of an array, a frame, a list of dicts or of texts.
 
-    So a frame may not have columns of which the files' rows made other features: they would be
-    strangers to the model, and count for nothing.
+    With `fresh` the model is about to forget all that it was taught. `Rows.stream` is what it has
+    to remember if it learns them.
     """
+    if (isinstance(X, np.ndarray) and not is_texts(X)) or hasattr(X, "tocsr"):
+        if not fresh and model._stream is not None:
+            _check_nameless(model)
+        return read_rows(X, by_core)
+    frame = frame_of(X)
+    texts, dicts = is_texts(X), is_dicts(X)
+    names = None if frame is None else column_names(frame)
+    if names is None and not texts and not dicts:
+        return read_rows(X if frame is None else frame, by_core)
+    stream = None if fresh else model._stream
+    reader = None if fresh else _reader_of(model)
+    if names is not None and (reader is None or all(map(reader.is_number, names))):
+        values = numbers_of(frame)
+        if values is not None:
+            rows = dataclasses.replace(read_rows(values, by_core), names=names)
+            return _without_missing(rows)
+    if reader is None:
+        reader = _first_reader(() if fresh else model.__dict__.get("_feature_names_in") or ())
+    if texts:
+        return rows_of_named(reader.of_texts(list(X)), [], None)
+    if dicts:
+        return rows_of_named(reader.of_dicts(X), [], stream or {"format": "jsonl"})
+    known: dict[str, Any] = {}
+    found = reader.of_frame(frame, known)
+    stream = stream or {"format": "csv"}
+    table = stream.get("table", {})
+    known = {name: kind for name, kind in known.items() if kind != "nested"}
+    table = {**table, "known": known | table.get("known", {})}
+    return rows_of_named(found, names or [], {**stream, "table": table})
+
+
+def _check_nameless(model: Any) -> None:
+    """Refuse an array for a model that has made features of a frame's columns, by their names."""
+    names = model.__dict__.get("_feature_names_in")
     reader = _reader_of(model)
-    for name in [] if reader is None else column_names(X) or []:
-        if reader.is_raw(name):
-            raise DataError(
-                f"The column {name!r} of X holds words or categories in the files that "
-                f"{type(model).__name__} was taught by, and frames hold numbers: give dicts one by "
-                "one, or a file to the command line."
-            )
-    return read_rows(X, by_core)
+    if names and reader is not None and not all(map(reader.is_number, names)):
+        raise DataError(
+            f"{type(model).__name__} was taught by the columns of a frame, {names[0]!r} among them,"
+            " and those of X have no names: give a frame, or a list of dicts."
+        )
+
+
+def rows_of_named(rows: NamedRows, columns: list[str], stream: dict[str, Any] | None) -> Rows:
+    """Features with names as the rows of an array, made of these columns."""
+    # A row without any feature needs a column as well.
+    names = rows.names or ["(none)"]
+    return Rows(
+        rows.values, rows.indices, rows.indptr, len(rows), len(names), names, columns, stream
+    )
+
+
+def _without_missing(rows: Rows) -> Rows:
+    """Numbers with 0 where one is missing: a row has no feature there, by either of them."""
+    values = rows.values
+    if values.dtype.kind != "f":
+        return rows
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):  # as fast as memory
+            return rows
+    values = np.where(np.isnan(values), values.dtype.type(0), values)
+    rows = dataclasses.replace(rows, values=values)
+    check_finite(values, "Input X", rows)
+    return rows
 
 
 def _reader_of(model: Any) -> Any:
@@ -55,6 +130,139 @@ def _reader(stream: dict[str, Any]) -> Any:
 
     if stream["format"] not in TABLE_FORMATS:
         return None
-    from yarrow.io.tables import RowReader
-
     return RowReader.of(stream["format"], stream.get("table", {}))
+
+
+def _first_reader(numbers: Iterable[str]) -> RowReader:
+    """For rows that nobody has read before, but for columns that have held numbers alone."""
+    return RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")})
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Makes features of rows in Python as `read_table` does of those of a file.
+
+    Cells of a CSV file are texts, so texts are read as its columns turned out to be.
+    """
+
+    roles: Roles
+    kinds: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, format: str, options: Mapping[str, Any]) -> RowReader:
+        """The reader for what was read in this format and with these options of `read_table`."""
+        from yarrow.io.tables import roles_of
+
+        said = (
+            "label", "weight", "features", "drop", "text", "categories", "missing", "when_missing",
+            "ngrams",
+        )  # fmt: skip
+        roles = roles_of(**{name: options[name] for name in said if name in options})
+        if format not in ("csv", "tsv"):
+            return cls(roles, {})
+        kinds = options.get("known", {})
+        names = {name for name, kind in kinds.items() if kind == "text"} - roles.text.keys()
+        return cls(dataclasses.replace(roles, categories=roles.categories | names), kinds)
+
+    # -- dicts -----------------------------------------------------------------------------------
+
+    def __call__(self, record: Any) -> Any:
+        """The features of a dict; what is none is given back, for the learner to refuse."""
+        from yarrow.io.columns import row_features
+
+        if not isinstance(record, Mapping):
+            return record
+        row: dict[Any, Any] = {}
+        made: dict[Any, Any] = {}
+        for name, value in record.items():
+            if hasattr(value, "item"):
+                value = value.item()  # a number of NumPy
+            if isinstance(value, str) and name in self.kinds:
+                value = self._cell(name, value)
+            (made if self._is_made(name) else row)[name] = value
+        return row_features(self.roles, row) | made
+
+    def of_dicts(self, records: Any) -> NamedRows:
+        """The features of a list of dicts; an error names the row."""
+        from yarrow.data.named_rows import block_of
+
+        rows = []
+        for place, record in enumerate(records):
+            try:
+                if not isinstance(record, Mapping):
+                    raise DataError(f"{record!r} is no dict, as the first row is")
+                rows.append(self(record))
+            except DataError as error:
+                raise type(error)(error.problem, row=place, field=error.field) from None
+        return self._named([block_of(rows)], len(rows))
+
+    def of_texts(self, texts: list[Any]) -> NamedRows:
+        """The words of a list of texts: those of the one text column, if there is one."""
+        from yarrow.data.named_rows import block_of
+        from yarrow.io.columns import word_counts
+
+        for place, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DataError(f"{text!r} is no text, as the first row is", row=place)
+        columns = list(self.roles.text)
+        if len(columns) == 1:
+            return self.of_dicts([{columns[0]: text} for text in texts])
+        if columns or self.kinds:
+            raise DataError("X is a list of texts, and its columns are many: give a list of dicts.")
+        return self._named([block_of([word_counts(text) for text in texts])], len(texts))
+
+    def _named(self, blocks: Any, n_rows: int) -> NamedRows:
+        from yarrow.io.columns import BatchProblems
+
+        batch = BatchProblems(None, "row", range(n_rows))
+        rows = batch.rows(blocks, None, None)
+        for error in batch.errors_in_order():
+            raise error
+        return rows
+
+    # -- frames ----------------------------------------------------------------------------------
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column of numbers is a feature as it is."""
+        plain = self.roles.is_plain(name) and self.roles.when_missing == "ignore"
+        return plain and self.kinds.get(name) in (None, "number", "boolean")
+
+    def of_frame(self, frame: Any, kinds: dict[str, Any]) -> NamedRows:
+        """The features of a frame; `kinds` gets what its columns hold."""
+        from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
+        from yarrow.io.columns import BatchProblems
+        from yarrow.io.kinds import typed
+        from yarrow.io.tables import note_kinds
+
+        columns = arrow_columns(frame)
+        n_rows = rows_in(frame)
+        check_shape((n_rows, len(columns)))
+        batch = BatchProblems(None, "row", range(n_rows))
+        roles = dataclasses.replace(self.roles, label=None, weight=None)
+        if roles.features is not None:
+            made = frozenset(name for name in columns if self._is_made(name))
+            roles = dataclasses.replace(roles, features=roles.features | made)
+        kinds |= self.kinds
+        columns = {name: column for name, column in columns.items() if roles.reads(name)}
+        note_kinds(kinds, roles, columns, None)
+        for name, column in columns.items():
+            if str(column.type) in TEXT_TYPES and name in self.kinds:
+                columns[name] = typed(batch, name, column, self.kinds[name])
+        rows = rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
+        for error in batch.errors_in_order():
+            raise error
+        return rows
+
+    def _cell(self, name: str, text: str) -> Any:
+        from yarrow.io.kinds import read_cell
+
+        return None if text in self.roles.missing else read_cell(name, text, self.kinds[name])
+
+    def _is_made(self, name: Any) -> bool:
+        """Whether it is a feature that was made of one of the chosen columns."""
+        chosen = self.roles.features
+        if chosen is None or name in chosen:
+            return False
+        return not isinstance(name, str) or any(
+            name.startswith((f"{column}=", f"{column}.")) for column in chosen
+        )

@@ -15,7 +15,6 @@ from yarrow.data.arrays import (
     Array,
     Rows,
     check_values,
-    read_rows,
     read_weights,
 )
 from yarrow.data.dict_rows import Row, row_of_dict
@@ -26,7 +25,7 @@ from yarrow.estimator import (
     estimator,
     uninterrupted,
 )
-from yarrow.io.taught import as_taught
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.kernel.expansion import Expansion, RowTable, about_row
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.lazy import np
@@ -167,7 +166,7 @@ class KernelClassifier(ClassifierMixin, StateEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X, fresh=True)
         state = self._new_state()
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):

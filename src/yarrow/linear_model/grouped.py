@@ -110,6 +110,10 @@ class MultiTaskClassifier(_DualAverager):
     average gradients, taken over all classes, are shorter than `l21`. With `l1` they are first cut
     off one by one. The intercept is not pulled. Two classes in one-versus-rest are one task.
 
+    Where tasks have rows of their own, as in the paper, `GroupLassoClassifier(groups="^")` is that:
+    name a value by feature and task, ``{"rain^london": 1}``, and a feature's weights for all tasks
+    are its group.
+
     Use it where many classes are to share few features. Instead: `RDAClassifier`, where each class
     chooses its own. A sample weight multiplies the gradient.
 

@@ -9,7 +9,7 @@ from yarrow import _core
 from yarrow.base.explanation import Explanation, OneScore
 from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
-from yarrow.data.arrays import Array, feature_names, read_rows
+from yarrow.data.arrays import Array, feature_names
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
@@ -71,7 +71,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows, without `y`."""
-        rows = read_rows(X, by_core=True)
+        rows = rows_as_taught(self, X, by_core=True, fresh=True)
         self._fit_passes(self._new_model([]), rows, (np.zeros(rows.n_rows), []), sample_weight)
         return self
 
@@ -80,7 +80,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
         rows, names = self._read(X)
         with self._learning([]) as model:
             self._learn(model, rows, names, (np.zeros(rows.n_rows), []), sample_weight)
-        self._remember_columns(rows)
+        self._keep_columns(rows)
         return self
 
     def score_samples(self, X: Any) -> Array:
@@ -156,3 +156,4 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
         rows = rows_as_taught(self, X, by_core=True)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (np.zeros(rows.n_rows), []), w)
+        self._keep_stream(rows)

@@ -14,7 +14,7 @@ from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught
+from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.online.pairs import pairs_of, parts, wrong_order
@@ -88,7 +88,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         `y` says how relevant a row is, `group` which rows may be compared (all, if not given): a
         group of n rows has up to n*(n - 1)/2 pairs.
         """
-        rows = read_rows(X)
+        rows = rows_as_taught(self, X, fresh=True)
         table, pairs = _table(rows, self.dtype), pairs_of(read_values(y, rows.n_rows), group)
         model = self._new_model([])
         random = np.random.default_rng(self.random_state)
@@ -105,7 +105,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         table, pairs = _table(rows, self.dtype), pairs_of(read_values(y, rows.n_rows), group)
         with self._learning([]) as model:
             self._learn_pairs(model, table, pairs, names)
-        self._remember_columns(rows)
+        self._keep_columns(rows)
         return self
 
     def _learn_pairs(

@@ -95,7 +95,7 @@ class CoreProgressive(ProgressiveMixin):
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         made: ProgressiveResult = self._predict_then_learn(batch, delay, probabilities)
-        self._remember_columns(batch.rows)
+        self._keep_columns(batch.rows)
         return made
 
     def _predict_then_learn(

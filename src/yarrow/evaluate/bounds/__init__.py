@@ -16,6 +16,7 @@ found by batch solvers or given by the user.
 | `arow`, `arow_as_perceptron` | AROW, Theorems 1 and 2; Remark 6 |
 | `truncated_gradient`, `dual_averaging` | Langford, Li & Zhang; Xiao |
 | `sgft_penalty`, `sgft` | SGFT, Lemma 1 and Theorem 1 |
+| `frequency_dual_averaging` | the same authors' outlook; our proof |
 | `weighted_majority`, `hedge` | Littlestone & Warmuth; Freund & Schapire |
 | `fixed_share`, `mixture` | Herbster & Warmuth; Vovk |
 """
@@ -36,7 +37,7 @@ from yarrow.evaluate.bounds.for_regularised_pa import (
     objective_regularised_pruned,
     soft_margin,
 )
-from yarrow.evaluate.bounds.for_sgft import sgft, sgft_penalty
+from yarrow.evaluate.bounds.for_sgft import frequency_dual_averaging, sgft, sgft_penalty
 from yarrow.evaluate.bounds.for_sparse import dual_averaging, truncated_gradient
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "arow_as_perceptron",
     "dual_averaging",
     "fixed_share",
+    "frequency_dual_averaging",
     "gradient_descent",
     "hedge",
     "mixture",

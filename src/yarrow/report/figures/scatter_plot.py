@@ -56,11 +56,14 @@ def scatter(
     y: Axis,
     description: str = "",
     front: bool = True,
+    fits: bool = False,
     higher_y: bool = True,
     width: float = 760,
     height: float = 420,
 ) -> Figure:
     """Points with names; `front` joins those that no other beats in both (small x, good y).
+
+    `fits` draws the straight line of least squares through each group.
 
     >>> figure = scatter([Spot("AROW", 900, 0.98), Spot("RDA", 30, 0.95)], title="Size",
     ...     x=Axis("nonzeros", log=True), y=Axis("accuracy", percent=True))
@@ -83,6 +86,10 @@ def scatter(
     steps = _staircase([(horizontal(spots[i].x), vertical(spots[i].y)) for i in best])
     if len(best) > 1:
         drawing.polyline(steps, "mark", dashes="3 3", tip="no other is better in both")
+    for number, group in enumerate(groups if fits else ()):
+        ends = _fit([(spot.x, spot.y) for spot in spots if spot.group == group])
+        look = f"curve s{number % COLOURS}"
+        drawing.polyline([(horizontal(a), vertical(b)) for a, b in ends], look, tip=f"fit, {group}")
     # those that matter most are drawn last and choose the places of their labels first
     order = sorted(range(len(spots)), key=lambda i: (not spots[i].strong, i not in best))
     centres = [(horizontal(spots[i].x), vertical(spots[i].y)) for i in order]
@@ -184,6 +191,21 @@ def _drawable(spot: Spot, x: Axis, y: Axis) -> bool:
 
 def _said(spot: Spot, x: Axis, y: Axis) -> str:
     return f"{spot.name}: {x.label} {x.text(spot.x)}, {y.label} {y.text(spot.y)}"
+
+
+def _fit(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The ends of the line of least squares; nothing where all points are above each other.
+
+    >>> _fit([(0, 0), (1, 3), (2, 2)])
+    [(0, 0.666...), (2, 2.666...)]
+    """
+    middle_x, middle_y = (sum(values) / len(points) for values in zip(*points, strict=True))
+    width = sum((x - middle_x) ** 2 for x, _ in points)
+    if not width:
+        return []
+    slope = sum((x - middle_x) * (y - middle_y) for x, y in points) / width
+    ends = (min(x for x, _ in points), max(x for x, _ in points))
+    return [(x, middle_y + slope * (x - middle_x)) for x in ends]
 
 
 def _staircase(points: Sequence[Point]) -> list[Point]:

@@ -1,0 +1,176 @@
+"""What a column holds: numbers, true or false, dates or text; what its cells, or its type, say.
+
+A cell that is one of the usual marks of a missing value (`MARKS`) is missing where the other cells
+of its column are numbers, dates, or true or false; among texts it is a text like any other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Any, Literal
+
+from yarrow.errors import DataError, ReadingWarning
+from yarrow.io.arrow_columns import TEXT_TYPES, cast, is_number_type
+from yarrow.io.columns import BatchProblems, Roles
+
+Kind = Literal["number", "boolean", "date", "text", "nested"]
+
+MARKS = frozenset(
+    ("", "?", "-", "--", ".", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "none",
+     "nil", "missing")
+)  # fmt: skip
+"""The usual marks of a missing value, in lower case."""
+_IN_WORDS = {
+    "number": "numbers",
+    "boolean": "true or false",
+    "date": "dates",
+    "text": "categories",
+    "nested": "lists and objects",
+}
+_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date as 2024-05-31"}
+_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+#: columns with fewer values say too little about themselves
+_ENOUGH = 20
+#: from this share on, cells are nearly all numbers, and values nearly all different
+_NEARLY = 0.9
+
+
+def declared_kind(roles: Roles, name: str, numeric: Iterable[str]) -> Kind | None:
+    """What the user said that a column holds."""
+    if name == roles.label or name in roles.text or name in roles.categories:
+        return "text"
+    return "number" if name == roles.weight or name in numeric else None
+
+
+def kind_of_cells(text: Any) -> Kind:
+    """What all cells of a column can be read as."""
+    import pyarrow as pa
+
+    trimmed = _unmarked(text)
+    kinds: tuple[Kind, ...] = ("number", "boolean", "date")
+    for kind in kinds:
+        try:
+            trimmed.cast(_arrow_type(kind))
+        except pa.ArrowInvalid:
+            continue
+        return kind
+    return "text"
+
+
+def kind_of_type(kind: Any) -> Kind:
+    """What a column of an Arrow type holds."""
+    import pyarrow.types as types
+
+    if types.is_boolean(kind):
+        return "boolean"
+    if str(kind) in TEXT_TYPES or types.is_dictionary(kind):
+        return "text"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "date"
+    return "number" if is_number_type(kind) else "nested"
+
+
+def kind_of_value(value: Any) -> Kind:
+    """What a value of Python is."""
+    if isinstance(value, bool):
+        return "boolean"
+    kinds: dict[type, Kind] = {str: "text", int: "number", float: "number", date: "date"}
+    return next((kind for cls, kind in kinds.items() if isinstance(value, cls)), "nested")
+
+
+def how_read(roles: Roles, name: str, kind: Kind) -> str:
+    """What was made of a column, in words."""
+    for role in ("label", "weight"):
+        if name == getattr(roles, role):
+            return f"the {role}"
+    if name in roles.drop or not (kind == "nested" or roles.keeps(name, False)):
+        return "left out"
+    if name in roles.text:
+        return "words"
+    return "categories" if name in roles.categories else _IN_WORDS[kind]
+
+
+def typed(batch: BatchProblems, name: str, text: Any, kind: Kind) -> Any:
+    """The cells of a column as what it holds; those that are not fail."""
+    if kind == "text":
+        return text
+
+    def fail(row: int) -> None:
+        batch.fail(
+            row,
+            name,
+            f"{text[row].as_py()!r} is not {_EXPECTED[kind]}, as the column's first cells are; put "
+            "the column among the 'categories', or this mark among the 'missing' ones",
+        )
+
+    return cast(_unmarked(text), _arrow_type(kind), fail)
+
+
+def _unmarked(text: Any) -> Any:
+    """Cells without the blanks around them, and none that is a mark of a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(text)
+    marked = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(MARKS), trimmed.type))
+    return pc.if_else(marked, pa.scalar(None, trimmed.type), trimmed)
+
+
+def _arrow_type(kind: Kind) -> Any:
+    import pyarrow as pa
+
+    kinds = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
+    return kinds[kind]
+
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def read_cell(name: str, text: str, kind: Kind) -> Any:
+    """One cell as what its column holds; None if it is missing."""
+    cell = text.strip()
+    if kind == "text":
+        return text
+    if cell.lower() in MARKS:
+        return None
+    try:
+        if kind == "date":
+            return datetime.fromisoformat(cell)
+        if "_" in cell:  # which Python alone reads
+            raise ValueError(cell)
+        return _BOOLEANS[cell.lower()] if kind == "boolean" else float(cell)
+    except (KeyError, ValueError):
+        raise DataError(f"{text!r} is not {_EXPECTED[kind]}", field=name) from None
+
+
+# -- what may not be meant -------------------------------------------------------------------------
+
+
+def warn_of_texts(source: str | None, name: str, text: Any) -> None:
+    """Warn of texts read as categories that are nearly all numbers, or nearly all different."""
+    import pyarrow.compute as pc
+
+    stated = text.drop_null()
+    if len(stated) < _ENOUGH:
+        return
+    is_number = pc.match_substring_regex(stated, _NUMBER)
+    numbers = pc.sum(is_number).as_py()
+    different = pc.count_distinct(stated).as_py()
+    if _NEARLY * len(stated) <= numbers < len(stated):
+        other = stated.filter(pc.invert(is_number))[0].as_py()
+        problem = (
+            f"{numbers:,} of {len(stated):,} values are numbers, but {other[:40]!r} is none: all "
+            "were read as categories"
+        )
+        ways = {"missing": other, "categories": name}
+    elif different >= _NEARLY * len(stated) and numbers < len(stated):
+        problem = (
+            f"{different:,} of {len(stated):,} values are different: read as categories, they say "
+            "nothing about rows to come"
+        )
+        ways = {"text": name, "drop": name}
+    else:
+        return
+    warnings.warn(ReadingWarning(source, name, problem, ways), stacklevel=2)

@@ -1,0 +1,163 @@
+"""What a column holds is read right, or said: marks of missing values, dates, warnings."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.support import COMMAND
+from data.tables import features
+
+import yarrow
+from yarrow.bandit import BanditronClassifier
+from yarrow.errors import DataError, ReadingWarning
+from yarrow.io import read_table
+from yarrow.io.kinds import MARKS
+from yarrow.kernel import KernelPerceptron
+
+
+@pytest.mark.parametrize(
+    "mark", sorted({*MARKS - {""}, "NA", "NaN", "N/A", "NULL", " na ", "None"})
+)
+def test_usual_marks_are_missing_in_a_column_of_numbers(mark):
+    cells = f"n,b,d,c\n1.5,true,2024-05-31,x\n{mark},{mark},{mark},{mark}\n2,false,2024-06-02,y\n"
+    first, second, third = features(cells)
+    date = {"d.year=2024": 1, "d.month=5": 1, "d.weekday=5": 1}
+    assert first == {"n": 1.5, "b": 1, **date, "c=x": 1}
+    assert second == {f"c={mark}": 1}  # among texts it is a text
+    assert third.keys() == {"n", "d.year=2024", "d.month=6", "d.weekday=7", "c=y"}
+    error = {"when_missing": "error", "features": ["n"]}
+    with pytest.raises(DataError, match="line 3, field 'n': the value is missing"):
+        features(cells, **error)
+    assert features(cells, when_missing="indicate", features=["n"])[1] == {"n is missing": 1}
+
+
+def test_a_column_with_marks_alone_may_turn_out_to_hold_numbers():
+    assert features("n,c\n?,x\n?,y\n") == [{"c=x": 1}, {"c=y": 1}]
+
+
+def test_dates_are_their_parts():
+    cells = "when\n2024-05-31 13:45\n2024-01-01T00:00:00\n2024-01-01 00:10:00\n"
+    assert features(cells) == [
+        {"when.year=2024": 1, "when.month=5": 1, "when.weekday=5": 1, "when.hour=13": 1},
+        {"when.year=2024": 1, "when.month=1": 1, "when.weekday=1": 1},
+        {"when.year=2024": 1, "when.month=1": 1, "when.weekday=1": 1, "when.hour=0": 1},
+    ]
+    assert features(cells, categories=["when"])[0] == {"when=2024-05-31 13:45": 1}
+    table = read_table(
+        io.BytesIO(b"when\n2024-05-31\nsoon\n"), format="csv", known={"when": "date"}
+    )
+    with pytest.raises(DataError, match="line 3, field 'when': 'soon' is not a date as 2024-05-31"):
+        list(table)
+
+
+def column(cells: list[Any]) -> bytes:
+    return ("c,x\n" + "".join(f"{cell},1\n" for cell in cells)).encode()
+
+
+NEARLY_NUMBERS = [*range(50), "oops"]
+NEARLY_UNIQUE = [f"message number {i}" for i in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (NEARLY_NUMBERS, r"50 of 51 values are numbers, but 'oops' is none.*missing=\['oops'\] or"),
+        (NEARLY_UNIQUE, r"50 of 50 values are different.*say text=\['c'\] or drop=\['c'\]"),
+    ],
+)
+def test_columns_that_may_not_be_meant_so_are_warned_of(cells, says):
+    with pytest.warns(ReadingWarning, match=f"column 'c': {says}"):
+        list(read_table(io.BytesIO(column(cells)), format="csv"))
+    frame = pd.DataFrame({"c": [str(cell) for cell in cells], "x": 1.0})
+    y = np.arange(len(cells)) % 2
+    with pytest.warns(ReadingWarning, match=f"^column 'c': {says}"):
+        yarrow.AROWClassifier().fit(frame, y)
+    for said in ({"text": ["c"]}, {"categories": ["c"]}, {"drop": ["c"]}):
+        list(read_table(io.BytesIO(column(cells)), format="csv", **said))  # no warning: an error
+
+
+def test_few_values_and_repeated_ones_are_no_news():
+    list(read_table(io.BytesIO(column(["a", "b"] * 30)), format="csv"))
+    list(read_table(io.BytesIO(column(["a", "b", "c", "1"])), format="csv"))
+
+
+def said(folder: Path, *args: str, stdin: bytes) -> str:
+    done = subprocess.run([*COMMAND, *args], input=stdin, capture_output=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.decode()
+
+
+def test_commands_tell_how_columns_were_read(tmp_path: Path) -> None:
+    """Standard input with a label is a table; warnings name options of the command."""
+    rows = [f"{i % 2},{i},{i % 3 == 0},note {i} it,2024-01-{i % 28 + 1:02}" for i in range(40)]
+    data = ("y,n,flag,note,when\n" + "\n".join(rows) + "\n").encode()
+    command = ["train", "-", "--label", "y", "--model", "m", "--describe"]
+    told = said(tmp_path, *command, stdin=data)
+    assert "yarrow: standard input, column 'note': 40 of 40 values are different" in told
+    assert "say --text note or --drop note." in told
+    assert told.count("yarrow:") == 1
+    lines = dict(line.split(maxsplit=1) for line in told.splitlines() if line.startswith("  "))
+    assert lines == {
+        "y": "the label", "n": "numbers", "flag": "true or false", "note": "categories",
+        "when": "dates",
+    }  # fmt: skip
+    told = said(tmp_path, *command, "--text", "note", "--category", "n", stdin=data)
+    assert "yarrow:" not in told
+    assert "  note  words\n" in told
+    assert "  n     categories\n" in told
+    told = said(tmp_path, "predict", "m", "-", "--describe", "--quiet", stdin=data)
+    assert "  note  words\n" in told
+    assert "  y     left out\n" in told or "\n  y " not in told
+
+
+MANY = np.arange(300) % 250
+SAYS = "is one of more than 200 whole numbers.*PassiveAggressiveRegressor.*max_classes=1000"
+
+
+@pytest.mark.parametrize(
+    "make", [yarrow.AROWClassifier, yarrow.YarrowClassifier, KernelPerceptron, BanditronClassifier]
+)
+def test_hundreds_of_whole_numbers_are_no_classes_unless_somebody_says_so(make: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    for learn in (make().partial_fit, make().fit):
+        with pytest.raises(DataError, match=SAYS):
+            learn(X, MANY)
+    model = make()
+    for x, y in zip(X[:200], MANY[:200].tolist(), strict=True):
+        model.learn_one(dict(enumerate(x)), y)
+    with pytest.raises(DataError, match=SAYS):
+        model.learn_one({0: 1.0}, 200)
+    model.learn_one({0: 1.0}, "a text")
+    for insisting in (make(max_classes=1000), make(classes=list(range(250)))):
+        if make is not BanditronClassifier or insisting.classes is None:
+            assert len(insisting.partial_fit(X, MANY).classes_) == 250
+    assert len(make().partial_fit(X, [f"c{y}" for y in MANY]).classes_) == 250
+
+
+def test_hundreds_of_whole_numbers_in_a_file_name_the_way_out(tmp_path: Path) -> None:
+    data = "y,x\n" + "".join(f"{i},{i % 7}\n" for i in range(300))
+    (tmp_path / "rows.csv").write_text(data)
+    command = [*COMMAND, "train", "rows.csv", "--label", "y", "--model", "m"]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, text=True)
+    assert done.returncode == 2
+    assert "line 202" in done.stderr
+    assert "PassiveAggressiveRegressor (--learner pa-regressor)" in done.stderr
+    assert "--max-classes 1000" in done.stderr
+    done = subprocess.run([*command, "--max-classes", "1000"], capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("label", ["1,2", "shared", "0:1:0.5", "1:2"])
+def test_labels_of_vowpal_wabbit_that_are_not_read_are_refused(tmp_path: Path, label: str) -> None:
+    data = f"1 | a\n2 | b\n{label} | c\n".encode()
+    command = [*COMMAND, "train", "-", "--format", "vw", "--model", "m"]
+    done = subprocess.run(command, input=data, capture_output=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"line 3" in done.stderr
+    assert b"of Vowpal Wabbit are not read: a row has one class or value" in done.stderr
