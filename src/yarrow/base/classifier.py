@@ -16,6 +16,7 @@ from yarrow.base.probabilities import probabilities_then
 from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import (
+    Labels,
     array_of,
     in_order,
     is_class_list,
@@ -183,7 +184,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
                 )
             yield model
 
-    def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+    def _read_labels(self, y: Any, n_rows: int) -> Labels:
         return read_labels(y, n_rows)
 
     def _named_result(self, model: CoreModel, found: CoreResult) -> ProgressiveResult:
@@ -236,9 +237,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         best: Array = by_appearance[np.argmax(scores, axis=1)]
         return best
 
-    def _score_held_out(
-        self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
-    ) -> float:
+    def _score_held_out(self, model: Any, rows: Rows, labels: Labels, weights: Array) -> float:
         scores = self._score_rows(model, rows, rows.names or [])[0]
         known = model.classes
         predicted = [known[place] for place in np.argmax(scores, axis=1)]

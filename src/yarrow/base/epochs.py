@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from yarrow.data.arrays import Array, Rows, read_weights
+from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.base.linear import LinearModel
     from yarrow.online.progressive import CoreModel
-
-Labels = tuple[Array, list[Any]]
 
 
 def run_epochs(

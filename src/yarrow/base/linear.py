@@ -17,6 +17,7 @@ from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
 from yarrow.base.hyperparameters import CoreRule
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
+from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
 from yarrow.io.taught import rows_as_taught
@@ -214,7 +215,7 @@ class LinearModel(CoreRule, CoreEstimator):
         model: CoreModel,
         rows: Rows,
         names: list[Any],
-        labels: tuple[Array, list[Any]],
+        labels: Labels,
         sample_weight: Any,
         order: Array | None = None,
         undo: bool = True,
@@ -227,9 +228,7 @@ class LinearModel(CoreRule, CoreEstimator):
         else:
             model.learn_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
 
-    def _fit_passes(
-        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], sample_weight: Any
-    ) -> None:
+    def _fit_passes(self, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
@@ -250,7 +249,7 @@ class LinearModel(CoreRule, CoreEstimator):
         self.__dict__.update(found | others | columns_of(rows))
 
     def _score_held_out(
-        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+        self, model: CoreModel, rows: Rows, labels: Labels, weights: Array
     ) -> float:
         """What `score` would say of a model and rows that were not learned."""
         raise NotImplementedError

@@ -236,7 +236,7 @@ class Composite(StateEstimator):
         self._keep_fitted(state, rows, self.max_iter)
         return self
 
-    def _predict_then_learn(
+    def _progressive_rows(
         self, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities:

@@ -151,7 +151,7 @@ class Experts(Composite):
         if not self.regression:
             state.meet(block)
         said = np.stack(
-            [member.predict_then_learn(block, state.codes) for member in state.members], axis=1
+            [member.progressive(block, state.codes) for member in state.members], axis=1
         )
         heard, loss_of = self._judge(state, said, block)
         losses = loss_of(heard)

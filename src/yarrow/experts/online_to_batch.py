@@ -102,7 +102,7 @@ class OnlineToBatch(Composite):
             told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)
         else:
             told = np.zeros((len(block), 0))
-        now = current.predict_then_learn(block, state.codes)
+        now = current.progressive(block, state.codes)
         said = self._together(state, told, now)
         self._score(state, told, block)
         state.t += int(np.count_nonzero(block.counts))

@@ -199,7 +199,7 @@ class KernelClassifier(ClassifierMixin, StateEstimator):
 
     # -- predict, then learn: a row's kernel is computed once for both ----------------------------
 
-    def _predict_then_learn(
+    def _progressive_rows(
         self, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities:

@@ -62,13 +62,13 @@ class ProgressiveMixin:
         """Rows of an array, whose columns are kept; by a copy that takes the place of this one."""
 
         def change(twin: Any) -> ProgressiveResult:
-            told: ProgressiveResult = twin._predict_then_learn(batch, delay, probabilities)
+            told: ProgressiveResult = twin._progressive_rows(batch, delay, probabilities)
             twin._keep_columns(batch.rows)
             return told
 
         return self._change(change)  # type: ignore[no-any-return]
 
-    def _predict_then_learn(
+    def _progressive_rows(
         self, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         """All rows or none; their columns may differ from call to call."""
@@ -94,11 +94,11 @@ class CoreProgressive(ProgressiveMixin):
     def _progressive(
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
-        made: ProgressiveResult = self._predict_then_learn(batch, delay, probabilities)
+        made: ProgressiveResult = self._progressive_rows(batch, delay, probabilities)
         self._keep_columns(batch.rows)
         return made
 
-    def _predict_then_learn(
+    def _progressive_rows(
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities and not hasattr(self, "predict_proba"):
@@ -106,15 +106,9 @@ class CoreProgressive(ProgressiveMixin):
         assert batch.rows is not None
         labels = self._read_labels(batch.y, batch.rows.n_rows)
         with self._learning_of(batch.classes) as model:
-            found = predict_then_learn(
-                model, batch, labels, delay=delay, wants_uncertainty=probabilities
-            )
+            found = core_result(model, batch, labels, delay=delay, wants_uncertainty=probabilities)
             made: ProgressiveResult = self._named_result(model, found)
         return made
-
-    def _core_result(self, model: CoreModel, batch: Batch) -> CoreResult:
-        """The predictions alone, as the core numbers classes."""
-        return predict_then_learn(model, batch, wants_scores=False)
 
     def _read_labels(self, y: Any, n_rows: int) -> Labels:
         """Labels as the core takes them."""
@@ -129,7 +123,7 @@ class CoreProgressive(ProgressiveMixin):
         raise NotImplementedError
 
 
-def predict_then_learn(
+def core_result(
     model: CoreModel,
     batch: Batch,
     labels: Labels | None = None,
