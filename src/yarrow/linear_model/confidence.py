@@ -164,7 +164,7 @@ class CWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
 
 @estimator
 class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceClassifier):
-    """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
+    """Adaptive regularization of weights (Crammer, Kulesza & Dredze 2013).
 
     Use it first: second-order speed of learning, and one mislabelled row cannot spoil it.
     Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here
