@@ -67,10 +67,14 @@ sanitize: .venv/dev ## the tests of the core under ASan and UBSan, the threaded 
 fuzz: .venv/dev ## forged model files and texts, a minute each part (ARGS=900: an hour); resumes
 	tools/fuzz.sh $(ARGS)
 
+soak: .venv/dev ## kill a service 500 times, then keep one under load for ten minutes
+	YARROW_KILLS=500 $(BIN)/pytest -q tests/serve/test_killed.py
+	$(BIN)/python -m benchmarks.soak $(ARGS)
+
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo fuzz test check wheels bench reproduce evidence docs pictures lint format sanitize clean
+.PHONY: help demo fuzz soak test check wheels bench reproduce evidence docs pictures lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh

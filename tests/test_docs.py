@@ -22,6 +22,7 @@ EXAMPLES = {
     "docs/experts.md": 11,
     "docs/feedback.md": 11,
     "docs/kernels.md": 11,
+    "docs/serving.md": 15,
 }
 
 

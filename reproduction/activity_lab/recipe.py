@@ -34,8 +34,8 @@ class _PaperKnowledge(Knowledge):
 class _ByScore(Scorer):
     """Everything but the best ending has the score 0, so that its lead is g itself."""
 
-    def endings(self, before: Features, now: Features) -> tuple[Any, int, float]:
-        found, best, lead = super().endings(before, now)
+    def best_pairs(self, before: Features, now: Features) -> tuple[Any, int, float]:
+        found, best, lead = super().best_pairs(before, now)
         only = np.zeros(len(found))
         only[best] = found[best] * (self.weights.unit() or 1.0)
         return only, best, lead

@@ -36,6 +36,7 @@ _MODULES = (
 _ELSEWHERE = {
     "RuleInput": "yarrow._core",
     "YarrowError": "yarrow.errors",
+    "diff": "yarrow.evaluate.difference",
     "load": "yarrow.saving.export_file",
 }
 #: old names, and what they are called now

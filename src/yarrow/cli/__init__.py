@@ -25,6 +25,7 @@ COMMANDS = (
     "convert",
     "datasets",
     "reproduce",
+    "serve",
     "activity",
 )
 

@@ -59,6 +59,12 @@ _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
         help="The positive class of f1, roc_auc and log_loss.")  # fmt: skip
 @option(SCORING, "--delay", type=click.IntRange(min=0), default=0, metavar="N",
         help="Delay of the labels: each arrives when N more rows have been predicted.")  # fmt: skip
+@option(
+    SCORING,
+    "--watch",
+    is_flag=True,
+    help="Also tell when the error or the share of a class has changed.",
+)
 @option(OUTPUT, "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 @option(OUTPUT, "--certificate", is_flag=True, help="Also print the bound that a theorem "
         "gives for this run, and its assumptions. Reads the data again, into memory.")  # fmt: skip
@@ -74,6 +80,7 @@ def command(
     fading: float | None,
     positive: str | None,
     delay: int,
+    watch: bool,
     as_json: bool,
     certificate: bool,
     model: str | None,
@@ -109,6 +116,9 @@ def command(
             f"{type(estimator).__name__} learns without labels, so it has no metrics."
         )
     _check_metrics(keeper.wanted, estimator)
+    if watch and (is_regression or not has_labels):
+        raise ParameterError(f"{type(estimator).__name__} has no classes to --watch.")
+    monitor = _monitor() if watch else None
     stream = learn_files(
         estimator, data, stream_format, delay=delay, wanted=keeper.wanted, keep_results=has_labels
     )
@@ -118,6 +128,8 @@ def command(
             results.add(*progress.results)
             names = progress.classes
             keeper.take(progress)
+            if monitor is not None:
+                _watch(monitor, *progress.results, names)
         for checkpoint in progress.checkpoints:
             table.add(checkpoint, keeper.at(checkpoint.rows))
     keeper.at(progress.rows)
@@ -137,6 +149,7 @@ def command(
             **summary,
             **({"delay": delay} if delay else {}),
             **({"metrics": keeper.values()} if keeper.metrics else {}),
+            **({"alarms": [dataclasses.asdict(a) for a in monitor.alarms]} if monitor else {}),
             **{name: getattr(estimator, of) for name, of in _SIZES if hasattr(estimator, of)},
             "seconds": round(seconds, 3),
             "checkpoints": table.rows,
@@ -154,12 +167,27 @@ def command(
         )
         for line in [*summary_lines(summary), *keeper.lines(delay)]:
             click.echo(line)
+        if monitor is not None:
+            alarms = [str(alarm) for alarm in monitor.alarms]
+            click.echo("\n".join(alarms) or "no change in the error or the classes")
         if found is not None:
             click.echo(f"\n{found}")
     if not is_regression and has_labels:
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
     report_skipped(progress)
+
+
+def _monitor() -> Any:
+    from yarrow.evaluate.monitor import Monitor  # which loads more than most runs need
+
+    return Monitor()
+
+
+def _watch(monitor: Any, labels: Any, predictions: Any, names: list[Any]) -> None:
+    """Some more rows for the monitor, as numbers of classes."""
+    for label, said in zip(labels, predictions, strict=True):
+        monitor.update(label=names[int(label)], wrong=float(label != said))
 
 
 def _check_metrics(wanted: str, estimator: Any) -> None:

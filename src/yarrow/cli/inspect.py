@@ -31,9 +31,21 @@ WHAT = "What to show"
 @option(WHAT, "--explain", metavar="ROW",
         help="Contribution of each feature of a row to its score. Written as in training, "
         "like '12:1 47:0.5' or '|text cheap pills', or as a JSON object.")  # fmt: skip
+@option(
+    WHAT,
+    "--since",
+    type=FILE,
+    metavar="OLD",
+    help="What changed since this older model: weights, and the rates at which they learn.",
+)
 @option(WHAT, "--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
-    model: str, top: int | None, label: str | None, explain: str | None, as_json: bool
+    model: str,
+    top: int | None,
+    label: str | None,
+    explain: str | None,
+    since: str | None,
+    as_json: bool,
 ) -> None:
     """Show the hyper-parameters, sizes and largest weights of a saved or an exported MODEL.
 
@@ -42,8 +54,16 @@ def command(
 
       yarrow inspect sms.yarrow --top 10
       yarrow inspect sms.yarrow --explain '{"text": "free entry, call now"}'
+      yarrow inspect sms.yarrow --since yesterday.yarrow
     """
-    check_inputs([model])
+    check_inputs([model, *([since] if since else [])])
+    if since is not None:
+        from yarrow.evaluate.difference import diff
+        from yarrow.saving.export_file import load
+
+        difference = diff(load(since), load(model), 20 if top is None else top)
+        click.echo(_json(difference) if as_json else str(difference))
+        return
     file = _ModelFile(model)
     if explain is not None:
         explanation = file.explain(explain, None if label is None else file.class_named(label))

@@ -27,6 +27,8 @@ from yarrow.evaluate import bounds
 from yarrow.evaluate.bounds.base import Assumption, Bound
 from yarrow.evaluate.certificate import Certificate, certificate
 from yarrow.evaluate.curves import learning_curve, online_curve, precision_recall
+from yarrow.evaluate.difference import Change, Difference, diff
+from yarrow.evaluate.monitor import Alarm, HoeffdingDrift, Monitor
 from yarrow.evaluate.paired import (
     PairedComparison,
     block_length,
@@ -44,10 +46,15 @@ from yarrow.evaluate.tuning import CrossValidation, Tuning, cross_validate, grid
 from yarrow.online.learners import nonzeros, sparseness
 
 __all__ = [
+    "Alarm",
     "Assumption",
     "Bound",
     "Certificate",
+    "Change",
     "CrossValidation",
+    "Difference",
+    "HoeffdingDrift",
+    "Monitor",
     "PairedComparison",
     "Progressive",
     "Properties",
@@ -61,6 +68,7 @@ __all__ = [
     "certificate",
     "critical_difference",
     "cross_validate",
+    "diff",
     "grid",
     "learning_curve",
     "mcnemar",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, ClassVar, Literal
 
 from yarrow import _core
@@ -170,8 +169,7 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here
     confidence only grows; `RDAClassifier` for few weights.
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
-    squares on labels -1 and +1. With `r_covariance` the two prices of the paper's (3) differ: r is
-    1/(2*lambda1), `r_covariance` 1/(2*lambda2).
+    squares on labels -1 and +1.
     With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
     """
 
@@ -182,12 +180,6 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
         options=("squared_hinge", "hinge", "squared"),
         doc="What a margin below 1 costs; squared: also one above.",
     )
-    _: dataclasses.KW_ONLY
-    r_covariance: float | None = number(
-        default=None,
-        doc="How little one row may tell the covariance; None: r, as in the paper.",
-        above=0,
-    )
 
     restrictions: ClassVar[tuple[Needs, ...]] = (
         *CostSensitiveClassifier.restrictions,
@@ -195,17 +187,11 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     )
 
     def _rule(self) -> _core.Rule:
-        one = {
+        return {
             "squared_hinge": rules.arow,
             "hinge": rules.arow_hinge,
             "squared": rules.arow_squared,
-        }
-        two = {
-            "squared_hinge": rules.arow_two_prices,
-            "hinge": rules.arow_hinge_two_prices,
-            "squared": rules.arow_squared_two_prices,
-        }
-        return (one if self.r_covariance is None else two)[self.loss]
+        }[self.loss]
 
 
 @estimator

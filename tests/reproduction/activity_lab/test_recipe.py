@@ -24,6 +24,8 @@ def test_the_recipe_has_the_papers_features_only_and_learns_from_zero():
     constants = [len(ACTIVITY_FEATURES), len(ACTIVITY_FEATURES) + 4]
     assert not weights[unused + constants].any()
     assert weights.any()
+    scores, best, _ = watcher._scorer.best_pairs(watcher._before, watcher._present)
+    assert np.flatnonzero(scores).tolist() in ([], [best])  # so that a lead is g itself
 
 
 def test_a_higher_threshold_on_g_means_fewer_alarms():

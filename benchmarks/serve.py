@@ -1,0 +1,302 @@
+"""Measures `yarrow serve` on this machine, with its client beside it: needs wrk (Debian: wrk).
+
+    python -m benchmarks.serve                  all parts, into RESULTS.md
+    python -m benchmarks.serve predict learn    some of them, printed
+
+AROW, rows of 67 features. `cpu` is what the service's process itself used, all threads together,
+a row: it says what a machine without other work would do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import machine, publish, table
+from yarrow.serve.client import Client
+
+FEATURES, NAMES = 67, 20_000
+PORT = 8790
+Result = tuple[str, str, str]  # what, asked, measured
+
+
+def rows(n: int, seed: int = 1) -> list[tuple[dict[int, float], int]]:
+    """Rows of numbered features, with a label that depends on some."""
+    source = random.Random(seed)
+    found = []
+    for _ in range(n):
+        row = {source.randrange(NAMES): round(source.random(), 4) for _ in range(FEATURES)}
+        label = sum(value if name % 2 else -value for name, value in row.items()) > 0
+        found.append((row, int(label)))
+    return found
+
+
+def line(format: str, row: dict[int, float], label: int) -> bytes:
+    if format == "jsonl":
+        named = {f"f{name}": value for name, value in row.items()}
+        return json.dumps({"row": named, "label": label}, separators=(",", ":")).encode() + b"\n"
+    if format == "vw":
+        cells = " ".join(f"f{name}:{value}" for name, value in row.items())
+        return f"{label or -1} | {cells}\n".encode()
+    cells = " ".join(f"{name + 1}:{value}" for name, value in sorted(row.items()))
+    return f"{label or -1} {cells}\n".encode()
+
+
+def cpu_of(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Served:
+    """A service in a process of its own."""
+
+    def __init__(self, folder: Path, level: str) -> None:
+        self.folder, self.level = folder, level
+        self.url = f"http://127.0.0.1:{PORT}"
+        self.start()
+
+    def start(self) -> float:
+        """Start it; the seconds until it answers."""
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "yarrow", "serve", "--data", str(self.folder)]
+        self.process = subprocess.Popen(
+            [*command, "--port", str(PORT), "--level", self.level], stdout=subprocess.DEVNULL
+        )
+        while True:
+            with contextlib.suppress(OSError):
+                connection = http.client.HTTPConnection("127.0.0.1", PORT)
+                connection.request("GET", "/ready")
+                if connection.getresponse().status == 200:
+                    return time.perf_counter() - began
+            time.sleep(0.02)
+
+    def cpu(self) -> float:
+        """Seconds that the process has used."""
+        return cpu_of(self.process.pid)
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        self.process.send_signal(how)
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def served(level: str = "always") -> Iterator[tuple[Served, Client]]:
+    folder = Path(tempfile.mkdtemp(dir=os.environ.get("YARROW_BENCH_DATA")))
+    service = Served(folder, level)
+    try:
+        with Client(service.url, timeout=600) as client:
+            yield service, client
+    finally:
+        service.stop(signal.SIGKILL)
+        shutil.rmtree(folder)
+
+
+def wrk(path: str, bodies: list[bytes], seconds: int, clients: int) -> tuple[float, float, int]:
+    """Requests a second, the 99th percentile in ms, and answers that were no success."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "load.lua"
+        Path(folder, "bodies").write_bytes(b"\n".join(bodies))
+        script.write_text(
+            f"""bodies = {{}}
+for line in io.lines("{folder}/bodies") do bodies[#bodies + 1] = line end
+wrk.headers["Content-Type"] = "application/json"
+local i = 0
+request = function()
+  i = i % #bodies + 1
+  return wrk.format("POST", "{path}", nil, bodies[i])
+end
+"""
+        )
+        command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}", "--latency", "-s", str(script)]
+        done = subprocess.run(
+            [*command, f"http://127.0.0.1:{PORT}"], capture_output=True, text=True, check=True
+        ).stdout
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", done)[1])  # type: ignore[index]
+    number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", done).groups()  # type: ignore[union-attr]
+    bad = re.search(r"Non-2xx or 3xx responses: (\d+)", done)
+    return rate, float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit], int(bad[1]) if bad else 0
+
+
+def bodies(n: int, label: bool) -> list[bytes]:
+    found = []
+    for row, y in rows(n):
+        named = {f"f{name}": value for name, value in row.items()}
+        message: dict[str, Any] = {"row": named} | ({"label": y} if label else {})
+        found.append(json.dumps(message, separators=(",", ":")).encode())
+    return found
+
+
+def taught(client: Client, spec: str = "arow", n: int = 20_000) -> None:
+    client.create("m", {"learner": spec})
+    text = b"".join(line("jsonl", *row) for row in rows(n, seed=2))
+    client.learn_lines("m", text, "jsonl")
+
+
+def disk() -> list[Result]:
+    with tempfile.NamedTemporaryFile(dir=os.environ.get("YARROW_BENCH_DATA")) as file:
+        times = []
+        for _ in range(200):
+            began = time.perf_counter()
+            file.write(bytes(1100))
+            file.flush()
+            os.fdatasync(file.fileno())
+            times.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        for _ in range(64):
+            file.write(bytes(1 << 20))
+        file.flush()
+        os.fdatasync(file.fileno())
+        rate = 64 / (time.perf_counter() - began)
+    return [("the disk: median sync, MB/s", "", f"{sorted(times)[100] * 1e3:.2f} ms, {rate:.0f}")]
+
+
+def predict() -> list[Result]:
+    with served() as (service, client):
+        taught(client)
+        began = service.cpu()
+        rate, late, bad = wrk("/models/m/predict", bodies(2000, False), 8, 16)
+        cpu = (service.cpu() - began) / (rate * 8)
+        assert not bad
+    return [
+        ("single predictions a second", ">= 4,000", f"{rate:,.0f} (cpu {cpu * 1e6:.0f} us each)"),
+        ("their 99th percentile", "< 15 ms", f"{late:.1f} ms"),
+    ]
+
+
+def learn() -> list[Result]:
+    with served() as (service, client):
+        client.create("m", {"learner": "arow"})
+        began = service.cpu()
+        rate, late, bad = wrk("/models/m/learn", bodies(2000, True), 8, 32)
+        cpu = (service.cpu() - began) / (rate * 8)
+        assert not bad
+    measured = f"{rate:,.0f} (p99 {late:.0f} ms, cpu {cpu * 1e6:.0f} us each)"
+    return [("acknowledged single learn a second, 32 clients, always", ">= 1,500", measured)]
+
+
+def streams() -> list[Result]:
+    found = []
+    given = rows(20_000)
+    for format, asked in (("jsonl", 50_000), ("svmlight", 150_000), ("vw", 150_000)):
+        text = b"".join(line(format, *row) for row in given) * 10
+        with served("everysec") as (service, client):
+            client.create("m", {"learner": "arow"})
+            client.learn_lines("m", text[: text.index(b"\n") + 1], format)
+            cpu, began = service.cpu(), time.perf_counter()
+            learned = client.learn_lines("m", text, format).learned
+            seconds = time.perf_counter() - began
+            cpu = (service.cpu() - cpu) / learned
+        measured = f"{learned / seconds:,.0f} (cpu {cpu * 1e6:.1f} us each)"
+        found.append((f"streamed rows a second, {format}, everysec", f">= {asked:,}", measured))
+    return found
+
+
+def start() -> list[Result]:
+    """A crash a million events after the last snapshot: all there were are taken away."""
+    with served("os") as (service, client):
+        client.create("m", {"learner": "arow"})
+        part = [({f"f{name}": value for name, value in row.items()}, y) for row, y in rows(10_000)]
+        for _ in range(100):
+            client.learn_many("m", part)
+        service.stop(signal.SIGKILL)
+        shutil.rmtree(service.folder / "snapshots", ignore_errors=True)
+        began = time.perf_counter()
+        service.start()
+        client.predict("m", part[0][0])
+        measured = f"{time.perf_counter() - began:.1f} s (cpu {service.cpu():.1f} s)"
+    return [("start after kill -9, a million events since the snapshot", "< 10 s", measured)]
+
+
+def undo() -> list[Result]:
+    found = []
+    for learner, asked in (("arow", 2), ("yarrow", 6)):
+        with served("os") as (service, client):
+            client.create("m", {"learner": learner})
+            part = [
+                ({f"f{name}": value for name, value in row.items()}, y) for row, y in rows(5_000)
+            ]
+            for _ in range(60):
+                last = client.learn_many("m", part)[-1].event
+            cpu, began = service.cpu(), time.perf_counter()
+            client.undo("m", events=[last - 100_000])
+            while client.about("m").versions[0].progress < 1:
+                time.sleep(0.01)
+            seconds, cpu = time.perf_counter() - began, service.cpu() - cpu
+        measured = f"{seconds:.2f} s (cpu {cpu:.2f} s)"
+        found.append((f"undo 100,000 events back, {learner}", f"< {asked} s", measured))
+    return found
+
+
+def peers() -> list[Result]:
+    """River behind FastAPI, keeping nothing, and syncing each label."""
+    found = []
+    for keeps in (False, True):
+        with tempfile.TemporaryDirectory(dir=os.environ.get("YARROW_BENCH_DATA")) as folder:
+            env = os.environ | ({"YARROW_BENCH_LOG": f"{folder}/log"} if keeps else {})
+            command = [sys.executable, "-m", "uvicorn", "benchmarks.serve_peers:app"]
+            how = ["--port", str(PORT), "--log-level", "warning", "--loop", "uvloop"]
+            process = subprocess.Popen([*command, *how], env=env)
+            try:
+                _until_open()
+                times = [cpu_of(process.pid)]
+                learned, _, bad = wrk("/learn", bodies(2000, True), 8, 32)
+                times.append(cpu_of(process.pid))
+                predicted, _, worse = wrk("/predict", bodies(2000, False), 8, 16)
+                times.append(cpu_of(process.pid))
+                assert not bad + worse
+            finally:
+                process.kill()
+                process.wait()
+        kind = "each label synced" if keeps else "nothing kept"
+        for what, rate, used in (
+            ("learn", learned, times[1] - times[0]),
+            ("predictions", predicted, times[2] - times[1]),
+        ):
+            measured = f"{rate:,.0f} (cpu {used / (8 * rate) * 1e6:.0f} us each)"
+            found.append((f"river behind FastAPI, {kind}: {what} a second", "", measured))
+    return found
+
+
+def _until_open() -> None:
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", PORT)):
+            return
+        time.sleep(0.1)
+    raise RuntimeError("it does not listen")
+
+
+PARTS: dict[str, Callable[[], list[Result]]] = {
+    part.__name__: part for part in (disk, predict, learn, peers, streams, start, undo)
+}
+
+
+def main() -> None:
+    chosen = sys.argv[1:]
+    results = []
+    for name in chosen or PARTS:
+        for result in PARTS[name]():
+            print(*result, sep=" | ", flush=True)
+            results.append(list(result))
+    if not chosen:
+        text = table(["", "asked", "measured"], results)
+        load = f"Load when it ended: {os.getloadavg()[1]:.0f}; above 2, read cpu, not rates."
+        head = f"## serve\n\n`python -m benchmarks.serve`. {machine()} {load}"
+        publish("serve", f"{head}\n\n{text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""The service by HTTP: requests, rights, limits and errors, the same for all endpoints.
+
+Predictions are answered in the event loop, past the writer: they never wait for a disk. What
+changes something goes to the writer, and its answers come back a batch at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from yarrow.errors import YarrowError
+from yarrow.serve import messages
+from yarrow.serve.endpoints import ENDPOINTS, Endpoint, name_of
+from yarrow.serve.errors import ServiceError
+from yarrow.serve.limits import Limits, Rates, check_host
+from yarrow.serve.metrics import Metrics
+from yarrow.serve.models import Model
+from yarrow.serve.service import Service
+from yarrow.serve.tokens import Tokens
+from yarrow.serve.writer import Operation
+
+
+class Api:
+    """The application around a service."""
+
+    def __init__(
+        self, service: Service, limits: Limits | None = None, hosts: tuple[str, ...] = ()
+    ) -> None:
+        self.service, self.limits = service, limits or Limits()
+        self.hosts = hosts  # names of this machine, beside localhost, while there are no tokens
+        self.tokens = Tokens(service)
+        self.metrics = Metrics(service)
+        self.rates = Rates(self.limits.rate)
+        self.stopping = False
+        self.loading: str | None = "models are being loaded"
+        self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.app = Starlette(
+            routes=[self._route(endpoint) for endpoint in ENDPOINTS], lifespan=self._lifespan
+        )
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        self._loop = asyncio.get_running_loop()
+        self.service.writer.answered = self._deliver_soon
+        loading = asyncio.create_task(asyncio.to_thread(self._load))
+        yield
+        self.stopping = True
+        await loading
+        await asyncio.to_thread(self.service.close)
+
+    def _load(self) -> None:
+        """Load the models, but for those of keys, so that the first who asks need not wait."""
+        problems = []
+        for model in list(self.service.models.values()):
+            full = self.service.used_memory > self.service.memory
+            if self.stopping or full or "/" in model.name:
+                continue
+            try:
+                self.service.live(model.champion)
+            except (YarrowError, sqlite3.Error, OSError) as error:
+                problems.append(f"{model.name}: {error}")
+        self.loading = "; ".join(problems) or None
+
+    # -- operations ------------------------------------------------------------------------------
+
+    async def run(self, operation: Operation) -> Any:
+        """Let the writer carry out an operation; answers come a batch at a time."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        answers = self._answers
+        self.service.writer.submit(
+            operation, lambda result, error: answers.append((future, result, error))
+        )
+        return await future
+
+    def _deliver_soon(self) -> None:
+        if self._loop is not None and self._answers:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        answers = self._answers
+        while answers:
+            future, result, error = answers.popleft()
+            if future.done():
+                continue
+            future.set_result(result) if error is None else future.set_exception(error)
+
+    # -- requests --------------------------------------------------------------------------------
+
+    def _route(self, endpoint: Endpoint) -> Route:
+        async def handle(request: Request) -> Response:
+            began = time.perf_counter()
+            try:
+                response = await self._answer(endpoint, request)
+            except ClientDisconnect:
+                response = _problem("The connection was closed.", 400)
+            except ServiceError as error:
+                response = _problem(str(error), error.status)
+            except (msgspec.ValidationError, msgspec.DecodeError) as error:
+                response = _problem(f"The request body is not what it should be: {error}.", 400)
+            except (UnicodeError, RecursionError):
+                response = _problem("The request body must be JSON in UTF-8, not too deep.", 400)
+            except YarrowError as error:
+                response = _problem(str(error), 422)
+            except Exception as error:  # a defect: one request's, not the service's
+                logging.getLogger("yarrow.serve").exception("defect")
+                response = _problem(f"Internal error: {type(error).__name__}.", 500)
+            self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
+            return response
+
+        return Route(endpoint.path, handle, methods=[endpoint.method])
+
+    async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
+        if endpoint.right is not None:
+            if not self.tokens:
+                check_host(request.headers.get("host", ""), self.hosts)
+            header = request.headers.get("authorization")
+            client = self.tokens.check(header, endpoint.right)
+            self.rates.check(client or (request.client.host if request.client else ""))
+        found = await endpoint.act(self, request)
+        if isinstance(found, Response):
+            return found
+        return Response(msgspec.json.encode(found), media_type="application/json")
+
+    async def body(self, request: Request) -> bytes:
+        """The body of a request, no larger than allowed."""
+        length = request.headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self.limits.body:
+            self._too_large()
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                async for part in request.stream():
+                    size += len(part)
+                    if size > self.limits.body:
+                        self._too_large()
+                    parts.append(part)
+        except TimeoutError:
+            raise ServiceError("The body did not come in time.", 408) from None
+        return b"".join(parts)
+
+    def _too_large(self) -> None:
+        raise ServiceError(f"The body is larger than {self.limits.body} bytes.", 413)
+
+    async def parts(self, request: Request) -> AsyncIterator[bytes]:
+        """The body of a stream as it comes; a client that hangs is left alone."""
+        stream = request.stream().__aiter__()
+        while True:
+            try:
+                async with asyncio.timeout(self.limits.seconds):
+                    part = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise ServiceError("The body did not come in time.", 408) from None
+            if part:
+                yield part
+
+    async def read(self, request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
+        """The message of a request."""
+        if not request.headers.get("content-type", "").startswith("application/json"):
+            raise ServiceError("Send JSON, with 'Content-Type: application/json'.", 415)
+        return decoder.decode(await self.body(request))
+
+    # -- models ----------------------------------------------------------------------------------
+
+    async def model(self, request: Request, create: bool = False) -> Model:
+        """The model that a path names; one per key begins with its first row."""
+        name = name_of(request)
+        found = self.service.models.get(name)
+        if found is not None:
+            return found
+        parent = self.service.models.get(name.partition("/")[0])
+        if parent is None or "/" not in name or not parent.spec.get("per_key"):
+            raise ServiceError(f"There is no model {name!r}.", 404)
+        if not create:
+            return parent
+        spec = {key: value for key, value in parent.spec.items() if key != "per_key"}
+        try:
+            await self.run(self.service.creating(name, spec))
+        except ServiceError as error:
+            if error.status != 409:  # another request was first
+                raise
+        return self.service.model(name)
+
+    async def learner(self, model: Model) -> Any:
+        """What answers for a model, from the disk if it rested."""
+        version = model.champion
+        if version.learner is not None:
+            return version.learner
+        return await asyncio.to_thread(self.service.live, version)
+
+
+def _problem(sentence: str, status: int) -> Response:
+    headers = {"Retry-After": "1"} if status in (429, 503) else {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    content = msgspec.json.encode(messages.Problem(sentence))
+    return Response(content, status, headers, media_type="application/json")

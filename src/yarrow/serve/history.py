@@ -1,0 +1,291 @@
+"""Looking back and taking back: undo, correct, erase, the model as of an event, what changed.
+
+A label is taken back by a note in the log, in the transaction that also makes all later snapshots
+void. So whatever happens next, a model that is loaded is the one that never saw it; those in memory
+are replayed in the background and swapped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import tempfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from yarrow.evaluate.difference import Difference, diff
+from yarrow.serve import log
+from yarrow.serve.errors import ServiceError
+from yarrow.serve.learning import (
+    Learned,
+    changed_block,
+    pack,
+    relabelled,
+    rows_of,
+    unpack,
+    unpack_block,
+    unpack_row,
+)
+from yarrow.serve.log import BLOCK, LEARN, UNDO, hashed
+from yarrow.serve.models import Model
+from yarrow.serve.service import Service
+from yarrow.serve.writer import Operation
+
+_RETRACT = object()
+Target = tuple[int, int]
+"""An event, and a line of a block or -1."""
+
+
+class Selection(msgspec.Struct, forbid_unknown_fields=True):
+    """Which labels: by event, by id, by lines of a stream, or all of a source or of a time."""
+
+    events: list[int] = []
+    ids: list[str] = []
+    stream: str | None = None
+    lines: list[int] = []
+    source: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+def undoing(
+    service: Service,
+    name: str,
+    selection: Selection,
+    *,
+    label: Any = _RETRACT,
+    id: str | None = None,
+    erase: bool = False,
+) -> Operation:
+    """Retract labels, or give them another one; `erase` leaves no byte of them, either."""
+    key = None if id is None else hashed(id)
+
+    def write() -> tuple[Model, int, list[Target], list[str], str | None] | int:
+        model, db = service.model(name), service.log.db
+        known = None if key is None else service.log.known(model.number, key)
+        if known is not None:
+            return known
+        targets = _targets(service, model, selection)
+        oldest = min(event for event, _ in targets)
+        if model.champion.since >= oldest:
+            raise ServiceError(
+                f"Event {oldest} is older than the file that {name} began with, which cannot "
+                "forget it.",
+                409,
+            )
+        tickets: list[str] = []
+        new = None if label is _RETRACT else pack(label)
+        _check_label(service, targets, label)
+        before = _digest(service.live(model.champion)) if erase else None
+        for event, line in targets:
+            service.log.change(event, line, new)
+            if erase:
+                tickets += _blank(service, event, line)
+        for version in model.versions.values():
+            db.execute("DELETE FROM snapshots WHERE version = ? AND event >= ? AND event > ?",
+                       (version.number, oldest, version.since))  # fmt: skip
+        content = pack({"targets": targets if not erase else len(targets), "label": new})
+        number = service.log.append(model.number, UNDO, content, id=key, lines=len(targets))
+        return model, number, targets, tickets, before
+
+    def apply(found: Any) -> dict[str, Any]:
+        if isinstance(found, int):
+            return service.answer(found) | {"repeated": True}
+        model, number, targets, tickets, before = found
+        oldest = min(event for event, _ in targets)
+        for version in model.versions.values():
+            version.snapshots.remove_strangers(service.log.db)
+            if version.since < oldest and (version.learner is not None or version.rebuilding):
+                service.rebuilder.request(version)
+        service.watch.corrected(name, {event for event, _ in targets})
+        answer: dict[str, Any] = {"labels": len(targets)}
+        if erase:
+            for ticket in tickets:
+                service.tickets.erase(ticket)
+            service.must_purge = True
+            answer["before"] = before
+        service.remember(number, answer)
+        return service.answer(number)
+
+    return Operation(write, apply)
+
+
+def as_of(
+    service: Service,
+    name: str,
+    *,
+    event: int | None = None,
+    time: float | None = None,
+    version: int | None = None,
+    from_start: bool = False,
+) -> Any:
+    """A model as it was after an event or at a time, with the labels that are known today."""
+    model = service.model(name)
+    of = model.versions.get(model.champion_number if version is None else version)
+    if of is None:
+        raise ServiceError(f"{name} has no version {version}.", 404)
+    if time is not None:
+        event = log.last_event_at(service.db, model.number, time)
+    upto = service.log.committed if event is None else min(event, service.log.committed)
+    if upto < of.since:
+        raise ServiceError(f"{name} began after event {of.since}.", 404)
+    twin = of.begun(service.db, of.since if from_start else upto)
+    twin.fold(service.db, upto)
+    return twin.learner
+
+
+def proof(service: Service, name: str, event: int) -> dict[str, Any]:
+    """That an erasure is one: hashes of the model before, after, and of one that never saw it."""
+    stored = service.log_answer(event)
+    if stored is None or "before" not in stored:
+        raise ServiceError(f"Event {event} of {name} is no erasure.", 404)
+    after = _digest(as_of(service, name, event=event))
+    never = _digest(as_of(service, name, event=event, from_start=True))
+    return {"before": stored["before"], "after": after, "never_saw": never, "equal": after == never}
+
+
+def difference(
+    service: Service, name: str, since: int, until: int | None = None, n: int = 20
+) -> tuple[Difference, list[dict[str, Any]]]:
+    """What changed between two events, and the labels that brought the features that changed most.
+
+    A label's part is how much of the change its row could bring: the values of those features.
+    """
+    until = service.log.committed if until is None else until
+    before, after = (as_of(service, name, event=event) for event in (since, until))
+    found = diff(before, after, n)
+    moved = {change.feature: abs(change.amount) for change in found.weights}
+    labels: list[dict[str, Any]] = []
+    for event, line, row, _ in rows(service, name, since, until):
+        share = sum(
+            moved.get(name, 0.0) * abs(value) if not isinstance(value, str)
+            else moved.get(f"{name}={value}", 0.0)
+            for name, value in row.row.items()
+        )  # fmt: skip
+        if share:
+            labels.append({"event": event, "line": line, "label": row.label, "share": share})
+    return found, sorted(labels, key=lambda item: -item["share"])[:n]
+
+
+def rows(service: Service, name: str, after: int, upto: int) -> Any:
+    """The rows of a model's events with event, line (-1: it is the event) and time."""
+    db = service.db
+    for event in log.events(db, service.model(name).number, after, upto):
+        changed = log.changes(db, event.number) if event.has_changes else {}
+        if event.kind == BLOCK:
+            block = changed_block(unpack_block(event.content), changed)
+            for line, row in rows_of(block, Learned()):
+                yield event.number, line, row, event.time
+        elif changed.get(-1, b"") is not None:
+            row = unpack_row(event.content)
+            row.label = unpack(changed[-1]) if changed else row.label  # type: ignore[arg-type]
+            yield event.number, -1, row, event.time
+
+
+# -- which ones ------------------------------------------------------------------------------------
+
+
+def _targets(service: Service, model: Model, selection: Selection) -> list[Target]:
+    db = service.log.db
+    found: list[Target] = []
+    if selection.events or selection.ids:
+        numbers = list(selection.events)
+        for id in selection.ids:
+            known = service.log.known(model.number, hashed(id))
+            if known is None:
+                raise ServiceError(f"{model.name} has no event with the id {id!r}.", 404)
+            numbers.append(known)
+        found += [(_event_of(service, model, number), -1) for number in numbers]
+    if selection.stream is not None:
+        found += _lines(service, model, selection.stream, selection.lines)
+    if selection.source is not None or selection.since is not None or selection.until is not None:
+        query = (
+            "SELECT event FROM events WHERE model = ? AND kind <= 2 AND NOT refused AND "
+            "content IS NOT NULL AND (? IS NULL OR source = ?) AND time >= ? AND time <= ?"
+        )
+        since = float("-inf") if selection.since is None else selection.since
+        until = float("inf") if selection.until is None else selection.until
+        source = selection.source
+        chosen = db.execute(query, (model.number, source, source, since, until))
+        found += [(event, -1) for (event,) in chosen.fetchall()]
+    if not found:
+        raise ServiceError(f"{model.name} has no such label.", 404)
+    return found
+
+
+def _event_of(service: Service, model: Model, number: int) -> int:
+    query = "SELECT kind, content IS NULL FROM events WHERE model = ? AND event = ?"
+    found = service.log.db.execute(query, (model.number, number)).fetchone()
+    if found is None or found[0] not in (LEARN, BLOCK):
+        raise ServiceError(f"{model.name} has no label with the number {number}.", 404)
+    if found[1]:
+        raise ServiceError(f"Event {number} of {model.name} was erased.", 410)
+    return number
+
+
+def _lines(service: Service, model: Model, stream: str, lines: Sequence[int]) -> list[Target]:
+    """The lines of a stream, each with its event; all of them if none is named."""
+    db, key = service.log.db, hashed(stream)
+    if not lines:
+        query = "SELECT event FROM streams WHERE model = ? AND id = ?"
+        return [(event, -1) for (event,) in db.execute(query, (model.number, key)).fetchall()]
+    query = (
+        "SELECT event FROM streams WHERE model = ? AND id = ? AND line >= ? ORDER BY line LIMIT 1"
+    )
+    found = []
+    for line in lines:
+        event = db.execute(query, (model.number, key, line)).fetchone()
+        if event is None or line < 1:
+            raise ServiceError(f"The stream {stream!r} has no line {line}.", 404)
+        found.append((int(event[0]), line))
+    return found
+
+
+def _check_label(service: Service, targets: Sequence[Target], label: Any) -> None:
+    """Refuse a label that a line of text could not have."""
+    if label is _RETRACT:
+        return
+    for event, line in targets:
+        query = "SELECT kind, content FROM events WHERE event = ?"
+        kind, content = service.log.db.execute(query, (event,)).fetchone()
+        if kind == BLOCK:
+            if line < 0:
+                raise ServiceError("Say which lines of the stream have another label.")
+            relabelled(unpack_block(content).format, b'{"row":{}}', label)
+
+
+def _blank(service: Service, event: int, line: int) -> list[str]:
+    """Take the bytes of a label out of the log; the ticket that its row had."""
+    db = service.log.db
+    kind, content = db.execute(
+        "SELECT kind, content FROM events WHERE event = ?", (event,)
+    ).fetchone()
+    if kind == LEARN or line < 0:
+        query = "UPDATE events SET content = NULL, source = NULL, answer = NULL WHERE event = ?"
+        db.execute(query, (event,))
+        if kind == BLOCK:
+            return []
+        row = unpack_row(content)
+        return [ticket for ticket in {row.ticket, row.id} if ticket and ticket.count(".") == 3]
+    block = unpack_block(content)
+    texts = block.text.split(b"\n")
+    texts[line - block.first_line] = b""
+    content = pack(msgspec.structs.replace(block, text=b"\n".join(texts)))
+    query = "UPDATE events SET content = ?, check_ = ? WHERE event = ?"
+    db.execute(query, (content, zlib.crc32(content), event))
+    return []
+
+
+def _digest(learner: Any) -> str | None:
+    """The hash of a model's file; None before it has learned anything."""
+    from yarrow.errors import NotFittedError
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(NotFittedError):
+        path = Path(folder) / "model"
+        learner.save(path)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    return None

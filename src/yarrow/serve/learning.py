@@ -1,0 +1,215 @@
+"""What an event does to a model: its rows, learned in order, one way for the writer and for replay.
+
+A row that a model refuses is refused always, as its state is a function of the events before it:
+a call that fails leaves no trace. So an event is written first and learned then.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from yarrow._core import Names
+from yarrow.data.labels import kept
+from yarrow.errors import DataError, YarrowError
+from yarrow.io.formats import StreamFormat, text_reader
+from yarrow.online.core_stream import learn_stream
+from yarrow.online.learners import is_core, is_regression
+from yarrow.serve.errors import ServiceError
+from yarrow.serve.log import BLOCK, Event
+
+Format = Literal["jsonl", "svmlight", "vw"]
+FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
+COMPLAINTS_KEPT = 5
+
+
+class Row(msgspec.Struct, array_like=True, gc=False):
+    """A row with its label, as the log holds it."""
+
+    row: dict[str | int, Any]
+    label: Any
+    weight: float = 1.0
+    id: str | None = None
+    ticket: str | None = None
+
+
+class Block(msgspec.Struct, array_like=True, gc=False):
+    """Lines of a stream as they came, as the log holds them."""
+
+    format: Format
+    index_base: int
+    first_line: int
+    text: bytes
+    stream: str = ""
+
+
+class Line(msgspec.Struct, forbid_unknown_fields=True):
+    """A row of JSON lines, and of a request that learns one row."""
+
+    row: dict[str, float | int | str | bool | None] | str
+    label: str | int | float | bool | None = None
+    weight: float = 1.0
+    id: str | None = None
+    ticket: str | None = None
+    source: str | None = None
+
+
+class Learned(msgspec.Struct):
+    """What became of the rows of an event."""
+
+    rows: int = 0
+    loss: float = 0.0  # mistakes, or squared errors in a regression
+    skipped: int = 0
+    complaints: list[str] = []
+
+
+pack = msgspec.msgpack.encode
+unpack = msgspec.msgpack.decode
+unpack_row = msgspec.msgpack.Decoder(Row).decode
+unpack_block = msgspec.msgpack.Decoder(Block).decode
+read_line = msgspec.json.Decoder(Line).decode
+
+
+def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any, Any]:
+    """A row as a model takes it: without what is missing; a text alone fills its column."""
+    if isinstance(row, str):
+        if column is None:
+            raise ServiceError("A row that is a text needs a spec with one column of text.")
+        return {column: row}
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def learn(model: Any, event: Event, changes: Mapping[int, bytes | None] | None = None) -> Learned:
+    """Let a model learn an event; `changes` are labels that were retracted or corrected since.
+
+    What the model refuses raises a `YarrowError`, and then it is as it was; broken lines of a
+    block are left out, counted and named.
+    """
+    if event.kind == BLOCK:
+        return _learn_block(model, changed_block(unpack_block(event.content), changes or {}))
+    row = unpack_row(event.content)
+    if changes:
+        label = changes[-1]
+        if label is None:
+            return Learned()
+        row.label = unpack(label)
+    return Learned(rows=1, loss=learn_one(model, row.row, row.label, row.weight))
+
+
+def learn_one(model: Any, x: dict[Any, Any], label: Any, weight: float) -> float:
+    """Learn a row; the loss of the prediction before."""
+    before = getattr(model, "n_mistakes_", None)  # many count their mistakes themselves
+    said = model.predict_one(x) if before is None else None
+    if getattr(model, "learns_labels", True):
+        model.learn_one(x, label, weight)
+    else:
+        model.learn_one(x, weight)
+    if before is not None:
+        return float(model.n_mistakes_ - before)
+    if is_regression(model):
+        return 0.0 if label is None else float((said - label) ** 2)
+    return float(said != label)
+
+
+def changed_block(block: Block, changes: Mapping[int, bytes | None]) -> Block:
+    """A block without retracted lines, and with corrected labels."""
+    if not changes:
+        return block
+    if -1 in changes and changes[-1] is None:
+        return msgspec.structs.replace(block, text=b"")
+    kept = []
+    for number, line in enumerate(block.text.split(b"\n"), block.first_line):
+        if number not in changes:
+            kept.append(line)
+        elif (label := changes[number]) is not None:
+            kept.append(relabelled(block.format, line, unpack(label)))
+    return msgspec.structs.replace(block, text=b"\n".join(kept))
+
+
+def relabelled(format: Format, line: bytes, label: Any) -> bytes:
+    """A line of a stream with another label."""
+    if format == "jsonl":
+        return msgspec.json.encode({**msgspec.json.decode(line), "label": label})
+    _, space, rest = line.lstrip().partition(b" ")
+    text = str(int(label) if isinstance(label, bool) else label)
+    if not text or any(c.isspace() or c in "|:'" for c in text):
+        raise ServiceError(f"{label!r} cannot be a label in {format} text.")
+    return text.encode() + space + rest
+
+
+def _learn_block(model: Any, block: Block) -> Learned:
+    if not block.text.strip():
+        return Learned()
+    if is_core(model) and block.format != "jsonl":
+        return _learn_text(model, block)
+    found = Learned()
+    for number, row in rows_of(block, found, getattr(model, "dtype", "float32")):
+        try:
+            found.loss += learn_one(model, row.row, row.label, row.weight)
+            found.rows += 1
+        except YarrowError as error:
+            complain(found, number, error)
+    return found
+
+
+def _learn_text(model: Any, block: Block) -> Learned:
+    """By the parser itself."""
+    progress = None
+    try:
+        for step in learn_stream(model, io.BytesIO(block.text), _stream_format(block)):
+            progress = step
+    except DataError as error:
+        if progress is None or progress.rows:  # else there was no row that could be learned
+            raise
+        lines = 1 + block.text.rstrip(b"\n").count(b"\n")
+        return Learned(skipped=lines, complaints=[str(error)])
+    assert progress is not None
+    loss = progress.squared_error if is_regression(model) else float(progress.mistakes)
+    return Learned(progress.rows, loss, progress.skipped, progress.complaints)
+
+
+def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[tuple[int, Row]]:
+    """The rows of a block with the numbers of their lines; broken ones go to the account."""
+    if block.format == "jsonl":
+        for number, text in enumerate(block.text.split(b"\n"), block.first_line):
+            if not text.strip():
+                continue
+            try:
+                line = read_line(text)
+                yield number, Row(row_of(line.row), line.label, line.weight, line.id)
+            except (msgspec.DecodeError, UnicodeDecodeError, YarrowError) as error:
+                complain(account, number, error)
+        return
+    names, listed = Names(), list[Any]()
+    reader = text_reader(io.BytesIO(block.text), block.format, _stream_format(block), dtype=dtype)
+    while (rows := reader.next_rows(names)) is not None:
+        if not names.are_numbers:
+            listed += names.since(len(listed))
+        labels, weights, begins = rows["labels"], rows["weights"], rows["begins"]
+        for i, line in enumerate(rows["lines"].tolist()):
+            part = slice(int(begins[i]), int(begins[i + 1]))
+            indices, values = rows["indices"][part].tolist(), rows["values"][part].tolist()
+            keys = [listed[j] for j in indices] if listed else indices
+            label, number = kept(labels[i]), block.first_line + line - 1
+            if label is None or label != label or not weights[i] >= 0:
+                complain(account, number, "the row has no label")
+            else:
+                yield number, Row(dict(zip(keys, values, strict=True)), label, float(weights[i]))
+    account.skipped += reader.skipped
+    account.complaints = (account.complaints + reader.complaints)[:COMPLAINTS_KEPT]
+
+
+def complain(account: Learned, number: int, problem: object) -> None:
+    """Count a line that was left out, and name the first ones."""
+    account.skipped += 1
+    if len(account.complaints) < COMPLAINTS_KEPT:
+        account.complaints = [*account.complaints, f"line {number}: {problem}"]
+
+
+def _stream_format(block: Block) -> StreamFormat:
+    return StreamFormat(
+        format=block.format, index_base=block.index_base, on_error="skip", threads=1
+    )

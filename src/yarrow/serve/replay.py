@@ -1,0 +1,195 @@
+"""Replay: a model is what its events make of a fresh one, begun at the nearest snapshot.
+
+Starting after a crash, a model that rested on disk, the model as of an event, and a model without
+labels that were taken back are one thing. In the background it catches up with the log, and then
+the writer, in whose thread nothing is added meanwhile, lets it learn the last few and swaps it in.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from yarrow.errors import YarrowError
+from yarrow.serve import log
+from yarrow.serve.errors import ServiceError
+from yarrow.serve.learning import learn
+from yarrow.serve.snapshots import Snapshots
+from yarrow.serve.spec import build
+from yarrow.serve.writer import Operation
+
+if TYPE_CHECKING:
+    from yarrow.serve.service import Service
+
+Refused = Callable[[int, YarrowError], None]
+_FEW = 200  # events that the writer may wait for at a swap
+
+
+class Version:
+    """One learner of a model, and how far it is; several may learn the same events."""
+
+    def __init__(
+        self, number: int, model: int, spec: dict[str, Any], since: int, snapshots: Snapshots
+    ) -> None:
+        self.number, self.model, self.spec, self.since = number, model, spec, since
+        self.snapshots = snapshots
+        self.lock = threading.RLock()  # whoever changes what follows; predictions need it not
+        self.learner: Any = None  # None: it rests on disk, or is being made
+        self.learned = since  # the last event that it has seen
+        self.rows, self.loss = 0, 0.0
+        self.evidence = 0.0  # that it is better than the champion, as a logarithm
+        self.samples: deque[tuple[float, int, float]] = deque(maxlen=3600)  # time, rows, loss
+        self.memory = 0
+        self.rebuilding = 0  # which rebuild is under way; 0: none
+        self.progress = 1.0
+
+    def sample(self) -> None:
+        """Note how it does, once a second at most."""
+        now = time.time()
+        if not self.samples or now - self.samples[-1][0] >= 1.0:
+            self.samples.append((now, self.rows, self.loss))
+
+    def begun(self, db: sqlite3.Connection, upto: int) -> Version:
+        """One of its own at the nearest snapshot before an event, or a fresh one."""
+        twin = Version(self.number, self.model, self.spec, self.since, self.snapshots)
+        found = self.snapshots.nearest(db, upto)
+        if found is not None:
+            twin.learner, twin.learned, twin.rows, twin.loss = found
+        elif self.spec.get("uploaded"):
+            raise ServiceError(f"The file that version {self.number} began with is damaged.", 500)
+        else:
+            twin.learner = build(self.spec)
+        return twin
+
+    def restored(
+        self, db: sqlite3.Connection, upto: int, refused: Refused | None = None
+    ) -> Version:
+        """As it is after an event, in one that nobody else knows."""
+        twin = self.begun(db, upto)
+        twin.fold(db, upto, refused)
+        return twin
+
+    def fold(
+        self,
+        db: sqlite3.Connection,
+        upto: int,
+        refused: Refused | None = None,
+        watch: Callable[[int], None] | None = None,
+    ) -> None:
+        """Learn what the log has up to an event."""
+        for event in log.events(db, self.model, self.learned, upto):
+            changed = log.changes(db, event.number) if event.has_changes else None
+            try:
+                found = learn(self.learner, event, changed)
+                self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+            except YarrowError as error:  # as it was the first time
+                if refused is not None:
+                    refused(event.number, error)
+            if watch is not None:
+                watch(event.number)
+        self.learned = max(self.learned, upto)
+
+    def take(self, twin: Version) -> None:
+        """Become what another is."""
+        self.learner, self.learned = twin.learner, twin.learned
+        self.rows, self.loss = twin.rows, twin.loss
+
+
+class Rebuilder:
+    """The thread that replays in the background, one version after the other."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._queue: queue.SimpleQueue[tuple[Version, int] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="yarrow-replay", daemon=True)
+        self._count = 0
+        self._closed = False
+        self.failures: dict[int, str] = {}
+        self.busy = threading.Condition()
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def request(self, version: Version) -> None:
+        """Replay a version, and begin anew if that is under way; from the writer's thread."""
+        with self.busy:
+            self._count += 1
+            version.rebuilding, version.progress = self._count, 0.0
+            self._queue.put((version, self._count))
+
+    def wait(self, version: Version, seconds: float | None = None) -> None:
+        """Wait until a version is rebuilt."""
+        with self.busy:
+            self.busy.wait_for(lambda: not version.rebuilding or self._closed, seconds)
+        if version.number in self.failures:
+            raise ServiceError(self.failures[version.number], 500)
+
+    def close(self) -> None:
+        """End; what is not done is done at the next start."""
+        self._closed = True
+        if self._thread.is_alive():
+            self._queue.put(None)
+            self._thread.join()
+        with self.busy:
+            self.busy.notify_all()
+
+    def _run(self) -> None:
+        while (task := self._queue.get()) is not None and not self._closed:
+            version, turn = task
+            try:
+                self.failures.pop(version.number, None)
+                self._rebuild(version, turn)
+            except _Superseded:
+                pass
+            except (YarrowError, sqlite3.Error, OSError) as error:
+                self.failures[version.number] = f"The replay failed: {error}"
+                with self.busy:
+                    version.rebuilding = 0
+                    self.busy.notify_all()
+
+    def _rebuild(self, version: Version, turn: int) -> None:
+        service = self.service
+        db = service.log.reader()
+        try:
+            twin = version.begun(db, service.log.committed)
+            first = twin.learned
+
+            def watch(number: int) -> None:
+                version.progress = (number - first) / max(1, service.log.committed - first)
+                if version.rebuilding != turn or self._closed:
+                    raise _Superseded
+
+            while True:
+                upto = service.log.committed
+                ahead = upto - twin.learned
+                twin.fold(db, upto, watch=watch)
+                if ahead <= _FEW:
+                    break
+        finally:
+            db.close()
+        service.writer.call(Operation(lambda: None, lambda _: self._swap(version, twin, turn)))
+
+    def _swap(self, version: Version, twin: Version, turn: int) -> None:
+        if version.rebuilding != turn:
+            return
+        with version.lock:  # of the events in the same transaction some are still to be learned
+            twin.fold(self.service.log.db, version.learned)
+            version.take(twin)
+            version.progress = 1.0
+            version.snapshots.since = math.inf  # those that there were are void
+            self.service.weigh(version)
+            self.service.touched.add(version)
+        with self.busy:
+            version.rebuilding = 0
+            self.busy.notify_all()
+
+
+class _Superseded(Exception):
+    """Labels changed once more, or the service ends."""

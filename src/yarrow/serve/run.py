@@ -1,0 +1,135 @@
+"""`yarrow serve`: the process around the service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+import tempfile
+from typing import Any
+
+import uvicorn
+
+from yarrow.errors import ParameterError
+from yarrow.serve.api import Api
+from yarrow.serve.limits import Limits
+from yarrow.serve.service import Service
+from yarrow.serve.tokens import Tokens
+
+_SECONDS_TO_SPEAK = 0.25
+_SECONDS_TO_STOP = 20  # for requests that are under way
+
+
+def serve(
+    data: str | None,
+    host: str,
+    port: int,
+    fd: int | None,
+    vw_port: int | None,
+    vw_model: str,
+    level: Any,
+    ticket_hours: float,
+    ticket_mb: int,
+    memory_mb: int,
+    models: int,
+    body_mb: int,
+    rate: float,
+    webhook: str | None,
+    demo: bool,
+    new_token: str | None,
+) -> None:
+    """Serve until the process is told to stop (SIGTERM, Ctrl-C), then carry out what waits."""
+    if data is None and not demo:
+        raise ParameterError("Say where the models are: --data DIR (or look first: --demo).")
+    service = Service(
+        data if data is not None else tempfile.mkdtemp(prefix="yarrow-demo-"),
+        level=level,
+        ticket_seconds=ticket_hours * 3600,
+        ticket_bytes=ticket_mb << 20,
+        memory=memory_mb << 20,
+        most_models=models,
+        webhook=webhook,
+    )
+    if new_token is not None:
+        with service:
+            name, _, rights = new_token.partition(":")
+            print(service.run(Tokens(service).adding(name, rights))["token"])
+        return
+    api = Api(service, Limits(body=body_mb << 20, rate=rate), hosts=(host,))
+    if host not in ("127.0.0.1", "::1", "localhost") and fd is None and not api.tokens:
+        service.close()
+        raise ParameterError(
+            f"--host {host} lets others in: make a token first, by --new-token NAME:admin."
+        )
+    if demo:
+        from yarrow.serve.demo import begin
+
+        begin(service)
+    # A thread that replays gives the others their turn after a millisecond, not after five.
+    sys.setswitchinterval(0.001)
+    listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)
+    logging.basicConfig(
+        level=logging.INFO,
+        stream=sys.stderr,
+        format='{"time": "%(asctime)s", "level": "%(levelname)s", "message": "%(message)s"}',
+    )
+    config = uvicorn.Config(
+        api.app,
+        http="httptools",
+        loop="uvloop",
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=_SECONDS_TO_STOP,
+        timeout_keep_alive=30,
+        backlog=1024,
+    )
+    server = _Server(config, api, vw_port, vw_model, host)
+    server.run(sockets=[listening])
+    if fd is None:
+        listening.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's, with the lines of vw beside it."""
+
+    def __init__(
+        self, config: uvicorn.Config, api: Api, vw_port: int | None, vw_model: str, host: str
+    ) -> None:
+        super().__init__(config)
+        self._api, self._vw = api, (vw_port, vw_model, host)
+        self._lines: asyncio.Server | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        port, model, host = self._vw
+        if port is not None:
+            from yarrow.serve.vw import listen
+
+            self._lines = await listen(self._api, model, host, port)
+        for place in [listening.getsockname() for listening in sockets or []]:
+            if isinstance(place, tuple):
+                print(f"http://{place[0]}:{place[1]}", flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._api.stopping = True
+        for server in [*self.servers, *([self._lines] if self._lines else [])]:
+            server.close()
+        # Who was accepted and has not yet said what it wants must not be cut off.
+        await asyncio.sleep(_SECONDS_TO_SPEAK)
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise ParameterError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+    listening.listen(1024)
+    return listening

@@ -1,0 +1,376 @@
+"""The service without HTTP: models in a directory that learn, lose nothing and can undo.
+
+What changes anything is an `Operation` for the writer: `service.run(service.learning(...))`, or
+through HTTP with many that share a sync. Reading, predicting and looking back go past the writer.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from yarrow.errors import YarrowError
+from yarrow.online.learners import is_regression
+from yarrow.serve.errors import ServiceError
+from yarrow.serve.learning import Block, Learned, Row, learn_one, pack, unpack
+from yarrow.serve.learning import learn as learn_event
+from yarrow.serve.log import BLOCK, LEARN, Event, Level, Log, hashed
+from yarrow.serve.models import Model, Models
+from yarrow.serve.replay import Rebuilder, Version
+from yarrow.serve.tickets import Tickets
+from yarrow.serve.watch import Watch
+from yarrow.serve.writer import Operation, Writer
+
+_SECONDS_TO_READ = 1e-5  # an event from the log, beside what learning it takes
+
+
+class Service(Models):
+    """All models of one directory; closed by `close` or at the end of a `with`."""
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        level: Level = "always",
+        ticket_seconds: float = 86400.0,
+        ticket_bytes: int = 1 << 30,
+        memory: int = 2 << 30,
+        most_models: int = 100_000,
+        webhook: str | None = None,
+    ) -> None:
+        self.folder = Path(directory)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock_file = _locked(self.folder / "lock")
+        try:
+            self.log = Log(str(self.folder / "log.db"), level)
+            self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
+            self.memory, self.most_models = memory, most_models
+            self.watch = Watch(webhook)
+            self.touched: set[Version] = set()  # what the last batch changed
+            self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
+            self._flushing: list[int] = []
+            self._reader, self._readers = threading.local(), list[sqlite3.Connection]()
+            self._last_flush = time.monotonic()
+            self.must_purge = False  # bytes that were erased may still be in the WAL
+            super().__init__()
+            self.writer = Writer(self.log)
+            self.writer.before, self.writer.committed = self._write_answers, self._forget_answers
+            self.writer.idle = self._after_batch
+            self.rebuilder = Rebuilder(self)
+            self.writer.start()
+            self.rebuilder.start()
+        except BaseException:
+            os.close(self._lock_file)
+            raise
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Carry out what waits, keep what was learned, and let the directory go."""
+        self.rebuilder.close()
+        self.writer.close()
+        self.watch.close()
+        for version in list(self._live.values()):
+            if version.snapshots.since > 0:
+                self._snapshot(version)
+        if self._pending:
+            with self.log.transaction():
+                self._write_answers()
+        for db in self._readers:
+            db.close()
+        if self.must_purge:
+            self.log.purge()
+        self.tickets.close()
+        self.log.close()
+        os.close(self._lock_file)
+
+    def run(self, operation: Operation) -> Any:
+        """Carry out an operation, and wait for it."""
+        return self.writer.call(operation)
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """What this thread reads the log by."""
+        db: sqlite3.Connection | None = getattr(self._reader, "db", None)
+        if db is None:
+            db = self._reader.db = self.log.reader()
+            self._readers.append(db)
+        return db
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learning(self, name: str, rows: Sequence[Row], source: str | None = None) -> Operation:
+        """Learn rows, each its own event; an id that is known gets its stored answer."""
+        packed = [(pack(row), None if row.id is None else hashed(row.id)) for row in rows]
+
+        def write() -> list[tuple[int, Row | None]]:
+            model = self.model(name)
+            found: list[tuple[int, Row | None]] = []
+            for row, (content, id) in zip(rows, packed, strict=True):
+                known = None if id is None else self.log.known(model.number, id)
+                if known is not None:
+                    found.append((known, None))
+                    continue
+                number = self.log.append(model.number, LEARN, content, id=id, source=source)
+                found.append((number, row))
+            return found
+
+        def apply(found: list[tuple[int, Row | None]]) -> list[dict[str, Any]]:
+            model = self.model(name)
+            return [
+                self.answer(number) | {"repeated": True}
+                if row is None
+                else self._learn_row(model, number, row)
+                for number, row in found
+            ]
+
+        return Operation(write, apply, sum(len(content) for content, _ in packed))
+
+    def learning_block(self, name: str, block: Block, source: str | None = None) -> Operation:
+        """Learn lines of a stream as one event; lines that are known already are left out."""
+        stream = hashed(block.stream)
+
+        def write() -> tuple[int, Block | None, int]:
+            model = self.model(name)
+            db = self.log.db
+            known = _position(db, model.number, stream)
+            lines = block.text.count(b"\n") + (not block.text.endswith(b"\n"))
+            end = block.first_line + lines - 1
+            if end <= known:
+                return 0, None, known
+            if block.first_line > known + 1:
+                raise ServiceError(
+                    f"The stream goes on at line {known + 1}, but line {block.first_line} came.",
+                    409,
+                )
+            new = block
+            if block.first_line <= known:
+                rest = block.text.split(b"\n", known + 1 - block.first_line)[-1]
+                new = msgspec.structs.replace(block, first_line=known + 1, text=rest)
+            number = self.log.append(
+                model.number, BLOCK, pack(new), source=source, lines=end - new.first_line + 1
+            )
+            row = (model.number, stream, end, number)
+            db.execute("INSERT INTO streams VALUES (?, ?, ?, ?)", row)
+            return number, new, end
+
+        def apply(found: tuple[int, Block | None, int]) -> dict[str, Any]:
+            number, new, end = found
+            if new is None:
+                return {"line": end, "repeated": True}
+            model = self.model(name)
+            event = Event(number, BLOCK, 0.0, 0, pack(new), False)
+            learned = self._learn(model, number, lambda learner: learn_event(learner, event))
+            answer: dict[str, Any] = {"event": number, "line": end, "learned": learned.rows}
+            if learned.skipped:
+                answer |= {"skipped": learned.skipped, "complaints": learned.complaints}
+            return answer
+
+        return Operation(write, apply, len(block.text))
+
+    def stream_position(self, name: str, stream: str) -> int:
+        """How many lines of a stream are known: where its sender goes on."""
+        return _position(self.db, self.model(name).number, hashed(stream))
+
+    def answer(self, number: int) -> dict[str, Any]:
+        """What was answered to an event."""
+        stored = self._pending.get(number, (None,))[0] or self.log.answer(number)
+        return {"event": number} | (unpack(stored) if stored else {})
+
+    def answer_to(self, name: str, id: str) -> dict[str, Any] | None:
+        """What was answered to an event's id; None if it is new. From any thread."""
+        query = "SELECT event FROM events WHERE model = ? AND id = ?"
+        found = self.db.execute(query, (self.model(name).number, hashed(id))).fetchone()
+        if found is None:
+            return None
+        return {"event": found[0], "repeated": True} | (self.log_answer(found[0]) or {})
+
+    def remember(self, number: int, answer: dict[str, Any]) -> None:
+        """Keep what was answered to an event; it is written with the next transaction."""
+        self._pending[number] = pack(answer), False
+
+    def log_answer(self, number: int) -> dict[str, Any] | None:
+        """What was answered to an event, if it was more than its number; from any thread."""
+        pending = self._pending.get(number)
+        query = "SELECT answer FROM events WHERE event = ?"
+        stored = pending or self.db.execute(query, (number,)).fetchone()
+        return unpack(stored[0]) if stored and stored[0] else None
+
+    def _learn_row(self, model: Model, number: int, row: Row) -> dict[str, Any]:
+        def act(learner: Any) -> Learned:
+            return Learned(1, learn_one(learner, row.row, row.label, row.weight))
+
+        try:
+            self._learn(model, number, act, row)
+        except YarrowError as error:
+            self._refuse(number, error)
+        return self.answer(number)
+
+    def _refuse(self, number: int, error: YarrowError) -> None:
+        self._pending[number] = pack({"error": str(error), "status": 422}), True
+
+    def _learn(self, model: Model, number: int, act: Any, shown: Row | None = None) -> Learned:
+        """Let all versions learn an event, the champion first: what it refuses, none learns."""
+        champion = model.champion
+        before = _n_features(champion)
+        answer = self._learn_version(champion, number, act)
+        for version in list(model.versions.values()):
+            if version is champion:
+                continue
+            found = None if isinstance(answer, YarrowError) else act
+            other = self._learn_version(version, number, found)
+            if isinstance(other, Learned) and isinstance(answer, Learned):
+                self._judge(model, version, answer, other)
+        if isinstance(answer, YarrowError):
+            raise answer
+        if answer.rows:
+            wrong = None if is_regression(champion.learner) else answer.loss / answer.rows
+            after = _n_features(champion)
+            new = None if None in (before, after) else float(after != before)
+            label, row = (None, None) if shown is None else (shown.label, shown.row)
+            self.watch.learned(model.name, number, label, wrong, new, row)
+        return answer
+
+    def _learn_version(self, version: Version, number: int, act: Any) -> Learned | YarrowError:
+        """Let a version learn an event, if it can: one that is being made catches up later."""
+        answer: Learned | YarrowError = Learned()
+        with version.lock:
+            began = time.perf_counter()
+            try:
+                if act is not None and (version.learner is not None or not version.rebuilding):
+                    answer = found = act(self.live(version))
+                    version.rows, version.loss = (
+                        version.rows + found.rows,
+                        version.loss + found.loss,
+                    )
+            except YarrowError as error:
+                answer = error
+            version.learned = number
+            version.snapshots.since += time.perf_counter() - began + _SECONDS_TO_READ
+            self.touched.add(version)
+        return answer
+
+    def _judge(self, model: Model, version: Version, champion: Learned, other: Learned) -> None:
+        """Promote a challenger that was asked to be, once the evidence for it is a thousand to one.
+
+        A bet on each row that only one of both gets right: whoever is no better multiplies its
+        stake by a thousand with a chance below 1/1000, however long it is watched (Ville 1939).
+        """
+        if champion.rows != 1 or other.rows != 1 or champion.loss == other.loss:
+            return
+        version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)
+        if version.spec.get("promote") and version.evidence > math.log(1000):
+            version.evidence = 0.0
+            promotion = self.promoting(model.name, version.number)
+            self.writer.submit(promotion, lambda *_: None)
+
+    # -- predicting ------------------------------------------------------------------------------
+
+    def live(self, version: Version) -> Any:
+        """The learner of a version, from its file and the log if it rested."""
+        learner = version.learner
+        if learner is None:
+            with version.lock:
+                if version.learner is None:
+                    if version.rebuilding:
+                        raise ServiceError(f"Version {version.number} is still being made.", 503)
+                    refuse = self._refuse if version.number in self._champions() else None
+                    version.take(version.restored(self.db, version.learned, refuse))
+                    self.weigh(version)
+                learner = version.learner
+        return learner
+
+    def save(self, name: str, path: str | os.PathLike[str]) -> None:
+        """Write the champion to a model file."""
+        self.live(self.model(name).champion).save(path)
+
+    def feedback_row(self, name: str, ticket: str) -> dict[Any, Any]:
+        """The row of a ticket."""
+        return unpack(self.tickets.row(self.model(name).number, ticket))  # type: ignore[no-any-return]
+
+    # -- what the writer does between batches ----------------------------------------------------
+
+    def _write_answers(self) -> None:
+        self._flushing = list(self._pending)
+        for number in self._flushing:
+            self.log.keep_answer(number, *self._pending[number])
+
+    def _forget_answers(self) -> None:
+        for number in self._flushing:
+            self._pending.pop(number, None)
+        self._flushing = []
+
+    def _after_batch(self) -> None:
+        touched, self.touched = self.touched, set()
+        for version in touched:
+            self.weigh(version)
+            version.sample()
+            if version.snapshots.is_due():
+                self._snapshot(version)
+        if self.used_memory > self.memory:
+            self._let_rest()
+        if self.must_purge and not self._pending:
+            self.must_purge = not self.log.purge()
+        if time.monotonic() - self._last_flush >= 1.0:
+            self._last_flush = time.monotonic()
+            self.tickets.flush()
+            if self._pending:
+                with self.log.transaction():
+                    self._write_answers()
+                self._forget_answers()
+
+    def _snapshot(self, version: Version) -> None:
+        if version.learner is None or version.rebuilding:
+            return
+        version.snapshots.take(
+            version.learner, version.learned, version.rows, version.loss, version.since
+        )
+
+    def _let_rest(self) -> None:
+        """Put the longest unused models to rest on disk until the others fit into memory."""
+        for version in list(self._live.values())[:-1]:
+            if self.used_memory <= self.memory:
+                return
+            with version.lock:
+                if version.rebuilding or version.learner is None:
+                    continue
+                if version.snapshots.since > 0:
+                    self._snapshot(version)
+                self._forget(version)
+
+
+def _n_features(version: Version) -> int | None:
+    """How many features a learner of the core knows: a row that brings new ones is news."""
+    core = getattr(version.learner, "_model", None)
+    return None if core is None else int(core.n_features)
+
+
+def _position(db: sqlite3.Connection, model: int, stream: bytes) -> int:
+    query = "SELECT max(line) FROM streams WHERE model = ? AND id = ?"
+    return int(db.execute(query, (model, stream)).fetchone()[0] or 0)
+
+
+def _locked(path: Path) -> int:
+    """Take a directory for this process alone; the lock ends with the process, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise ServiceError(
+            f"{path.parent}: another service works in this directory.", 409
+        ) from None
+    return descriptor

@@ -1,0 +1,113 @@
+"""Snapshots: model files, each after an event, from which the log is replayed.
+
+One is taken when replaying what came since the last would take longer than writing one, and never
+for more than a twentieth of the writer's time. Older ones are thinned so that their distances grow
+with their age: undo is cheap near the present and possible far back, and their number grows with
+the logarithm of the log's length. A row in the log's table `snapshots` makes a file count: an undo
+takes the rows away in the same transaction that changes the labels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yarrow
+from yarrow.errors import NotFittedError, YarrowError
+from yarrow.serve.log import Log
+
+SHARE = 0.05  # of the writer's time
+AT_LEAST = 0.25  # seconds of replay that a snapshot must save
+
+
+class Snapshots:
+    """The snapshots of one version of a model."""
+
+    def __init__(self, folder: Path, log: Log, version: int) -> None:
+        self.folder, self.log, self.version = folder / str(version), log, version
+        self._took = 0.0  # seconds that the last one took
+        self._next = time.monotonic()  # when the next one may be taken
+        self.since = 0.0  # seconds that it would take to replay what came since
+
+    def path(self, event: int) -> Path:
+        """The file after an event."""
+        return self.folder / f"{event}.yarrow"
+
+    def known(self, db: sqlite3.Connection) -> list[int]:
+        """The events after which there is a snapshot, the newest first."""
+        query = "SELECT event FROM snapshots WHERE version = ? ORDER BY event DESC"
+        return [event for (event,) in db.execute(query, (self.version,))]
+
+    def nearest(self, db: sqlite3.Connection, upto: int) -> tuple[Any, int, int, float] | None:
+        """The newest model that loads, at an event or before: it, its event, rows and loss."""
+        query = (
+            "SELECT event, rows, loss FROM snapshots WHERE version = ? AND event <= ? "
+            "ORDER BY event DESC"
+        )
+        for event, rows, loss in db.execute(query, (self.version, upto)).fetchall():
+            with contextlib.suppress(YarrowError, OSError):
+                return yarrow.load(self.path(event)), event, rows, loss
+        return None
+
+    def is_due(self) -> bool:
+        """Whether it is time for one."""
+        return self.since > max(self._took, AT_LEAST) and time.monotonic() >= self._next
+
+    def take(self, model: Any, event: int, rows: int, loss: float, oldest: int) -> bool:
+        """Write a snapshot, durably; the log's events first, so that none is ahead of the log."""
+        began = time.monotonic()
+        self.log.sync()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            model.save(self.path(event))
+        except NotFittedError:
+            return False
+        gone = thinned([event, *self.known(self.log.db)], oldest)
+        with self.log.transaction() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
+                (self.version, event, rows, loss),
+            )
+            db.executemany(
+                "DELETE FROM snapshots WHERE version = ? AND event = ?",
+                [(self.version, old) for old in gone],
+            )
+        self.remove(gone)
+        self._took, self.since = time.monotonic() - began, 0.0
+        self._next = time.monotonic() + self._took * (1 / SHARE - 1)
+        return True
+
+    def remove(self, events: Sequence[int]) -> None:
+        """Remove files that no longer count."""
+        for event in events:
+            self.path(event).unlink(missing_ok=True)
+
+    def remove_strangers(self, db: sqlite3.Connection) -> None:
+        """Remove files that a process has left that was killed."""
+        known = {self.path(event) for event in self.known(db)}
+        for path in self.folder.glob("*"):
+            if path not in known:
+                path.unlink(missing_ok=True)
+
+
+def thinned(events: Sequence[int], keep: int) -> list[int]:
+    """Which of the snapshots, newest first, can go: where a gap stays within half of its distance.
+
+    >>> taken = list(range(1000, 0, -10))
+    >>> gone = set(thinned(taken, keep=10))
+    >>> [1000 - event for event in taken if event not in gone]
+    [0, 10, 20, 30, 40, 60, 90, 130, 190, 280, 420, 630, 940, 990]
+    """
+    gone, newest = [], events[0]
+    kept = [newest]
+    for event, older in itertools.pairwise(events[1:]):
+        if event != keep and 2 * (kept[-1] - older) <= newest - kept[-1]:
+            gone.append(event)
+        else:
+            kept.append(event)
+    return gone

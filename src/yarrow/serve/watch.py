@@ -1,0 +1,129 @@
+"""Watching every model: a drift monitor each, alarms kept for the page, and sent to a webhook."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import deque
+from typing import Any
+
+from yarrow.evaluate.monitor import Alarm, Monitor
+
+_KEPT = 200  # alarms
+_MOST_MONITORS = 5000  # the oldest begins anew beyond
+_MOST_SHOWN = 500  # models whose labels and mistakes the page can show
+_ATTEMPTS = 4
+
+
+class Watch:
+    """The monitors of a service's models; what they say changes no model."""
+
+    def __init__(self, webhook: str | None = None) -> None:
+        self.webhook = webhook
+        self.alarms: deque[dict[str, Any]] = deque(maxlen=_KEPT)
+        self._learning: dict[str, Monitor] = {}
+        self._predicting: dict[str, Monitor] = {}
+        self._mistakes: dict[str, deque[dict[str, Any]]] = {}
+        self._labels: dict[str, deque[str]] = {}
+        self._queue: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def learned(
+        self,
+        model: str,
+        event: int,
+        label: Any,
+        wrong: float | None,
+        new: float | None,
+        row: dict[Any, Any] | None = None,
+    ) -> None:
+        """A row was learned, or a block of them with the share that was wrong."""
+        monitor = _of(self._learning, model)
+        is_class = isinstance(label, (str, int))
+        found = monitor.update(label=label if is_class else None, wrong=wrong, new_features=new)
+        for alarm in found:
+            self._raise(model, event, alarm)
+        shows = model in self._labels or len(self._labels) < _MOST_SHOWN
+        if row is not None and is_class and shows:
+            self._labels.setdefault(model, deque(maxlen=1000)).append(str(label))
+            if wrong:
+                kept = self._mistakes.setdefault(model, deque(maxlen=12))
+                kept.append({"event": event, "label": label, "row": _shown(row)})
+
+    def seen(self, model: str) -> dict[str, Any]:
+        """The last mistakes, newest first, and the shares of the classes lately."""
+        labels = list(self._labels.get(model, ()))
+        counts = {label: labels.count(label) / len(labels) for label in dict.fromkeys(labels)}
+        return {"mistakes": list(self._mistakes.get(model, ()))[::-1], "classes": counts}
+
+    def corrected(self, model: str, events: set[int]) -> None:
+        """Labels were taken back: they are no mistakes of the model."""
+        kept = self._mistakes.get(model)
+        for mistake in [m for m in kept or () if m["event"] in events]:
+            kept.remove(mistake)  # type: ignore[union-attr]
+
+    def predicted(self, model: str, event: int, confidence: float) -> None:
+        """A row was predicted with this probability."""
+        for alarm in _of(self._predicting, model).update(confidence=confidence):
+            self._raise(model, event, alarm)
+
+    def forget(self, model: str) -> None:
+        """A model is gone."""
+        for kept in (self._learning, self._mistakes, self._labels):
+            kept.pop(model, None)
+        self._predicting.pop(model, None)
+
+    def close(self) -> None:
+        """Send what waits, but not for long."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join(5)
+
+    def _raise(self, model: str, event: int, alarm: Alarm) -> None:
+        told = {
+            "model": model,
+            "event": event,
+            "time": time.time(),
+            "what": alarm.what,
+            "before": alarm.before,
+            "after": alarm.after,
+        }
+        self.alarms.append(told)
+        if self.webhook is not None:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._send, daemon=True)
+                self._thread.start()
+            self._queue.put(told)
+
+    def _send(self) -> None:
+        """Send alarms one by one; what cannot be delivered stays on the page."""
+        assert self.webhook is not None
+        while (told := self._queue.get()) is not None:
+            request = urllib.request.Request(
+                self.webhook, json.dumps(told).encode(), {"Content-Type": "application/json"}
+            )
+            for attempt in range(_ATTEMPTS):
+                try:
+                    with urllib.request.urlopen(request, timeout=5):
+                        break
+                except (urllib.error.URLError, OSError):
+                    time.sleep(0.2 * 2**attempt)
+
+
+def _shown(row: dict[Any, Any]) -> str:
+    """The begin of a row, for people."""
+    parts = [str(v) if isinstance(v, str) else f"{k}:{v:g}" for k, v in list(row.items())[:12]]
+    return " ".join(parts)[:200]
+
+
+def _of(monitors: dict[str, Monitor], model: str) -> Monitor:
+    found = monitors.get(model)
+    if found is None:
+        if len(monitors) >= _MOST_MONITORS:
+            del monitors[next(iter(monitors))]
+        found = monitors[model] = Monitor()
+    return found
