@@ -219,11 +219,11 @@ class DictAdapter(Adapter):
         return classes, np.array(lines, dtype=np.float64).reshape(len(told), len(classes))
 
     def check_values(self, batch: Batch) -> None:
-        if hasattr(self.model, "_check_block"):  # made of learners itself
-            self.model._check_block(batch)
+        if hasattr(self.model, "_check_batch"):  # made of learners itself
+            self.model._check_batch(batch)
 
     def _learned(self) -> Any:
-        made_of_learners = hasattr(self.model, "_check_block")
+        made_of_learners = hasattr(self.model, "_check_batch")
         return self.model.__dict__.get("_state") if made_of_learners else None
 
     def check(self, batch: Batch) -> None:
