@@ -32,7 +32,7 @@ TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 FORMATS = TEXT_FORMATS + TABLE_FORMATS
 LAST_INDEX = 2**31 - 2
 
-_SUFFIXES = {
+SUFFIXES = {
     "svm": "svmlight", "svmlight": "svmlight", "libsvm": "svmlight", "dat": "svmlight",
     "vw": "vw",
     "csv": "csv", "tsv": "tsv", "tab": "tsv",
@@ -47,7 +47,7 @@ def format_of_name(name: str) -> str | None:
     parts = os.path.basename(name).lower().split(".")[1:]
     while parts and f".{parts[-1]}" in COMPRESSORS:
         parts.pop()
-    return _SUFFIXES.get(parts[-1]) if parts else None
+    return SUFFIXES.get(parts[-1]) if parts else None
 
 
 @dataclasses.dataclass(frozen=True)
