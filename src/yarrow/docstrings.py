@@ -11,7 +11,6 @@ import re
 import textwrap
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from yarrow.parameters import parameters
@@ -115,7 +114,9 @@ def _references(about: str) -> list[str]:
 
 def _papers() -> Iterator[tuple[str, str]]:
     """Papers as docstrings cite them, and in full."""
-    for line in (Path(__file__).parent / "references.txt").read_text().splitlines():
+    from importlib.resources import files
+
+    for line in files("yarrow").joinpath("references.txt").read_text("utf-8").splitlines():
         short, _, full = line.partition(": ")
         yield short, full
 
