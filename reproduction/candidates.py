@@ -10,13 +10,13 @@ from yarrow import CustomClassifier, RuleInput, YarrowClassifier
 from yarrow.feature_selection import GameSelection
 from yarrow.lazy import np
 from yarrow.linear_model.yarrow import (
-    BENT,
+    COVARIANCE,
     EXPERTS,
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
-    FULL,
     MIXTURE,
     SMOOTHING,
+    SPLINE,
 )
 
 
@@ -121,6 +121,6 @@ def yarrow_of(
 
     class Some(YarrowClassifier):
         def _loop_parameters(self) -> list[float]:
-            return [*rates, *kept, *weights, *variances, *mixture, *BENT, *FULL, *SMOOTHING]
+            return [*rates, *kept, *weights, *variances, *mixture, *SPLINE, *COVARIANCE, *SMOOTHING]
 
     return Some(**parameters)

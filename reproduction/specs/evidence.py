@@ -20,7 +20,7 @@ from reproduction.specs.evidence_tables import (
     named,
     settings_of,
 )
-from yarrow.compare.curve import error_of
+from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.ranks import Ranks
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from reproduction.results import Measured
 from yarrow.compare.comparison import unpacked
-from yarrow.compare.curve import error_of
 from yarrow.compare.holdout import first_half, second_half
 from yarrow.data.arrays import Array
+from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.paired import PairedComparison, paired_comparison
 from yarrow.lazy import np
 

@@ -16,7 +16,7 @@ from reproduction.specs.evidence_reading import (
     verdict,
     with_interval,
 )
-from yarrow.compare.curve import error_of
+from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.ranks import Ranks, mean_ranks
 from yarrow.lazy import np
 

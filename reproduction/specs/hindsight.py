@@ -15,7 +15,7 @@ from reproduction.specs.evidence_reading import (
     verdict,
     with_interval,
 )
-from yarrow.compare.curve import error_of
+from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 
 SETTINGS = sum(len(peer.settings()) for peer in spec.PEERS)

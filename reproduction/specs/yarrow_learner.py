@@ -22,7 +22,7 @@ from reproduction.specs.hindsight import (
     set_by_set,
     surely_more,
 )
-from yarrow.compare.curve import error_of
+from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 
 HALVES = {

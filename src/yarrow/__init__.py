@@ -37,7 +37,7 @@ _ELSEWHERE = {
     "RuleInput": "yarrow._core",
     "YarrowError": "yarrow.errors",
     "diff": "yarrow.evaluate.difference",
-    "load": "yarrow.saving.load",
+    "load": "yarrow.saving.export_file",
 }
 #: old names, and what they are called now
 _RENAMED = {"Situation": "RuleInput"}

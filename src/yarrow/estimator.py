@@ -66,6 +66,13 @@ class Estimator:
 
     #: names of river's base classes that instances count as
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+    #: predicts values, not classes
+    regression: ClassVar[bool] = False
+    #: is taught rows one by one, each with a label, or a value, or by itself
+    learns_rows: ClassVar[bool] = False
+    #: a row costs more than its values; the more, the more rows there have been
+    is_dear: ClassVar[bool] = False
+    grows_with_rows: ClassVar[bool] = False
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
 
@@ -464,6 +471,7 @@ class ClassifierMixin:
 class RegressorMixin:
     """What both libraries ask of every regressor."""
 
+    regression: ClassVar[bool] = True
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor", "MiniBatchRegressor")
 
     def __sklearn_tags__(self) -> Any:

@@ -15,14 +15,15 @@ def exports(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that offers names out of files that are not loaded.
 
-    `homes` has the file of each name; "yarrow.x.y" is one of another package.
+    `homes` has the file of each name, which may be its own; "yarrow.x.y" is one of another package.
     """
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name] if "." in homes[name] else f"{package}.{homes[name]}"
-        value = getattr(import_module(home), name)
+        module = import_module(home)
+        value = module if homes[name] == name else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -23,10 +23,10 @@ _SAME_NAME = {
     ),
     ("yarrow.activity", "yarrow.activity.log"): "store",
     ("yarrow.activity", "yarrow.activity.app"): (
-        "demo keys requests rules runner server session transfer"
+        "demo keys requests runner server session transfer"
     ),
     ("yarrow.experiments", "yarrow.compare"): (
-        "baselines comparison curve folds grids recommend runs sources tune"
+        "baselines comparison folds grids recommend runs sources tune"
     ),
     ("yarrow.experiments", "reproduction"): (
         "candidates engine findings peers protocols results spec"
@@ -53,23 +53,25 @@ MOVED = {
     "yarrow.activity.past": "yarrow.activity.model.history",
     "yarrow.activity.records": "yarrow.activity.model.activities",
     "yarrow.activity.rows": "yarrow.activity.log.entries",
+    "yarrow.activity.rules": "yarrow.activity.app.category_rules",
     "yarrow.activity.said": "yarrow.activity.log.entries",
     "yarrow.activity.snapshot": "yarrow.activity.model.recogniser",
     "yarrow.activity.table": "yarrow.activity.model.features",
     "yarrow.activity.thoughts": "yarrow.activity.model.explain",
     "yarrow.activity.titles": "yarrow.activity.sources.spans",
     "yarrow.composite.members": "yarrow.online.adapters",
-    "yarrow.kernel.inside": "yarrow.kernel.fitted_attributes",
+    "yarrow.kernel.inside": "yarrow.kernel.base",
     "yarrow.linear_model.base": "yarrow.base.linear",
     "yarrow.linear_model.confidence_relatives": "yarrow.linear_model",
     "yarrow.linear_model.inspection": "yarrow.base.explanation",
     "yarrow.linear_model.naming": "yarrow.saving.registry",
     "yarrow.linear_model.owner": "yarrow.base.core_estimator",
     "yarrow.linear_model.passes": "yarrow.base.epochs",
-    "yarrow.linear_model.persistence": "yarrow.saving.core_state",
-    "yarrow.linear_model.progressive": "yarrow.online.core_progressive",
+    "yarrow.linear_model.persistence": "yarrow.base.core_estimator",
+    "yarrow.linear_model.progressive": "yarrow.online.progressive",
     "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
     "yarrow.datasets.gaussian": "yarrow.datasets.synthetic",
+    "yarrow.experiments.curve": "yarrow.evaluate.curves",
     "yarrow.experiments.heats": "yarrow.compare.race_batch",
     "yarrow.experiments.judgement": "yarrow.compare.holdout",
     "yarrow.experiments.lanes": "yarrow.compare.entrant",
@@ -90,7 +92,7 @@ RENAMED = {
         "Block": "Batch",
         "member_of": "adapter_of",
     },
-    "yarrow.kernel.inside": {"Inside": "FittedAttributes"},
+    "yarrow.kernel.inside": {"Inside": "KernelClassifier"},
     "yarrow.linear_model.owner": {"ModelOwner": "CoreEstimator"},
 }
 

@@ -28,7 +28,8 @@ def recommended(*outcomes):
 def test_a_clear_winner_is_taken_whatever_it_weighs():
     found = recommended(outcome("good", 0.05, 10_000), outcome("bad", 0.2, 10))
     assert found["learner"] == "good"
-    assert found["sentence"] == "Take good: surely better than the other learner (95 % confidence)."
+    better = "significantly better than the other learner"
+    assert found["sentence"] == f"Take good: {better} (95 % confidence)."
     (rival,) = found["rivals"]
     assert rival["low"] < rival["difference"] < rival["high"]
     assert rival["low"] > 0
@@ -74,7 +75,7 @@ def test_counts_of_rivals_add_up():
     lazy = outcome("majority class", 0.06, 0, family="baseline")
     found = recommended(*listed, lazy)
     assert found["sentence"] == (
-        "Take good: surely better than 1 learner (95 % confidence), not separable from 1."
+        "Take good: significantly better than 1 learner (95 % confidence), not separable from 1."
     )
     assert any("for 2 learners and 1 baseline together" in words for words in found["evidence"])
     assert len(found["rivals"]) == 3

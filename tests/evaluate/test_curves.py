@@ -72,7 +72,7 @@ def test_alarms_are_judged_by_all_that_could_have_been_found() -> None:
     assert np.isnan(precision_recall([False], [1.0]).recall).all()
     with pytest.raises(ParameterError, match="less than the 1 correct"):
         precision_recall([True], [1.0], relevant=0)
-    with pytest.raises(DataError, match="row 1: The score is NaN"):
+    with pytest.raises(DataError, match="row 0: The score is NaN"):
         precision_recall([True], [np.nan])
     with pytest.raises(DataError, match="truth values"):
         precision_recall([True, False], [1.0])

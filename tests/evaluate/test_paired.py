@@ -146,7 +146,7 @@ def test_a_scatter_has_the_tasks_that_both_have() -> None:
 def test_bad_input_gets_a_sentence() -> None:
     with pytest.raises(DataError, match="one value a row"):
         bootstrap([])
-    with pytest.raises(DataError, match="row 2: The value is not finite"):
+    with pytest.raises(DataError, match="row 1: The value is not finite"):
         bootstrap([1.0, np.nan])
     with pytest.raises(ParameterError, match="blocks of 1 to 3 rows"):
         bootstrap([1.0, 2.0, 3.0], block=4)

@@ -78,7 +78,7 @@ def test_nemenyis_constants() -> None:
 def test_bad_input_gets_a_sentence() -> None:
     with pytest.raises(DataError, match="tasks by learners"):
         mean_ranks([[1.0]])
-    with pytest.raises(DataError, match="row 2: B has no error"):
+    with pytest.raises(DataError, match="B has no error on task 1"):
         mean_ranks([[1.0, 2.0], [1.0, np.nan]], ["A", "B"])
     with pytest.raises(DataError, match="3 learners, but 2 columns"):
         mean_ranks([[1.0, 2.0]], ["A", "B", "C"])

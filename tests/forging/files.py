@@ -114,7 +114,7 @@ def _model(cls: Any, settings: dict[str, Any], classes: int) -> Any:
 
 
 def _export(model: Any, form: str) -> bytes:
-    from yarrow.saving.core_state import exported
+    from yarrow.saving.export_file import exported
 
     tensors, metadata = exported(model, model._weights())
     if form == "safetensors":

@@ -13,7 +13,7 @@ import yarrow
 from forging.files import row
 from yarrow.errors import ModelFileError, YarrowError
 from yarrow.saving import model_file
-from yarrow.saving.load import loads
+from yarrow.saving.export_file import loads
 
 
 def judge(content: bytes, rng: random.Random) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,18 +16,17 @@ from yarrow.bandit.choice import (
     LABELS,
     Choice,
     plain_labels,
-    read_weight,
     row_of_choice,
 )
 from yarrow.bandit.table import LEAST_SCALE, Table
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, check_size
+from yarrow.data.dict_rows import Row, read_weight, row_of_dict
+from yarrow.data.draws import uniform
 from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
-from yarrow.kernel.rows import row_of_dict
-from yarrow.kernel.support import Row
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, integer, most_classes, number
@@ -105,7 +103,7 @@ class BanditClassifier(CompositeClassifier):
     )
 
     family: ClassVar[str] = "bandit"
-    row_costs: ClassVar[str] = "its values x classes, row by row in Python"
+    row_costs: ClassVar[str] = "O(nnz) for each class, row by row in Python"
 
     # -- what a learner says ---------------------------------------------------------------------
 
@@ -136,8 +134,8 @@ class BanditClassifier(CompositeClassifier):
     def choose(self, X: Any) -> list[Choice]:
         """Draw a class for each row of an array."""
         rows = self._read(X)
-        block = self._block(rows, self._names_of(rows))
-        return [self.choose_one(x) for x in block.dicts]
+        batch = self._batch(rows, self._names_of(rows))
+        return [self.choose_one(x) for x in batch.dicts]
 
     def learn(self, choice: Choice, right: bool, weight: float = 1.0) -> None:
         """Learn whether the class that was shown was right; now, later, or in any order."""
@@ -211,18 +209,18 @@ class BanditClassifier(CompositeClassifier):
         values = np.where(lines < 0, 0.0, row.values)
         return np.append(np.maximum(lines, 0), 0), np.append(values, self._constant)
 
-    def _rows(self, table: Table, block: Batch, adds: bool) -> Iterator[tuple[Array, Array]]:
-        """The same for all rows of a block; features are looked up once for all."""
-        if block.rows is None:
-            yield self._one_row(table, row_of_dict(block.row), adds)
+    def _rows(self, table: Table, batch: Batch, adds: bool) -> Iterator[tuple[Array, Array]]:
+        """The same for all rows of a batch; features are looked up once for all."""
+        if batch.rows is None:
+            yield self._one_row(table, row_of_dict(batch.row), adds)
             return
         from scipy.sparse import csr_matrix
 
-        csr = csr_matrix(block.matrix, dtype=np.float64, copy=True)
+        csr = csr_matrix(batch.matrix, dtype=np.float64, copy=True)
         csr.sum_duplicates()
         csr.eliminate_zeros()
         used = np.unique(csr.indices)
-        names = [block.names[j] for j in used] if block.names else used.tolist()
+        names = [batch.names[j] for j in used] if batch.names else used.tolist()
         line_of = np.zeros(csr.shape[1], dtype=np.int64)
         line_of[used] = table.lines(names, adds)
         lines = np.insert(line_of[csr.indices], csr.indptr[1:], 0)
@@ -248,12 +246,12 @@ class BanditClassifier(CompositeClassifier):
     def _declared(self) -> list[Any]:
         return [] if self.classes is None else plain_labels(self.classes)
 
-    def _block(
+    def _batch(
         self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
     ) -> Batch:
-        block = super()._block(rows, names, y, weight)
+        batch = super()._batch(rows, names, y, weight)
         check_size(rows.values, LARGEST, "Input X", rows)
-        return block if classes is None else dataclasses.replace(block, classes=self._told(classes))
+        return batch if classes is None else dataclasses.replace(batch, classes=self._told(classes))
 
     def _told(self, classes: Any) -> list[Any]:
         """All classes that may come, as a call tells them; they must agree with those known."""
@@ -281,15 +279,15 @@ class BanditClassifier(CompositeClassifier):
             state.codes[label] = len(state.codes)
             state.table.add_class()
 
-    def _walk(self, state: State, block: Batch) -> Array:
+    def _walk(self, state: State, batch: Batch) -> Array:
         assert isinstance(state, BanditState)
-        for label in (block.classes or ()) if self.classes is None else ():
+        for label in (batch.classes or ()) if self.classes is None else ():
             self._add_class(state, label)
-        said = np.full(len(block), -1)
+        said = np.full(len(batch), -1)
         table = state.table
-        all_known = self.classes is not None or block.classes is not None
-        for i, row in enumerate(self._rows(table, block, adds=True)):
-            truth, weight = block.truth[i], block.weight(i)
+        all_known = self.classes is not None or batch.classes is not None
+        for i, row in enumerate(self._rows(table, batch, adds=True)):
+            truth, weight = batch.truth[i], batch.weight(i)
             if weight == 0:
                 if state.codes:
                     said[i] = np.argmax(table.scores(*row))
@@ -309,18 +307,18 @@ class BanditClassifier(CompositeClassifier):
             self._add_class(state, truth)
         return said
 
-    def _said(self, state: State, block: Batch) -> Array:
+    def _said(self, state: State, batch: Batch) -> Array:
         assert isinstance(state, BanditState)
         table = state.table
-        best = [np.argmax(table.scores(*row)) for row in self._rows(table, block, adds=False)]
+        best = [np.argmax(table.scores(*row)) for row in self._rows(table, batch, adds=False)]
         return np.array(best, dtype=np.int64)
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class."""
-        state, block = self._ask(X)
+        state, batch = self._ask(X)
         assert isinstance(state, BanditState)
         with self._lock:
-            rows = self._rows(state.table, block, adds=False)
+            rows = self._rows(state.table, batch, adds=False)
             table = np.array([state.table.scores(*row) for row in rows])
             classes = in_order(state.codes)
         table = table[:, [state.codes[name] for name in classes]]
@@ -382,18 +380,3 @@ class BanditClassifier(CompositeClassifier):
         state.table.places = {name: place for place, name in enumerate(names, start=1)}
         state.table.weights, state.table.scale = weights, float(notes["scale"])
         return state
-
-
-def uniform(seed: int, number: int) -> float:
-    """A random number in [0, 1) for each number: SplitMix64 (Steele, Lea & Flood 2014).
-
-    No state is kept between draws, so that rows may come by any route, and models may be saved.
-
-    >>> round(uniform(0, 1), 4), round(uniform(0, 2), 4)
-    (0.8833, 0.4315)
-    """
-    mask = (1 << 64) - 1
-    z = (seed * 0xD1342543DE82EF95 + number * 0x9E3779B97F4A7C15) & mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return math.ldexp((z ^ (z >> 31)) >> 11, -53)

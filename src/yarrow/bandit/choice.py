@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import numbers
 from typing import Any
 
-from yarrow.data.arrays import read_weights
+from yarrow.data.dict_rows import Row, row_of_dict
 from yarrow.data.labels import class_labels, plain
-from yarrow.errors import DataError, ParameterError, YarrowError
-from yarrow.kernel.rows import row_of_dict
-from yarrow.kernel.support import Row
+from yarrow.errors import DataError, ParameterError
 
 LABELS = "a list of strings, integers or booleans"
 
@@ -31,20 +28,6 @@ class Choice:
     x: list[list[Any]] | dict[Any, float]
     best: Any  # the class that would have been shown without exploring
     probability: float  # with which the label was drawn
-
-
-def read_weight(weight: Any) -> float:
-    """The weight of a row, by the rule for sample weights."""
-    if type(weight) is float and 0 <= weight < math.inf:  # as nearly all are: arrays take longer
-        return weight
-    try:
-        weights = read_weights([weight], 1)
-    except (YarrowError, OverflowError):
-        raise ParameterError(
-            f"The 'weight' parameter must be finite and >= 0. Got {weight!r} instead."
-        ) from None
-    assert weights is not None
-    return float(weights[0])
 
 
 def row_of_choice(choice: Any) -> Row:

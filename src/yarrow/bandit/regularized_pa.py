@@ -1,4 +1,4 @@
-"""The objective-regularised Passive-Aggressive learner, told only whether it was right."""
+"""The objective-regularized Passive-Aggressive learner, told only whether it was right."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from yarrow.base.probabilities import probabilities_then
 from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import (
+    Labels,
     array_of,
     in_order,
     is_class_list,
@@ -28,10 +29,9 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreResult
+from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, choice, most_classes
-from yarrow.saving.core_state import CoreModel
 
 
 def _is_class_weight(value: Any) -> bool:
@@ -184,7 +184,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
                 )
             yield model
 
-    def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+    def _read_labels(self, y: Any, n_rows: int) -> Labels:
         return read_labels(y, n_rows)
 
     def _named_result(self, model: CoreModel, found: CoreResult) -> ProgressiveResult:
@@ -238,9 +238,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         by_appearance[order] = names
         return by_appearance.take(best_column(scores))
 
-    def _score_held_out(
-        self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
-    ) -> float:
+    def _score_held_out(self, model: Any, rows: Rows, labels: Labels, weights: Array) -> float:
         scores = self._score_rows(model, rows, rows.names or [], variances=False)[0]
         known = model.classes
         predicted = [known[place] for place in best_column(scores)]

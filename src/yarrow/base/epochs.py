@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from yarrow.data.arrays import Array, Rows, read_weights
+from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.base.linear import LinearModel
-    from yarrow.saving.core_state import CoreModel
-
-Labels = tuple[Array, list[Any]]
+    from yarrow.online.progressive import CoreModel
 
 
 def run_epochs(
@@ -35,8 +34,7 @@ def run_until_plateau(
     one of the highest score, the earliest if several have it.
     """
     random = np.random.default_rng(estimator.random_state)
-    is_regression = not hasattr(type(estimator), "classes_")
-    groups = np.zeros(rows.n_rows) if is_regression else labels[0]
+    groups = np.zeros(rows.n_rows) if estimator.regression else labels[0]
     learned, held = hold_out(groups, estimator.validation_fraction, random)
     kept_rows, kept_labels = rows.take(held), (labels[0][held], labels[1])
     weights = read_weights(sample_weight, rows.n_rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from yarrow.data.dict_rows import features_of
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 from yarrow.notebook import shown
@@ -73,11 +74,8 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     if label is None and hasattr(model, "classes_"):
         label = model.predict_one(x)
     score = model._score_of(x, label)  # which refuses what is no row
-    features = [
-        (f"{name}={value}", 1.0) if isinstance(value, str) else (name, float(value))
-        for name, value in x.items()
-    ]
-    names, values = [name for name, _ in features], [value for _, value in features]
+    features = features_of(x)
+    names, values = list(features), list(features.values())
     found = [(sign, core.explain(names, values, c)) for c, sign in model._classes_of(label)]
     constant = sum(sign * part for sign, (_, part, _) in found)
     weights = [sum(sign * w[i] for sign, (w, _, _) in found) for i in range(len(names))]

@@ -17,13 +17,14 @@ from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
 from yarrow.base.hyperparameters import CoreRule
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
+from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number
-from yarrow.saving import core_state
-from yarrow.saving.core_state import CoreModel
+from yarrow.saving import export_file
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
@@ -87,13 +88,14 @@ class LinearModel(CoreRule, CoreEstimator):
 
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
-    row_costs: ClassVar[str] = "its values"
+    row_costs: ClassVar[str] = "O(nnz)"
     #: its loop in the core, named as its rule is
     core_loop: ClassVar[str]
     #: the parameters that the loop must know beside its rule, in its order
     loop_settings: ClassVar[tuple[str, ...]] = ()
     #: settings that do not go together
     restrictions: ClassVar[tuple[Needs, ...]] = ()
+    learns_rows: ClassVar[bool] = True
     #: learns a label a row, as files and both libraries' supervised interfaces give them
     learns_labels: ClassVar[bool] = True
     #: what a wrong prediction is called where its share is told
@@ -213,7 +215,7 @@ class LinearModel(CoreRule, CoreEstimator):
         model: CoreModel,
         rows: Rows,
         names: list[Any],
-        labels: tuple[Array, list[Any]],
+        labels: Labels,
         sample_weight: Any,
         order: Array | None = None,
         undo: bool = True,
@@ -226,9 +228,7 @@ class LinearModel(CoreRule, CoreEstimator):
         else:
             model.learn_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
 
-    def _fit_passes(
-        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], sample_weight: Any
-    ) -> None:
+    def _fit_passes(self, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
@@ -249,7 +249,7 @@ class LinearModel(CoreRule, CoreEstimator):
         self.__dict__.update(found | others | columns_of(rows))
 
     def _score_held_out(
-        self, model: CoreModel, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
+        self, model: CoreModel, rows: Rows, labels: Labels, weights: Array
     ) -> float:
         """What `score` would say of a model and rows that were not learned."""
         raise NotImplementedError
@@ -324,4 +324,5 @@ class LinearModel(CoreRule, CoreEstimator):
 
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
-        core_state.export(self, path, format)
+        tensors, metadata = export_file.exported(self, self._weights())
+        export_file.write(path, tensors, metadata, format)

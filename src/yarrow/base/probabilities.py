@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from yarrow.data.arrays import Array, feature_names
+from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.estimator import ClassifierMixin
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreResult
+from yarrow.online.progressive import CoreResult
 
 #: of what the classes behind the best one share, the part that goes to all of them alike
 EQUAL_SHARE = 0.02
 
 
-class CalibratedProbabilities:
+class Probabilities:
     """predict_proba and its kin, from the probabilities that `_probabilities` makes of scores."""
 
     def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
@@ -48,7 +49,7 @@ class CalibratedProbabilities:
         return frame_like(X, zip(model.classes, table.T, strict=False))
 
 
-class LogisticProbabilities(CalibratedProbabilities):
+class LogisticProbabilities(Probabilities):
     """predict_proba for `loss='logistic'`, whose scores are log odds; absent for other losses."""
 
     def __getattribute__(self: Any, name: str) -> Any:
@@ -72,7 +73,7 @@ class LogisticProbabilities(CalibratedProbabilities):
         return normalised(0.5 * (1 + np.tanh(0.5 * scores)))
 
 
-class MarginProbabilities(CalibratedProbabilities):
+class MarginProbabilities(Probabilities):
     """Probabilities from margins in units of their deviation."""
 
     multiclass: Any
@@ -165,11 +166,3 @@ def probabilities_then(model: Any, found: CoreResult) -> Array:
         parts = found.scores[rows, :n], found.variances[rows, :n], found.calibrations[rows]
         likely[rows, :n] = model._probabilities(*parts)
     return likely
-
-
-def normalised(probabilities: Array) -> Array:
-    """Rows that sum to one; where all are 0, all are equal."""
-    sums = probabilities.sum(axis=1, keepdims=True)
-    equal = np.full_like(probabilities, 1.0 / probabilities.shape[1])
-    shares: Array = np.divide(probabilities, sums, out=equal, where=sums > 0)
-    return shares

@@ -9,12 +9,12 @@ from yarrow import _core
 from yarrow.base.explanation import OneScore
 from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows, read_values
+from yarrow.data.labels import Labels
 from yarrow.errors import ParameterError
 from yarrow.estimator import RegressorMixin, determination, estimator
 from yarrow.io.taught import rows_as_taught
-from yarrow.online.core_progressive import CoreResult
+from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
-from yarrow.saving.core_state import CoreModel
 
 
 @estimator
@@ -40,7 +40,7 @@ class LinearRegressor(RegressorMixin, OneScore, SupervisedModel):
         self._partial_fit(X, y, None, sample_weight)
         return self
 
-    def _read_labels(self, y: Any, n_rows: int) -> tuple[Array, list[Any]]:
+    def _read_labels(self, y: Any, n_rows: int) -> Labels:
         return read_values(y, n_rows), []
 
     def _learning_of(self, classes: Any) -> AbstractContextManager[CoreModel]:
@@ -54,8 +54,6 @@ class LinearRegressor(RegressorMixin, OneScore, SupervisedModel):
     def _predicted(self, scores: Array) -> Array:
         return scores[:, 0]
 
-    def _score_held_out(
-        self, model: Any, rows: Rows, labels: tuple[Array, list[Any]], weights: Array
-    ) -> float:
+    def _score_held_out(self, model: Any, rows: Rows, labels: Labels, weights: Array) -> float:
         predicted = self._score_rows(model, rows, rows.names or [], variances=False)[0][:, 0]
         return determination(labels[0], predicted, weights)

@@ -14,7 +14,7 @@ from yarrow.errors import DataError, not_fitted
 from yarrow.estimator import Estimator, LearnsArrays, Shared, columns_of
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.mixin import ProgressiveMixin
+from yarrow.online.progressive import ProgressiveMixin
 from yarrow.saving.codec import Saved
 
 
@@ -22,7 +22,8 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     """Base of all that learns in Python."""
 
     _state: Any
-    regression: ClassVar[bool] = False
+    learns_rows: ClassVar[bool] = True
+    is_dear: ClassVar[bool] = True
 
     # -- what a subclass says --------------------------------------------------------------------
 

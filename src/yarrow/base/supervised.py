@@ -10,7 +10,7 @@ from yarrow.data.frames import rows_in, series_like
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.core_progressive import CoreProgressive
+from yarrow.online.progressive import CoreProgressive
 
 
 @estimator

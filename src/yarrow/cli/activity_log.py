@@ -139,7 +139,7 @@ def export(
     import json
     import math
 
-    from yarrow.activity.app.rules import find_rules
+    from yarrow.activity.app.category_rules import find_rules
     from yarrow.activity.app.transfer import as_bucket, written
     from yarrow.activity.sources.activitywatch import ActivityWatch
     from yarrow.cli.options import check_output, opened_for_writing

@@ -59,7 +59,7 @@ def command(
     check_inputs([model, *([since] if since else [])])
     if since is not None:
         from yarrow.evaluate.difference import diff
-        from yarrow.saving.load import load
+        from yarrow.saving.export_file import load
 
         difference = diff(load(since), load(model), 20 if top is None else top)
         click.echo(_json(difference) if as_json else str(difference))
@@ -103,7 +103,7 @@ class _ModelFile:
         from yarrow.io.formats import StreamFormat
         from yarrow.linear_model import ExportedModel
         from yarrow.online.prediction import stream_of
-        from yarrow.saving.load import load
+        from yarrow.saving.export_file import load
 
         self.model: Any = load(path)
         if not isinstance(self.model, LinearModel | ExportedModel):

@@ -302,14 +302,14 @@ def learning_options(command: F) -> F:
 
 def _resumed(path: str) -> LinearModel:
     from yarrow.linear_model import ExportedModel
-    from yarrow.saving.load import load
+    from yarrow.saving.export_file import load
 
     model = load(path)
     if isinstance(model, ExportedModel):
         raise ParameterError(
             f"{path}: is an exported model, which only predicts; resume what --model wrote."
         )
-    if not hasattr(model, "_predict_then_learn") and not hasattr(model, "_stream_learning"):
+    if not getattr(model, "learns_rows", False):
         raise ParameterError(
             f"{path}: holds a {type(model).__name__}, which cannot be trained on the command line."
         )

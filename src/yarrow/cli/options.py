@@ -15,11 +15,12 @@ import click
 
 from yarrow.data.labels import kept
 from yarrow.errors import ParameterError, did_you_mean
+from yarrow.io.formats import FORMATS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 INPUT, TABLES, OUTPUT, OTHER = "Input", "Tables (CSV, JSON lines, Parquet)", "Output", "Other"
-FORMAT = click.Choice(["svmlight", "vw", "csv", "tsv", "jsonl", "parquet"])
+FORMAT = click.Choice(FORMATS)
 DATA = click.Path(allow_dash=True, path_type=str)
 FILE = click.Path(path_type=str)
 

@@ -60,7 +60,7 @@ def command(
     """
     from yarrow.online.ledger import Progress
     from yarrow.online.prediction import predict_files
-    from yarrow.saving.load import load
+    from yarrow.saving.export_file import load
 
     if scores and proba:
         raise click.UsageError("--scores and --proba exclude each other")

@@ -29,7 +29,7 @@ def error_words(judged: int, mistakes: float, squared_error: float, wrong: str) 
 
 def wrong_of(estimator: Any) -> str:
     """What a learner's error is called: that of classes, `RMSE` for values, or its own name."""
-    is_regression = learns_labels(estimator) and not hasattr(type(estimator), "classes_")
+    is_regression = learns_labels(estimator) and estimator.regression
     return "RMSE" if is_regression else str(getattr(estimator, "wrong", "error"))
 
 

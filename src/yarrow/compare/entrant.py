@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from yarrow.compare.baselines import Baseline
 from yarrow.compare.comparison import Outcome
-from yarrow.compare.curve import curve_of, error_of
 from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.compare.runs import run_of
 from yarrow.data.arrays import Array
 from yarrow.errors import YarrowError
+from yarrow.evaluate.curves import curve_of, error_of
 from yarrow.lazy import np
 
 #: of more classes no confusion matrix is kept

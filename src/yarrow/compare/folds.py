@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from yarrow.base.linear import LinearModel
-from yarrow.compare.curve import error_of
 from yarrow.compare.entrant import Entrant
 from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
+from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 from yarrow.online.adapters import adapter_of
 from yarrow.online.learners import has_learned

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -89,7 +88,7 @@ def comparable() -> list[Any]:
     """The classes that learn rows with labels, which alone can be compared."""
     kinds = ("model", "bandit", "experts", "feedback", "kernel")
     found = [cls for kind in kinds for cls in offered(kind).values()]
-    return [cls for cls in found if hasattr(cls, "_predict_then_learn")]
+    return [cls for cls in found if getattr(cls, "learns_labels", True)]
 
 
 def default_grid(cls: type) -> dict[str, list[Any]]:
@@ -159,28 +158,23 @@ def entrant(
     return Entrant(f"{cls.__name__}({shown})", cls(**{**fixed, **numbers}))
 
 
-def is_slow(cls: type) -> bool:
-    """Whether a row costs more the more rows there have been."""
-    return bool(re.search("all mistakes|nonzero weights", getattr(cls, "row_costs", "")))
-
-
 def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearModel]], list[str]]:
     """The learners of some names or families, and those left out because they would be slow.
 
     `wanted` is `all`, or names and families with commas between.
     """
-    fitting = [cls for cls in comparable() if hasattr(cls, "classes_") is not regression]
+    fitting = [cls for cls in comparable() if cls.regression is regression]
     found: dict[str, type[LinearModel]] = {}
     slow: list[str] = []
     for word in filter(None, (part.strip().lower() for part in wanted.split(","))):
         # What is made of learners, or keeps rows, is compared when it is named.
         everyone = [cls for cls in fitting if kind_of(cls) == "model"] if word == "all" else []
         group = everyone or [cls for cls in fitting if word == cls.family]
-        slow += [short_name(cls.__name__) for cls in group if is_slow(cls)]
+        slow += [short_name(cls.__name__) for cls in group if cls.grows_with_rows]
         named = [cls for cls in fitting if means(word, cls.__name__)]
         if not group and not named:
             raise ParameterError(_unknown(word, fitting, regression))
-        found |= {cls.__name__: cls for cls in group if not is_slow(cls)}
+        found |= {cls.__name__: cls for cls in group if not cls.grows_with_rows}
         found |= {cls.__name__: cls for cls in named}
     if not found:
         raise ParameterError("Name at least one learner, or say all.")

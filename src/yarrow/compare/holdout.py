@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-from yarrow.compare.curve import error_of
 from yarrow.data.arrays import Array
+from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.paired import bootstrap
 from yarrow.lazy import np
 

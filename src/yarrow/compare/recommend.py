@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow.compare.comparison import Outcome
-from yarrow.compare.curve import error_of
 from yarrow.compare.holdout import (
     ENOUGH,
     difference,
@@ -16,6 +15,7 @@ from yarrow.compare.holdout import (
     second_half,
 )
 from yarrow.data.arrays import Array
+from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
 
@@ -122,10 +122,8 @@ def _preference(outcome: Outcome) -> int:
 
 def _is_dear(outcome: Outcome) -> bool:
     """Whether a row costs more than its values."""
-    costs = str(getattr(type(outcome.model), "row_costs", ""))
-    if getattr(outcome.model, "covariance", "") == "full":
-        return True
-    return costs.partition("; full covariance")[0] != "its values"
+    covariance = getattr(outcome.model, "covariance", "")
+    return covariance == "full" or getattr(outcome.model, "is_dear", True)
 
 
 def _simplest(
@@ -150,27 +148,27 @@ def _simplest(
     return taken, f"comes first in the order of preference ({', '.join(PREFERRED[:3])}, …)"
 
 
-def is_surely_behind(rival: dict[str, Any]) -> bool:
+def is_significantly_behind(rival: dict[str, Any]) -> bool:
     """Whether a rival errs more, with 95 % confidence for all rivals together."""
     return bool(rival["low"] > 0)
 
 
 def _sentence(taken: Outcome, rivals: list[dict[str, Any]]) -> str:
     learners = [r for r in rivals if r["family"] != "baseline"]
-    behind = sum(is_surely_behind(r) for r in learners)
+    behind = sum(is_significantly_behind(r) for r in learners)
     equal = len(learners) - behind
     if not learners:
         return f"Take {taken.name}."
     if not equal:
         others = f"all {behind} other learners" if behind > 1 else "the other learner"
-        return f"Take {taken.name}: surely better than {others} (95 % confidence)."
+        return f"Take {taken.name}: significantly better than {others} (95 % confidence)."
     if not behind:
         others = f"the {equal} other learners" if equal > 1 else "the other learner"
         return f"Take {taken.name}, though these rows do not separate it from {others}."
     others = f"{behind} learners" if behind > 1 else "1 learner"
     return (
-        f"Take {taken.name}: surely better than {others} (95 % confidence), not separable from "
-        f"{equal}."
+        f"Take {taken.name}: significantly better than {others} (95 % confidence), "
+        f"not separable from {equal}."
     )
 
 
@@ -202,7 +200,7 @@ def _evidence(
         )
     learners = [r for r in rivals if r["family"] != "baseline"]
     baselines = [r for r in rivals if r["family"] == "baseline"]
-    for rival in [r for r in learners if not is_surely_behind(r)][:1]:
+    for rival in [r for r in learners if not is_significantly_behind(r)][:1]:
         together = " and ".join(
             f"{len(group)} {word}{'s' if len(group) > 1 else ''}"
             for group, word in ((learners, "learner"), (baselines, "baseline"))
@@ -214,9 +212,9 @@ def _evidence(
             f"{_amount(rival['high'], regression)}, for {together} together)."
         )
     for rival in baselines:
-        if not is_surely_behind(rival):
+        if not is_significantly_behind(rival):
             words.append(
-                f"'{rival['name']}' is not surely worse: it differs by "
+                f"'{rival['name']}' is not significantly worse: it differs by "
                 f"{_amount(rival['difference'], regression)} "
                 f"({_amount(rival['low'], regression)} to {_amount(rival['high'], regression)}). "
                 "Learning may be of no use here."
@@ -224,7 +222,7 @@ def _evidence(
     hindsight = min((o for o in tried if o.failure is None), key=lambda o: error_of(_wrong(o)))
     words.append(
         f"In hindsight, of all {len(tried)} settings and over all rows, {hindsight.name} was best "
-        f"with {error_words(_wrong(hindsight))}; such a best of many looks better than it is."
+        f"with {error_words(_wrong(hindsight))}; the best of many settings looks better than it is."
     )
     failed = [o for o in tried if o.failure is not None]
     if failed:

@@ -16,8 +16,8 @@ from yarrow.estimator import Estimator
 from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter, adapter_of
-from yarrow.online.core_progressive import predict_then_learn
 from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
+from yarrow.online.progressive import core_result
 
 
 def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
@@ -87,7 +87,7 @@ class _CoreRun(_Run):
 
     def step(self, batch: RaceBatch) -> Array:
         some = batch if self._needs_names else dataclasses.replace(batch, names=[])
-        told = predict_then_learn(self.core, some, wants_scores=False, undo=False)
+        told = core_result(self.core, some, wants_scores=False, undo=False)
         same = self._width in (None, batch.n_columns)
         self._width = batch.n_columns if same else -1
         return told.predictions
@@ -123,7 +123,7 @@ class _KernelRun(_Run):
 
     def step(self, batch: RaceBatch) -> Array:
         assert self.classes is not None
-        told = self.model._predict_then_learn(dataclasses.replace(batch, names=[]))
+        told = self.model._progressive_rows(dataclasses.replace(batch, names=[]))
         return self.classes.number_said(told.predictions.tolist())
 
 
@@ -139,9 +139,7 @@ class _OtherRun(_Run):
 
     def step(self, batch: RaceBatch) -> Array:
         some = dataclasses.replace(batch, classes=self.known)
-        said = self.adapter.predict_then_learn(
-            some, {} if self.classes is None else self.classes.codes
-        )
+        said = self.adapter.progressive(some, {} if self.classes is None else self.classes.codes)
         self._updates += int(np.count_nonzero(batch.counts))
         return said
 

@@ -103,5 +103,5 @@ def _learned_again(source: Source, model: Any, passes: int) -> Any:
     for _ in range(passes):
         for block in source.blocks():
             rows, names = read_rows(block.X), block.names or []
-            model._predict_then_learn(Batch(rows, names, y=block.y, weights=block.weights))
+            model._progressive_rows(Batch(rows, names, y=block.y, weights=block.weights))
     return model

@@ -1,6 +1,6 @@
 """What all estimators made of other learners share: both interfaces, whole calls, saving.
 
-A subclass says which learners it is made of (`_learners`) and what a block of rows does to them
+A subclass says which learners it is made of (`_learners`) and what a batch of rows does to them
 (`_walk`): predict each row, then learn it; `partial_fit` is `progressive` without its answer. Rows
 are read once, and each learner gets its own form of them. Learners that are given as parameters are
 never changed; fresh ones with the same parameters learn. Arrays are learned by a copy; one row by
@@ -24,6 +24,7 @@ from yarrow.data.arrays import (
     read_values,
     read_weights,
 )
+from yarrow.data.dict_rows import features_of
 from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import (
@@ -31,7 +32,6 @@ from yarrow.estimator import (
     uninterrupted,
 )
 from yarrow.io.taught import as_taught, rows_as_taught
-from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
@@ -61,15 +61,15 @@ class State:
         """The members that learn; others only predict."""
         return self.members
 
-    def check(self, block: Batch) -> None:
+    def check(self, batch: Batch) -> None:
         """Refuse rows that a member cannot learn."""
         for member in self.learning:
-            member.check(block)
+            member.check(batch)
 
-    def check_values(self, block: Batch) -> None:
+    def check_values(self, batch: Batch) -> None:
         """Refuse rows with a value that is too large for a member."""
         for member in self.members:
-            member.check_values(block)
+            member.check_values(batch)
 
     def attempt(self, change: Callable[[], Any]) -> Any:
         """Change this very state by one row; an error leaves it as it was.
@@ -119,11 +119,11 @@ class State:
         for member in self.learning:
             member.commit()
 
-    def meet(self, block: Batch) -> Array:
-        """Number the classes of a block; the labels as numbers."""
-        counts = zip(block.truth, block.counts.tolist(), strict=True)
+    def meet(self, batch: Batch) -> Array:
+        """Number the classes of a batch; the labels as numbers."""
+        counts = zip(batch.truth, batch.counts.tolist(), strict=True)
         numbered([label for label, counted in counts if counted], self.codes, add=True)
-        return numbered(block.truth, self.codes, unknown=UNKNOWN)
+        return numbered(batch.truth, self.codes, unknown=UNKNOWN)
 
 
 @estimator
@@ -156,19 +156,19 @@ class Composite(StateEstimator):
     def _begin(self, state: State) -> None:
         """Fill in what a fresh state has beside its members."""
 
-    def _walk(self, state: State, block: Batch) -> Array:
+    def _walk(self, state: State, batch: Batch) -> Array:
         """Predict each row, then learn it: class numbers, or values."""
         raise NotImplementedError
 
-    def _said(self, state: State, block: Batch) -> Array:
+    def _said(self, state: State, batch: Batch) -> Array:
         """Predictions of rows that are not learned: class numbers, or values."""
         raise NotImplementedError
 
     # -- learning --------------------------------------------------------------------------------
 
-    def _check_block(self, block: Batch) -> None:
+    def _check_batch(self, batch: Batch) -> None:
         """Refuse values that are too large for a learner inside, where this is one itself."""
-        (self.__dict__.get("_state") or self._new_state()).check_values(block)
+        (self.__dict__.get("_state") or self._new_state()).check_values(batch)
 
     def _new_state(self) -> State:
         self._check_parameters()
@@ -190,7 +190,7 @@ class Composite(StateEstimator):
                 return name
         return None
 
-    def _block(
+    def _batch(
         self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
     ) -> Batch:
         """Rows of an array, looked at before any learner sees them."""
@@ -202,19 +202,19 @@ class Composite(StateEstimator):
         known = None if classes is None else np.asarray(classes).tolist()
         return Batch(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
 
-    def _learn_block(self, block: Batch) -> Array:
+    def _learn_batch(self, batch: Batch) -> Array:
         """All rows or none: a copy learns, and takes the place of the old state if all went well.
 
         One row needs no copy: whatever learners have learned of it is taken back if one refuses it.
         """
         state = self.__dict__.get("_state")
-        if state is not None and len(block) == 1:
-            state.check(block)
-            said: Array = state.attempt(lambda: self._walk(state, block))
+        if state is not None and len(batch) == 1:
+            state.check(batch)
+            said: Array = state.attempt(lambda: self._walk(state, batch))
             return said
         working = self._new_state() if state is None else copy.deepcopy(state)
-        working.check(block)
-        said = self._walk(working, block)
+        working.check(batch)
+        said = self._walk(working, batch)
         if working.t:
             self._state = working
         return said
@@ -224,41 +224,41 @@ class Composite(StateEstimator):
         rows = rows_as_taught(self, X, fresh=True)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
-        block = self._block(rows, rows.names or [], y, sample_weight)
+        batch = self._batch(rows, rows.names or [], y, sample_weight)
         if not self.regression:
-            block = dataclasses.replace(block, classes=in_order(set(block.truth)))
+            batch = dataclasses.replace(batch, classes=in_order(set(batch.truth)))
         state = self._new_state()
-        state.check(block)
+        state.check(batch)
         random = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
             order = random.permutation(rows.n_rows) if self.shuffle else np.arange(rows.n_rows)
-            self._walk(state, block.take(order))
+            self._walk(state, batch.take(order))
         self._keep_fitted(state, rows, self.max_iter)
         return self
 
-    def _predict_then_learn(
+    def _progressive_rows(
         self, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities:
             raise ParameterError(f"{type(self).__name__} tells no probabilities while it learns.")
         assert batch.rows is not None
-        block = self._block(batch.rows, batch.names, batch.y, batch.weights, batch.classes)
+        batch = self._batch(batch.rows, batch.names, batch.y, batch.weights, batch.classes)
         with self._lock:
-            said = self._late(block, delay) if delay else self._learn_block(block)
+            said = self._late(batch, delay) if delay else self._learn_batch(batch)
             known = self._classes_seen()
-        none = np.full((len(block), 0), np.nan)
+        none = np.full((len(batch), 0), np.nan)
         if self.regression:
             return ProgressiveResult(said, none)
         return ProgressiveResult(named(said, known), none, array_of(in_order(known)))
 
-    def _late(self, block: Batch, delay: int) -> Array:
+    def _late(self, batch: Batch, delay: int) -> Array:
         """Row by row, each learned when so many more have been predicted; all of them, or none."""
-        return np.concatenate(self._change(lambda twin: twin._late_rows(block, delay)))
+        return np.concatenate(self._change(lambda twin: twin._late_rows(batch, delay)))
 
-    def _late_rows(self, block: Batch, delay: int) -> list[Array]:
+    def _late_rows(self, batch: Batch, delay: int) -> list[Array]:
         if "_state" in self.__dict__:
             self._state = copy.deepcopy(self._state)
-        ones, said = block.one_by_one(), []
+        ones, said = batch.one_by_one(), []
         none = np.zeros(1) if self.regression else np.full(1, -1)
         i = 0
         try:
@@ -267,7 +267,7 @@ class Composite(StateEstimator):
                     state = self.__dict__.get("_state")
                     said.append(none if state is None else self._said(state, ones[i]))
                 for i in due.tolist():
-                    self._learn_block(ones[i])
+                    self._learn_batch(ones[i])
         except DataError as error:
             if error.row is None:
                 raise
@@ -280,9 +280,9 @@ class Composite(StateEstimator):
         """What has been learned, and rows to be predicted by it."""
         state = self._fitted
         rows = self._read(X)
-        block = self._block(rows, self._names_of(rows))
-        state.check_values(block)
-        return state, block
+        batch = self._batch(rows, self._names_of(rows))
+        state.check_values(batch)
+        return state, batch
 
     # -- river -----------------------------------------------------------------------------------
 
@@ -298,12 +298,12 @@ class Composite(StateEstimator):
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         if y is None:
             raise DataError("There is no label to learn: y contains NaN (None).")
-        block = self._one(x, y, w)
+        batch = self._one(x, y, w)
         with self._lock:
-            self._learn_block(block)
+            self._learn_batch(batch)
 
     def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
-        self._learn_block(self._block(rows, names, y, weight))
+        self._learn_batch(self._batch(rows, names, y, weight))
 
     # -- looking inside --------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from yarrow.composite.base import Composite, State
 from yarrow.data.arrays import Array, Rows
@@ -28,32 +28,30 @@ class CompositeClassifier(ClassifierMixin, Composite):
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        return self._predict_block(*self._ask(X))
+        return self._predict_batch(*self._ask(X))
 
     def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
         """Of rows whose columns may differ from call to call."""
-        return self._predict_block(self._fitted, self._block(rows, names))
+        return self._predict_batch(self._fitted, self._batch(rows, names))
 
-    def _predict_block(self, state: State, block: Batch) -> Array:
+    def _predict_batch(self, state: State, batch: Batch) -> Array:
         with self._lock:
-            said = self._said(state, block)
+            said = self._said(state, batch)
         return array_of(list(state.codes))[np.maximum(said, 0)]
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The class of one row; None before any row was learned."""
-        block = self._one(x)
+        batch = self._one(x)
         with self._lock:
             state = self.__dict__.get("_state")
             if state is None:
                 return None
-            code = int(self._said(state, block)[0])
+            code = int(self._said(state, batch)[0])
             return list(state.codes)[code] if code >= 0 else None
 
 
 class CompositeRegressor(RegressorMixin, Composite):
     """Values, for estimators made of regressors."""
-
-    regression: ClassVar[bool] = True
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once."""
@@ -62,18 +60,18 @@ class CompositeRegressor(RegressorMixin, Composite):
 
     def predict(self, X: Any) -> Array:
         """The predicted values."""
-        state, block = self._ask(X)
+        state, batch = self._ask(X)
         with self._lock:
-            return self._said(state, block)
+            return self._said(state, batch)
 
     def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
         """Of rows whose columns may differ from call to call."""
         with self._lock:
-            return self._said(self._fitted, self._block(rows, names))
+            return self._said(self._fitted, self._batch(rows, names))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The predicted value; 0 before any row was learned."""
-        block = self._one(x)
+        batch = self._one(x)
         with self._lock:
             state = self.__dict__.get("_state")
-            return 0.0 if state is None else float(self._said(state, block)[0])
+            return 0.0 if state is None else float(self._said(state, batch)[0])

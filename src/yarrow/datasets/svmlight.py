@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset
@@ -17,20 +18,17 @@ def parse_svmlight(content: bytes, columns: int, first: int = 1) -> tuple[Any, A
     >>> X.toarray().tolist(), y.tolist()
     ([[2.0, 0.0, 0.5], [0.0, 0.0, 0.0]], [1.0, -1.0])
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
-    lines = [line for line in content.split(b"\n") if line]
-    sizes = np.array([line.count(b":") for line in lines])
-    numbers = np.fromstring(content.replace(b":", b" ").decode("ascii"), sep=" ")
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    heads = 2 * begins[:-1] + np.arange(len(lines))  # a label stands before the pairs of its row
-    pairs = np.delete(numbers, heads).reshape(-1, 2)
-    X = csr_array(
-        (pairs[:, 1].astype(np.float32), pairs[:, 0].astype(np.int32) - first, begins),
-        (len(lines), columns),
-    )
-    X.eliminate_zeros()
-    return X, numbers[heads]
+    from yarrow.io.formats import StreamFormat, text_reader
+
+    reader = text_reader(io.BytesIO(content), "svmlight", StreamFormat(index_base=first))
+    parts, labels = [], []
+    while (block := reader.next_arrays()) is not None:
+        cells = block["values"].astype(np.float32), block["indices"], block["begins"]
+        parts.append(csr_array(cells, (len(block["labels"]), columns)))
+        labels += block["labels"]
+    return vstack(parts, format="csr"), np.array(labels)
 
 
 class SvmlightSource(Source):

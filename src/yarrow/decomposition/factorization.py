@@ -39,6 +39,7 @@ class Factorization(Stored):
     seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
+    regression: ClassVar[bool] = True
     #: arrays with a line a user, and with a line an item
     _of_users: ClassVar[tuple[str, ...]] = ("_user_factors",)
     _of_items: ClassVar[tuple[str, ...]] = ("_item_factors",)

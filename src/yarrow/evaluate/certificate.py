@@ -26,7 +26,7 @@ def _tightest(*theorems: Theorem) -> Theorem:
     return smallest
 
 
-def _regularised(run: Run, u: Any = None) -> Bound:
+def _regularized(run: Run, u: Any = None) -> Bound:
     """With a price of missed margins or without."""
     soft = run.parameters.get("C") is not None
     return bounds.soft_margin(run, u) if soft else bounds.objective_regularised(run, u)
@@ -47,7 +47,7 @@ THEOREMS: dict[str, Theorem] = {
     "OGDRegressor": bounds.gradient_descent,
     "Perceptron": _tightest(bounds.perceptron, bounds.perceptron_hinge),
     "RDAClassifier": bounds.dual_averaging,
-    "RegularizedPAClassifier": _regularised,
+    "RegularizedPAClassifier": _regularized,
     "SGFTClassifier": bounds.sgft,
     "TruncatedGradientClassifier": bounds.truncated_gradient,
     "WeightedMajorityClassifier": bounds.weighted_majority,

@@ -125,7 +125,7 @@ def precision_recall(
     if right.ndim != 1 or right.shape != values.shape:
         raise DataError(f"There are {right.shape} truth values, but {values.shape} scores.")
     if np.isnan(values).any():
-        raise DataError("The score is NaN", row=int(np.argmax(np.isnan(values))) + 1)
+        raise DataError("The score is NaN", row=int(np.argmax(np.isnan(values))))
     total = int(right.sum()) if relevant is None else int(relevant)
     if total < right.sum():
         raise ParameterError(f"relevant={total} is less than the {right.sum()} correct ones.")
@@ -139,3 +139,17 @@ def precision_recall(
     return PrecisionRecall(
         levels, precision, found / total if total else np.full(len(levels), np.nan)
     )
+
+
+def error_of(wrong: Array) -> float:
+    """The share of mistakes, or the root of the mean of squared errors."""
+    if not len(wrong):
+        return float("nan")
+    mean = float(np.mean(wrong))
+    return mean if wrong.dtype == np.bool_ else mean**0.5
+
+
+def curve_of(wrong: Array) -> list[tuple[int, float]]:
+    """(rows, error so far) at powers of two and about 200 places that are spaced evenly."""
+    power = 1.0 if wrong.dtype == np.bool_ else 0.5
+    return [(rows, mean**power) for rows, mean in online_curve(wrong)]

@@ -91,7 +91,7 @@ def bootstrap(
     if d.ndim != 1 or not n:
         raise DataError(f"A bootstrap needs one value a row. Got the shape {d.shape} instead.")
     if not np.isfinite(d).all():
-        raise DataError("The value is not finite", row=int(np.argmin(np.isfinite(d))) + 1)
+        raise DataError("The value is not finite", row=int(np.argmin(np.isfinite(d))))
     if not 0 < level < 1 or resamples < 1 or (block is not None and not 1 <= block <= n):
         raise ParameterError(
             f"A bootstrap needs 0 < level < 1, a resample at least, and blocks of 1 to {n} rows. "

@@ -65,7 +65,10 @@ class Progressive:
 
     @property
     def error(self) -> float:
-        """Share of rows predicted wrongly; of a regression, the mean squared error."""
+        """Share of rows predicted wrongly; of a regression, the mean squared error, not its root.
+
+        Comparisons and commands show the root.
+        """
         return float(self.wrong.mean()) if self.rows else float("nan")
 
     def error_curve(self, window: int | None = None, points: int = 200) -> list[tuple[int, float]]:

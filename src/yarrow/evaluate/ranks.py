@@ -114,7 +114,7 @@ def mean_ranks(
         raise DataError(f"There are {len(names)} learners, but {table.shape[1]} columns of errors.")
     bad = np.argwhere(np.isnan(table))
     if len(bad):
-        raise DataError(f"{names[bad[0][1]]} has no error on this task", row=int(bad[0][0]) + 1)
+        raise DataError(f"{names[bad[0][1]]} has no error on task {bad[0][0]}.")
     from scipy.stats import chi2, f, rankdata
 
     ranks = rankdata(-table if higher_is_better else table, axis=1)

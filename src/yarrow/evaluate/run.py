@@ -230,7 +230,7 @@ def record(model: Any, X: Any, y: Any, *, keep_weights: bool = False) -> Run | E
 def _watcher(model: Any, labels: Array) -> _Values | _Classes | _Blocks:
     if isinstance(model, StructuredClassifier):
         return _Blocks(model, labels)
-    if not hasattr(type(model), "classes_"):
+    if model.regression:
         return _Values(model, labels)
     names = distinct(labels)[0]
     if len(names) > 2 and model.multiclass != "top1":

@@ -100,7 +100,7 @@ class Experts(Composite):
 
     # -- what a form says ------------------------------------------------------------------------
 
-    def _judge(self, state: State, said: Array, block: Batch) -> tuple[Array, LossOf]:
+    def _judge(self, state: State, said: Array, batch: Batch) -> tuple[Array, LossOf]:
         """What counts of what the experts said, and the loss in [0, 1] of whatever was said."""
         raise NotImplementedError
 
@@ -143,21 +143,21 @@ class Experts(Composite):
             raise ModelFileError("the weights of its experts do not sum to 1")
         return super()._unpack_state(codes, t, tensors, notes)
 
-    def _walk(self, state: State, block: Batch) -> Array:
-        return self._follow(state, block)[0]
+    def _walk(self, state: State, batch: Batch) -> Array:
+        return self._follow(state, batch)[0]
 
-    def _follow(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
+    def _follow(self, state: State, batch: Batch) -> tuple[Array, Array, Array, Array]:
         """Predictions and their losses; losses of all experts, and weights before each row."""
         if not self.regression:
-            state.meet(block)
+            state.meet(batch)
         said = np.stack(
-            [member.predict_then_learn(block, state.codes) for member in state.members], axis=1
+            [member.progressive(batch, state.codes) for member in state.members], axis=1
         )
-        heard, loss_of = self._judge(state, said, block)
+        heard, loss_of = self._judge(state, said, batch)
         losses = loss_of(heard)
-        if block.weights is not None:  # a weight multiplies the loss
-            losses = losses * block.weights[:, None]
-        counts = block.counts
+        if batch.weights is not None:  # a weight multiplies the loss
+            losses = losses * batch.weights[:, None]
+        counts = batch.counts
         weights = np.empty_like(losses)
         if counts.all():
             whole = self._weights(state, losses)
@@ -170,8 +170,8 @@ class Experts(Composite):
         combined = self._combine(state, weights, heard)
         return combined, loss_of(combined[:, None])[:, 0], losses, weights
 
-    def _said(self, state: State, block: Batch) -> Array:
-        said = np.stack([member.predict(block, state.codes) for member in state.members], axis=1)
+    def _said(self, state: State, batch: Batch) -> Array:
+        said = np.stack([member.predict(batch, state.codes) for member in state.members], axis=1)
         weights = np.broadcast_to(state.tensors["weights"], said.shape)
         return self._combine(state, weights, self._heard(state, said))
 
@@ -179,19 +179,19 @@ class Experts(Composite):
         """A pass of a fresh copy over rows, as bounds and figures read it."""
         fresh = self.clone()
         state = fresh._new_state()
-        block = fresh._block(fresh._read(X), [], y)
+        batch = fresh._batch(fresh._read(X), [], y)
         if not self.regression:
-            block = dataclasses.replace(block, classes=in_order(set(block.truth)))
-        _, own, losses, weights = fresh._follow(state, block)
+            batch = dataclasses.replace(batch, classes=in_order(set(batch.truth)))
+        _, own, losses, weights = fresh._follow(state, batch)
         fresh._state = state
-        assert block.rows is not None
+        assert batch.rows is not None
         return ExpertRun(
             losses=losses,
             weights=weights,
             own_losses=own,
             learner=type(self).__name__,
             parameters=self.get_params(deep=False),
-            n_features=block.rows.n_columns,
+            n_features=batch.rows.n_columns,
             model=fresh,
         )
 

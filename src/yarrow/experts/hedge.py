@@ -20,8 +20,8 @@ from yarrow.parameters import choice, number
 class VotingExperts(CompositeClassifier, Experts):
     """Base of the forms whose experts vote for a class, and lose 1 by a mistake."""
 
-    def _judge(self, state: State, said: Array, block: Batch) -> tuple[Array, LossOf]:
-        truth = numbered(block.truth, state.codes, unknown=UNKNOWN)
+    def _judge(self, state: State, said: Array, batch: Batch) -> tuple[Array, LossOf]:
+        truth = numbered(batch.truth, state.codes, unknown=UNKNOWN)
         return said, lambda told: (told != truth[:, None]).astype(float)
 
     def _combine(self, state: State, weights: Array, said: Array) -> Array:

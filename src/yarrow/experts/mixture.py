@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, feature_names
+from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
@@ -57,37 +58,34 @@ class MixtureClassifier(CompositeClassifier, Experts):
 
     row_costs: ClassVar[str] = "what its learners cost, row by row in Python"
 
-    def _shares(self, state: State, block: Batch) -> Array:
+    def _shares(self, state: State, batch: Batch) -> Array:
         """Of each expert the probabilities of all classes: rows x experts x classes."""
-        told = [member.probabilities(block, state.codes) for member in state.members]
-        table = np.stack(told, axis=1)
-        equal = 1.0 / max(1, table.shape[2])
-        sums = table.sum(axis=2, keepdims=True)
-        table = np.divide(table, sums, out=np.full_like(table, equal), where=sums > 0)
-        return np.asarray((1 - FLOOR) * table + FLOOR * equal)
+        told = [member.probabilities(batch, state.codes) for member in state.members]
+        table = normalised(np.stack(told, axis=1))
+        return np.asarray((1 - FLOOR) * table + FLOOR * (1.0 / max(1, table.shape[2])))
 
-    def _follow(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
+    def _follow(self, state: State, batch: Batch) -> tuple[Array, Array, Array, Array]:
         by_dict = not any(isinstance(member, ArrayAdapter) for member in state.members)
         # Columns that are zero so far are unknown as features of dicts: one way for all rows.
-        rows = block.as_dicts() if by_dict else block.one_by_one()
+        rows = batch.as_dicts() if by_dict else batch.one_by_one()
         parts = [self._follow_one(state, one) for one in rows]
         said, own, losses, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         return said, own, losses, weights
 
-    def _follow_one(self, state: State, block: Batch) -> tuple[Array, Array, Array, Array]:
+    def _follow_one(self, state: State, batch: Batch) -> tuple[Array, Array, Array, Array]:
         known = len(state.codes)
-        truth = state.meet(block)
-        counts = bool(block.counts[0])
-        table = self._shares(state, block)
+        truth = state.meet(batch)
+        counts = bool(batch.counts[0])
+        table = self._shares(state, batch)
         weights = state.tensors["weights"][None].copy()
         mixed = self._mixed(weights, table)
         said = np.array([int(mixed[0, :known].argmax()) if known else -1])
         for member in state.members:
-            member.learn(block)
+            member.learn(batch)
         losses = -np.log(table[:, :, truth[0]]) if counts else np.zeros_like(weights)
         own = -np.log(mixed[:, truth[0]]) if counts else np.zeros(1)
-        if block.weights is not None:
-            losses = losses * block.weights[:, None]
+        if batch.weights is not None:
+            losses = losses * batch.weights[:, None]
         if counts:
             state.tensors["weights"] = self._weights(state, losses)[-1]
         return said, own, losses, weights
@@ -102,13 +100,13 @@ class MixtureClassifier(CompositeClassifier, Experts):
             return shared(state, losses, 1.0, self.share)
         return exponential(state, losses, np.ones(len(losses) + 1))
 
-    def _probabilities(self, state: State, block: Batch) -> Array:
-        table = self._shares(state, block)
+    def _probabilities(self, state: State, batch: Batch) -> Array:
+        table = self._shares(state, batch)
         weights = np.broadcast_to(state.tensors["weights"], table.shape[:2])
         return self._mixed(weights, table)
 
-    def _said(self, state: State, block: Batch) -> Array:
-        return np.asarray(self._probabilities(state, block).argmax(axis=1))
+    def _said(self, state: State, batch: Batch) -> Array:
+        return np.asarray(self._probabilities(state, batch).argmax(axis=1))
 
     # -- probabilities ---------------------------------------------------------------------------
 
@@ -118,22 +116,22 @@ class MixtureClassifier(CompositeClassifier, Experts):
 
     def _probability_table(self, rows: Rows, names: list[Any]) -> Array:
         """Of rows whose columns may differ from call to call."""
-        return self._in_order(self._fitted, self._block(rows, names))
+        return self._in_order(self._fitted, self._batch(rows, names))
 
-    def _in_order(self, state: State, block: Batch) -> Array:
+    def _in_order(self, state: State, batch: Batch) -> Array:
         with self._lock:  # another thread may bring a class before and after
-            table = self._probabilities(state, block)
+            table = self._probabilities(state, batch)
             order = [state.codes[name] for name in in_order(state.codes)]
         return table[:, order]
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
         """The probability of each class seen."""
-        block = self._one(x)
+        batch = self._one(x)
         with self._lock:
             state = self.__dict__.get("_state")
             if state is None:
                 return {}
-            row = self._probabilities(state, block)[0]
+            row = self._probabilities(state, batch)[0]
             return dict(zip(state.codes, row.tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -142,7 +140,7 @@ class MixtureClassifier(CompositeClassifier, Experts):
         if state is None:
             return frame_like(X, {})
         rows = rows_as_taught(self, X)
-        block = self._block(rows, feature_names(X, rows))
+        batch = self._batch(rows, feature_names(X, rows))
         with self._lock:
-            table, classes = self._probabilities(state, block), list(state.codes)
+            table, classes = self._probabilities(state, batch), list(state.codes)
         return frame_like(X, zip(classes, table.T, strict=True))

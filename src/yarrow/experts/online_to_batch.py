@@ -81,31 +81,31 @@ class OnlineToBatch(Composite):
             raise ModelFileError("the copy that predicts is not there")
         return super()._unpack_state(codes, t, tensors, notes)
 
-    def _walk(self, state: State, block: Batch) -> Array:
-        if self.use == "last" or block.rows is None:
-            return self._part(state, block)
-        said, learned, begin = [], np.cumsum(block.counts), 0
-        while begin < len(block):  # up to the row after which the next copy is taken
+    def _walk(self, state: State, batch: Batch) -> Array:
+        if self.use == "last" or batch.rows is None:
+            return self._part(state, batch)
+        said, learned, begin = [], np.cumsum(batch.counts), 0
+        while begin < len(batch):  # up to the row after which the next copy is taken
             stride = state.notes["stride"]
             missing = stride - state.t % stride
             before = learned[begin - 1] if begin else 0
-            end = min(len(block), int(np.searchsorted(learned, before + missing)) + 1)
-            said.append(self._part(state, block.take(np.arange(begin, end))))
+            end = min(len(batch), int(np.searchsorted(learned, before + missing)) + 1)
+            said.append(self._part(state, batch.take(np.arange(begin, end))))
             begin = end
         return np.concatenate(said)
 
-    def _part(self, state: State, block: Batch) -> Array:
+    def _part(self, state: State, batch: Batch) -> Array:
         if not self.regression:
-            state.meet(block)
+            state.meet(batch)
         current, *copies = state.members
         if self.use != "last" and copies:
-            told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)
+            told = np.stack([one.predict(batch, state.codes) for one in copies], axis=1)
         else:
-            told = np.zeros((len(block), 0))
-        now = current.predict_then_learn(block, state.codes)
+            told = np.zeros((len(batch), 0))
+        now = current.progressive(batch, state.codes)
         said = self._together(state, told, now)
-        self._score(state, told, block)
-        state.t += int(np.count_nonzero(block.counts))
+        self._score(state, told, batch)
+        state.t += int(np.count_nonzero(batch.counts))
         if self.use != "last" and state.t and state.t % state.notes["stride"] == 0:
             self._keep_copy(state)
         return said
@@ -125,15 +125,15 @@ class OnlineToBatch(Composite):
         votes[np.arange(len(now)), np.maximum(now, 0)] += 0.5  # a tie goes to the newest
         return np.asarray(votes.argmax(axis=1))
 
-    def _score(self, state: State, told: Array, block: Batch) -> None:
+    def _score(self, state: State, told: Array, batch: Batch) -> None:
         """Charge copies for rows that none of them has learned."""
         if self.use != "best" or not told.shape[1]:
             return
-        tested = np.flatnonzero(block.counts)
+        tested = np.flatnonzero(batch.counts)
         if self.regression:
-            losses = (told - block.values[:, None]) ** 2
+            losses = (told - batch.values[:, None]) ** 2
         else:
-            truth = numbered(block.truth, state.codes, unknown=UNKNOWN)
+            truth = numbered(batch.truth, state.codes, unknown=UNKNOWN)
             losses = (told != truth[:, None]).astype(float)
         for row in tested:  # one by one, so that sums do not depend on how calls are cut
             state.tensors["losses"] = state.tensors["losses"] + losses[row]
@@ -165,13 +165,13 @@ class OnlineToBatch(Composite):
         doubt = np.sqrt(np.log(len(tests) / DELTA) / (2 * np.maximum(tests, 1)))
         return int(np.argmin(means + unit * doubt))
 
-    def _said(self, state: State, block: Batch) -> Array:
+    def _said(self, state: State, batch: Batch) -> Array:
         current, *copies = state.members
         if self.use != "last" and copies:
-            told = np.stack([one.predict(block, state.codes) for one in copies], axis=1)
+            told = np.stack([one.predict(batch, state.codes) for one in copies], axis=1)
         else:
-            told = np.zeros((len(block), 0))
-        return self._together(state, told, current.predict(block, state.codes))
+            told = np.zeros((len(batch), 0))
+        return self._together(state, told, current.predict(batch, state.codes))
 
     @property
     def chosen_(self) -> Any:

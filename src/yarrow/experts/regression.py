@@ -46,8 +46,8 @@ class AveragingExperts(CompositeRegressor, Experts):
         with_range = {**arrays.fields, "range": schema.Array("f8", (2,))}
         return schema.Fields(with_range, closed=True), notes
 
-    def _judge(self, state: State, said: Array, block: Batch) -> tuple[Array, LossOf]:
-        y = np.where(block.counts, block.values, np.nan)
+    def _judge(self, state: State, said: Array, batch: Batch) -> tuple[Array, LossOf]:
+        y = np.where(batch.counts, batch.values, np.nan)
         low, high = state.tensors["range"]
         lows = np.fmin.accumulate(np.concatenate([[low], y]))
         highs = np.fmax.accumulate(np.concatenate([[high], y]))
@@ -55,7 +55,7 @@ class AveragingExperts(CompositeRegressor, Experts):
         span = (highs - lows)[1:, None]
 
         def loss_of(told: Array) -> Array:
-            away = told - block.values[:, None]
+            away = told - batch.values[:, None]
             ratio = np.divide(away, span, out=np.zeros_like(away), where=span > 0)
             return np.asarray(np.minimum(ratio**2, 1.0))
 

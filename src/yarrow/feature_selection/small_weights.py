@@ -9,7 +9,7 @@ from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.linear_model.exported import ExportedModel
-from yarrow.saving import core_state
+from yarrow.saving import export_file
 
 
 def _small(costs: Array, sigma: float, inclusive: bool) -> Array:
@@ -54,7 +54,7 @@ def remove_small_weights(model: LinearModel, sigma: float) -> int:
     core = model._fitted
     weights = np.asarray(core.plane(0)[0], dtype=np.float64).T[:, 1:]
     goes = _small(weights * weights, sigma, inclusive=False) & (weights != 0)
-    state = core_state.taken(model)
+    state = model.__getstate__()["_core_state"]
     tensors = dict(state["tensors"])
     blocks = tensors["blocks"].copy()
     removed = np.vstack([np.zeros((1, len(goes)), dtype=bool), goes.T])  # slot 0: the intercept
@@ -66,7 +66,7 @@ def remove_small_weights(model: LinearModel, sigma: float) -> int:
     stored = blocks[:, 0, :].astype(np.float64)
     tensors["ww"] = np.where(tensors["ww"] != 0, scale**2 * (stored**2).sum(axis=0), 0.0)
     tensors.pop("group_squares", None)  # made anew of what is left
-    core_state.restore(model, {**state, "tensors": tensors})
+    model._restore({**state, "tensors": tensors})
     of_classes = sorted(set(core.plane(0)[1])) or [0]  # not the column "none of the seen"
     return int(np.count_nonzero(goes[of_classes]))
 
@@ -89,4 +89,4 @@ def without_small_weights(model: LinearModel, sigma: float) -> ExportedModel:
     weights = np.array(model._weights())
     of_features = weights[:, 1:]
     of_features[_small(np.abs(of_features, dtype=np.float64), sigma, inclusive=True)] = 0
-    return ExportedModel(*core_state.exported(model, weights))
+    return ExportedModel(*export_file.exported(model, weights))

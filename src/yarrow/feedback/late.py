@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.bandit.choice import read_weight
 from yarrow.composite import files
+from yarrow.data.dict_rows import features_of, read_weight
 from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import Shared, uninterrupted
-from yarrow.kernel.rows import features_of
 from yarrow.lazy import np
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects, Saved

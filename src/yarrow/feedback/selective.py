@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from yarrow.bandit.base import uniform
 from yarrow.base.classifier import LinearClassifier
 from yarrow.base.probabilities import MarginProbabilities
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
+from yarrow.data.draws import uniform
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -85,7 +85,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         notes = dict.fromkeys(("draws", "asked"), schema.Whole())
         return schema.Fields({}, closed=True), schema.Fields(notes, closed=True)
 
-    def _wants(self, state: State, block: Batch) -> bool:
+    def _wants(self, state: State, batch: Batch) -> bool:
         """Decide about one row; the next row draws another number."""
         state.notes["draws"] += 1
         member = state.members[0]
@@ -94,14 +94,14 @@ class SelectiveClassifier(CompositeClassifier, Composite):
             return True
         chance = self.b
         if self.ask != "random":
-            margin, deviation = self._margin(member, block)
+            margin, deviation = self._margin(member, batch)
             unit = deviation if self.ask == "variance" else 1.0
             chance = self.b * unit / (self.b * unit + margin) if margin > 0 else 1.0
         return uniform(self.random_state, state.notes["draws"]) < chance
 
-    def _margin(self, member: CoreAdapter, block: Batch) -> tuple[float, float]:
+    def _margin(self, member: CoreAdapter, batch: Batch) -> tuple[float, float]:
         """How far the best class is ahead, and the standard deviation of that."""
-        scores, variances = (table[0] for table in member.scores(block))
+        scores, variances = (table[0] for table in member.scores(batch))
         order = np.argsort(-scores, kind="stable")
         best, second = order[0], order[1]
         if len(scores) == 2 and member.model.multiclass == "ovr":
@@ -109,9 +109,9 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         variance = variances[best] + variances[second]
         return float(scores[best] - scores[second]), float(np.sqrt(variance))
 
-    def _walk(self, state: State, block: Batch) -> Array:
-        said = np.full(len(block), -1)
-        for i, one in enumerate(block.as_dicts()):
+    def _walk(self, state: State, batch: Batch) -> Array:
+        said = np.full(len(batch), -1)
+        for i, one in enumerate(batch.as_dicts()):
             said[i] = state.members[0].predict(one, state.codes)[0]
             if not one.counts[0]:
                 continue
@@ -120,37 +120,37 @@ class SelectiveClassifier(CompositeClassifier, Composite):
                 self._learn_asked(state, one)
         return said
 
-    def _learn_asked(self, state: State, block: Batch) -> None:
-        state.meet(block)
-        state.members[0].learn(block)
+    def _learn_asked(self, state: State, batch: Batch) -> None:
+        state.meet(batch)
+        state.members[0].learn(batch)
         state.notes["asked"] += 1
 
-    def _said(self, state: State, block: Batch) -> Array:
-        return state.members[0].predict(block, state.codes)
+    def _said(self, state: State, batch: Batch) -> Array:
+        return state.members[0].predict(batch, state.codes)
 
     # -- where somebody can be asked ---------------------------------------------------------------
 
     def wants_label(self, x: dict[Any, Any]) -> bool:
         """Whether the label of this row should be asked for."""
-        block = self._one(x)
+        batch = self._one(x)
         with self._lock:
             state = self.__dict__.get("_state")
             if state is None:
                 return True
-            return bool(state.attempt(lambda: self._asked_about(state, block)))
+            return bool(state.attempt(lambda: self._asked_about(state, batch)))
 
-    def _asked_about(self, state: State, block: Batch) -> bool:
+    def _asked_about(self, state: State, batch: Batch) -> bool:
         state.t += 1
-        return self._wants(state, block)
+        return self._wants(state, batch)
 
     def learn_asked(self, x: dict[Any, Any], y: Any) -> None:
         """Learn a label that was asked for."""
         if y is None:
             raise DataError("There is no label to learn: y is None.")
-        block = self._one(x, y)
+        batch = self._one(x, y)
         with self._lock:
             state = self.__dict__.get("_state") or self._new_state()
-            state.attempt(lambda: self._learn_asked(state, block))
+            state.attempt(lambda: self._learn_asked(state, batch))
             state.t = max(1, state.t)
             self._state = state
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array
+from yarrow.data.draws import normalised
 from yarrow.data.labels import named
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
@@ -78,11 +79,8 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         notes = schema.Fields({"threshold": schema.Number(at_least=0), **counts}, closed=True)
         return schema.Fields({}, closed=True), notes
 
-    def _shares(self, state: State, block: Batch) -> Array:
-        table = state.members[0].probabilities(block, state.codes)
-        sums = table.sum(axis=1, keepdims=True)
-        equal = np.full_like(table, 1.0 / max(1, table.shape[1]))
-        return np.asarray(np.divide(table, sums, out=equal, where=sums > 0))
+    def _shares(self, state: State, batch: Batch) -> Array:
+        return normalised(state.members[0].probabilities(batch, state.codes))
 
     def _sets(self, state: State, shares: Array) -> Array:
         """Which classes are in the set of each row."""
@@ -98,14 +96,14 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         inside[np.arange(len(shares)), best] = True
         return np.asarray(inside)
 
-    def _one_by_one(self, state: State, block: Batch) -> list[Batch]:
-        """A block a row, each as the learner takes it."""
+    def _one_by_one(self, state: State, batch: Batch) -> list[Batch]:
+        """A batch a row, each as the learner takes it."""
         by_array = isinstance(state.members[0], ArrayAdapter)
-        return block.one_by_one() if by_array else block.as_dicts()
+        return batch.one_by_one() if by_array else batch.as_dicts()
 
-    def _walk(self, state: State, block: Batch) -> Array:
-        said = np.full(len(block), -1)
-        for i, one in enumerate(self._one_by_one(state, block)):
+    def _walk(self, state: State, batch: Batch) -> Array:
+        said = np.full(len(batch), -1)
+        for i, one in enumerate(self._one_by_one(state, batch)):
             truth = one.truth[0]
             if state.codes:
                 shares = self._shares(state, one)
@@ -128,27 +126,27 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         moved = notes["threshold"] + self.rate * (missed - (1 - self.coverage))
         notes["threshold"] = max(0.0, moved)
 
-    def _said(self, state: State, block: Batch) -> Array:
-        return np.asarray(self._shares(state, block).argmax(axis=1))
+    def _said(self, state: State, batch: Batch) -> Array:
+        return np.asarray(self._shares(state, batch).argmax(axis=1))
 
     # -- sets --------------------------------------------------------------------------------------
 
     def predict_set(self, X: Any) -> list[list[Any]]:
         """The set of each row: its classes, in the order of their appearance."""
-        state, block = self._ask(X)
+        state, batch = self._ask(X)
         with self._lock:
-            return self._named_sets(state, block)
+            return self._named_sets(state, batch)
 
     def predict_set_one(self, x: dict[Any, Any]) -> list[Any]:
         """The set of one row; empty before any row was learned."""
-        block = self._one(x)
+        batch = self._one(x)
         with self._lock:
             state = self.__dict__.get("_state")
-            return [] if state is None else self._named_sets(state, block)[0]
+            return [] if state is None else self._named_sets(state, batch)[0]
 
-    def _named_sets(self, state: State, block: Batch) -> list[list[Any]]:
+    def _named_sets(self, state: State, batch: Batch) -> list[list[Any]]:
         classes = list(state.codes)
-        inside = self._sets(state, self._shares(state, block))
+        inside = self._sets(state, self._shares(state, batch))
         return [[classes[j] for j in np.flatnonzero(row)] for row in inside]
 
     def predict_or_abstain(self, X: Any) -> Array:
@@ -175,20 +173,20 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         rows = self._read(X)
         if y is None:
             raise DataError("This estimator requires y to be passed, but the target y is None.")
-        block = self._block(rows, self._names_of(rows), y, classes=classes)
-        return self._change(lambda twin: twin._progressive_sets(block))  # type: ignore[no-any-return]
+        batch = self._batch(rows, self._names_of(rows), y, classes=classes)
+        return self._change(lambda twin: twin._progressive_sets(batch))  # type: ignore[no-any-return]
 
-    def _progressive_sets(self, block: Batch) -> tuple[Array, list[list[Any]]]:
+    def _progressive_sets(self, batch: Batch) -> tuple[Array, list[list[Any]]]:
         begun = copy.deepcopy(self.__dict__.get("_state")) or self._new_state()
-        begun.check(block)
+        begun.check(batch)
         if begun.t:
             self._state = begun
         said, sets = [], []
-        for one in self._one_by_one(begun, block):
+        for one in self._one_by_one(begun, batch):
             state = self.__dict__.get("_state")
             sets.append([] if state is None else self._named_sets(state, one)[0])
-            said.append(self._learn_block(one)[0])
-        self._keep_columns(block.rows)
+            said.append(self._learn_batch(one)[0])
+        self._keep_columns(batch.rows)
         return named(np.array(said), self._classes_seen()), sets
 
     # -- what has been covered ---------------------------------------------------------------------

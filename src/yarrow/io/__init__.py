@@ -1,7 +1,8 @@
 """Input: rows from files, standard input and tables, in bounded memory."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from yarrow.lazy import exports
 
 if TYPE_CHECKING:
     from yarrow.data.named_rows import NamedRows
@@ -17,9 +18,5 @@ _HOMES = {
     "read_table": "yarrow.io.tables",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Import what reads files when it is first used: learning from arrays never needs it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+# Imported when it is first used: learning from arrays never needs it.
+__getattr__, __dir__ = exports(__name__, _HOMES)

@@ -191,13 +191,13 @@ _DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
     b"(\xb5/\xfd": _Zstd,
 }
 #: by the suffix of a file that is written
-_COMPRESSORS = {".gz": _gzip, ".xz": _xz, ".bz2": _bzip2, ".zst": _zstd_writer}
+COMPRESSORS = {".gz": _gzip, ".xz": _xz, ".bz2": _bzip2, ".zst": _zstd_writer}
 
 
 @contextlib.contextmanager
 def compressing(file: BinaryIO, path: str) -> Iterator[Any]:
     """`file`, compressed as the path's suffix says; the same rows give the same bytes."""
-    compressor = _COMPRESSORS.get(os.path.splitext(path)[1].lower())
+    compressor = COMPRESSORS.get(os.path.splitext(path)[1].lower())
     if compressor is None:
         yield file
     else:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
 from yarrow.errors import DataError, ParameterError
-from yarrow.io.compressed import Source, is_compressed, lines_of, open_bytes, source_name
+from yarrow.io.compressed import (
+    COMPRESSORS,
+    Source,
+    is_compressed,
+    lines_of,
+    open_bytes,
+    source_name,
+)
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -25,7 +32,7 @@ TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 FORMATS = TEXT_FORMATS + TABLE_FORMATS
 LAST_INDEX = 2**31 - 2
 
-_SUFFIXES = {
+SUFFIXES = {
     "svm": "svmlight", "svmlight": "svmlight", "libsvm": "svmlight", "dat": "svmlight",
     "vw": "vw",
     "csv": "csv", "tsv": "tsv", "tab": "tsv",
@@ -33,15 +40,14 @@ _SUFFIXES = {
     "parquet": "parquet", "pq": "parquet",
 }  # fmt: skip
 _COLUMNS_LISTED = 20
-COMPRESSED = ("gz", "zst", "xz", "bz2")
 
 
 def format_of_name(name: str) -> str | None:
     """The format that a file's name tells, whether compressed or not."""
     parts = os.path.basename(name).lower().split(".")[1:]
-    while parts and parts[-1] in COMPRESSED:
+    while parts and f".{parts[-1]}" in COMPRESSORS:
         parts.pop()
-    return _SUFFIXES.get(parts[-1]) if parts else None
+    return SUFFIXES.get(parts[-1]) if parts else None
 
 
 @dataclasses.dataclass(frozen=True)

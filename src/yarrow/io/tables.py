@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from yarrow._core import LONGEST_LINE
 from yarrow.data.named_rows import Label, NamedRows, block_of
@@ -26,6 +26,7 @@ from yarrow.io.columns import (
 )
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
 from yarrow.io.csv_table import BLOCK, read_csv
+from yarrow.io.formats import SUFFIXES, TABLE_FORMATS
 from yarrow.io.kinds import Kind, how_read, kind_of_type, kind_of_value, warn_of_texts
 from yarrow.lazy import np
 
@@ -33,11 +34,6 @@ Format = Literal["csv", "jsonl", "parquet"]
 
 Batches = Generator[tuple[BatchProblems, NamedRows]]
 
-_SUFFIXES: dict[str, Format] = {
-    ".csv": "csv", ".tsv": "csv", ".tab": "csv",
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
-    ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
 _JSON_ROWS = 4096
 _PARQUET_ROWS = 16384
 _ERRORS_KEPT = 10
@@ -315,13 +311,14 @@ def note_kinds(
 
 
 def _format_of(source: Source, suffixes: list[str]) -> Format:
-    known = [_SUFFIXES[suffix] for suffix in suffixes if suffix in _SUFFIXES]
+    formats = (SUFFIXES.get(suffix.removeprefix(".")) for suffix in suffixes)
+    known = [found for found in formats if found in TABLE_FORMATS]
     if not known:
         raise ParameterError(
             f"The format of {source_name(source)} cannot be told from its name: "
             "pass format='csv', 'jsonl' or 'parquet'."
         )
-    return known[-1]
+    return cast("Format", "csv" if known[-1] == "tsv" else known[-1])
 
 
 def _check_choice(parameter: str, value: object, allowed: tuple[str, ...]) -> None:

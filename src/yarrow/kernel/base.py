@@ -17,21 +17,21 @@ from yarrow.data.arrays import (
     check_values,
     read_weights,
 )
-from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, order_of
-from yarrow.errors import DataError
+from yarrow.data.dict_rows import Row, row_of_dict
+from yarrow.data.labels import array_of, class_labels, in_order, is_class_list, named, order_of
+from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import (
     ClassifierMixin,
     estimator,
     uninterrupted,
 )
 from yarrow.io.taught import as_taught, rows_as_taught
-from yarrow.kernel.expansion import Expansion
-from yarrow.kernel.fitted_attributes import FittedAttributes
+from yarrow.kernel.expansion import Expansion, RowTable, about_row
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
-from yarrow.kernel.progressive import KernelProgressive
-from yarrow.kernel.rows import RowTable, about_row, row_of_dict
-from yarrow.kernel.support import Row
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
+from yarrow.online.delay import steps
+from yarrow.online.results import ProgressiveResult
 from yarrow.parameters import anything, flag, integer, most_classes, number
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects
@@ -50,7 +50,7 @@ class Example:
 
 
 @estimator
-class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, StateEstimator):
+class KernelClassifier(ClassifierMixin, StateEstimator):
     """Base of the kernel classifiers: a function a class, each against the rest.
 
     A row costs what the kept rows cost, so an endless stream needs a `budget`.
@@ -96,7 +96,7 @@ class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, Sta
 >>> {name}(gamma=2.0).fit(X, y).predict(X).tolist()
 [0, 1, 1, 0]"""
 
-    # -- what a subclass says --------------------------------------------------------------------
+    # -- what a subclass says ---------------------------------------------------------------------
 
     def _update(self, state: Any, x: Example) -> bool:
         """Change the functions for a row, and tell whether that of a class seen has changed."""
@@ -113,7 +113,7 @@ class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, Sta
         may_come = self.classes is None or len(state.classes) < len({*self.classes})
         return bool(wants[-1]) and may_come and self.budget is None
 
-    # -- learning --------------------------------------------------------------------------------
+    # -- learning ---------------------------------------------------------------------------------
 
     def _new_state(self) -> Any:
         self._check_parameters()
@@ -197,7 +197,48 @@ class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, Sta
         if fresh.t:
             self._state = fresh
 
-    # -- scikit-learn ----------------------------------------------------------------------------
+    # -- predict, then learn: a row's kernel is computed once for both ----------------------------
+
+    def _progressive_rows(
+        self, batch: Batch, delay: int = 0, probabilities: bool = False
+    ) -> ProgressiveResult:
+        if probabilities:
+            raise ParameterError(f"{type(self).__name__} has no probabilities.")
+        rows = batch.rows
+        assert rows is not None
+        labels, weights = (
+            class_labels(batch.y, rows.n_rows),
+            read_weights(batch.weights, rows.n_rows),
+        )
+        check_values(rows)
+        known = self.__dict__.get("_state")
+        state = self._new_state() if known is None else known.copy()
+        told = self._walk(state, RowTable(rows, batch.names), labels, weights, delay)
+        if state.t:
+            self._state = state
+        return _named_result(told, state.classes)
+
+    def _walk(
+        self, state: Any, table: RowTable, labels: list[Any], weights: Any, delay: int
+    ) -> list[Array]:
+        """The scores of the classes known at each row."""
+        told: list[Array] = []
+        for begin, end, due in steps(len(labels), delay=delay):
+            for i in range(begin, end):
+                with about_row(i):
+                    values = state.kernel_row(table[i])
+                told.append(state.scores(values)[:-1])
+            for place, i in enumerate(due.tolist()):
+                share = 1.0 if weights is None else float(weights[i])
+                if share > 0:
+                    with about_row(i):
+                        row = table[i]
+                        if place or i < end - 1:  # else nothing was learned since
+                            values = state.kernel_row(row)
+                        self._learn_row(state, row, values, labels[i], share)
+        return told
+
+    # -- scikit-learn -----------------------------------------------------------------------------
 
     def _text_name(self) -> str | None:
         """A feature that is called by a text, if a row that is kept has one."""
@@ -250,7 +291,7 @@ class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, Sta
         best: Array = array_of(self._fitted.classes)[np.argmax(scores, axis=1)]
         return best
 
-    # -- river -----------------------------------------------------------------------------------
+    # -- river ------------------------------------------------------------------------------------
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
@@ -273,12 +314,46 @@ class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, Sta
                 return None
             return state.classes[int(np.argmax(state.scores(state.kernel_row(row))[:-1]))]
 
+    # -- what was learned -------------------------------------------------------------------------
+
+    @property
+    def n_support_(self) -> int:
+        """Rows that the functions of the classes seen are made of."""
+        return len(self._support_places())
+
+    @property
+    def support_vectors_(self) -> list[dict[Any, float]]:
+        """These rows, as dicts of their features."""
+        supports = self._fitted.supports
+        return [dict(supports.dict_at(place)) for place in self._support_places().tolist()]
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of these rows: a line of them for each class of `classes_`."""
+        table = self._fitted.coefficients[self._support_places(), :-1]
+        by_class: Array = table.T[self._class_order()]
+        return by_class
+
+    def _support_places(self) -> Array:
+        """Places with a coefficient of a class seen; others wait for a class that may come."""
+        return np.flatnonzero(self._fitted.coefficients[:, :-1].any(axis=1))
+
+    @property
+    def n_updates_(self) -> int:
+        """Rows that changed the function of a class seen."""
+        return int(self._fitted.updates)
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rows that were predicted wrongly before they were learned."""
+        return int(self._fitted.mistakes)
+
     @property
     def _raw_memory_usage(self) -> int:
         state = self.__dict__.get("_state")
         return super()._raw_memory_usage + (0 if state is None else state.nbytes)
 
-    # -- files -----------------------------------------------------------------------------------
+    # -- files ------------------------------------------------------------------------------------
 
     _fields: ClassVar[Mapping[str, schema.Schema]] = {
         "classes": schema.ListOf(schema.Label(), unique=True)
@@ -319,3 +394,13 @@ class KernelClassifier(FittedAttributes, KernelProgressive, ClassifierMixin, Sta
             state = self._new_state()
             state.restore(*learned)
             self._state = state
+
+
+def _named_result(told: list[Array], classes: list[Any]) -> ProgressiveResult:
+    """What was said of the classes known at each time, as one table sorted by class."""
+    scores = np.full((len(told), len(classes)), np.nan)
+    for line, said in zip(scores, told, strict=True):
+        line[: len(said)] = said
+    best = np.array([np.argmax(said) if len(said) else -1 for said in told], dtype=np.int64)
+    labels, in_table = named(best, classes), scores[:, order_of(classes)]
+    return ProgressiveResult(labels, in_table, array_of(in_order(classes)))

@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.data.arrays import Array
+from yarrow.data.arrays import Array, Rows
+from yarrow.data.dict_rows import Row, squared_norm
 from yarrow.errors import DataError, ModelFileError
 from yarrow.kernel.kernels import Closed
-from yarrow.kernel.support import Row, SupportSet, longer
+from yarrow.kernel.support import SupportSet, longer
 from yarrow.lazy import np
 from yarrow.saving import schema
 from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
@@ -202,3 +203,30 @@ class Expansion:
 def _numbers(*shape: schema.Size) -> schema.Array:
     """Numbers that have finite products."""
     return schema.Array("f8", shape, -1e150, 1e150)
+
+
+class RowTable:
+    """The rows of an array, one at a time; columns are called by `names`, or by their numbers."""
+
+    def __init__(self, rows: Rows, names: list[Any]) -> None:
+        self.rows, self.names = rows, names or range(rows.n_columns)
+
+    def __getitem__(self, i: int) -> Row:
+        columns, values = self.rows.cells(i)
+        return Row(self.names, columns, values, squared_norm(values))
+
+
+class about_row:
+    """Say which row an error is about. (As a generator it would take as long as a rule.)"""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, DataError):
+            raise DataError(f"Row {self.place}: {error}") from None

@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import heapq
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
 from yarrow.data.arrays import Array
+from yarrow.data.dict_rows import Row, squared_norm
 from yarrow.errors import ModelFileError
 from yarrow.lazy import np
 from yarrow.saving import schema
 
 #: a table of features by places is kept dense up to this size
 MOST_DENSE_BYTES = 2**26
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Row:
-    """One row: its values, none of them zero, and what features they belong to.
-
-    The features are `names` themselves (a dict), or those of them at `columns` (an array, whose
-    rows share their names).
-    """
-
-    names: Sequence[Any]
-    columns: Array | None
-    values: Array
-    square: float  # |x|^2
-
-    def as_dict(self) -> dict[Any, float]:
-        names = self.names if self.columns is None else [self.names[j] for j in self.columns]
-        return dict(zip(names, self.values.tolist(), strict=True))
-
-
-def squared_norm(values: Array) -> float:
-    """|x|^2, infinite where it is too large for a number: whoever needs it refuses the row."""
-    with np.errstate(over="ignore"):
-        return float(values @ values)
 
 
 class Kept:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from yarrow.lazy import exports
 
 if TYPE_CHECKING:  # the names below, for type checkers
+    from yarrow.base.core_estimator import load as load
     from yarrow.linear_model.adaptive import *  # noqa: F403
     from yarrow.linear_model.affine import *  # noqa: F403
     from yarrow.linear_model.bayesian import *  # noqa: F403
@@ -33,7 +34,6 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.truncated import *  # noqa: F403
     from yarrow.linear_model.voted import *  # noqa: F403
     from yarrow.linear_model.yarrow import *  # noqa: F403
-    from yarrow.saving.core_state import load as load
 
 #: the files, and what each offers
 _FILES = {
@@ -69,7 +69,7 @@ _FILES = {
     "yarrow": "YarrowClassifier",
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names.split()}
-_HOMES = dict(sorted(_HOMES.items())) | {"load": "yarrow.saving.core_state"}
+_HOMES = dict(sorted(_HOMES.items())) | {"load": "yarrow.base.core_estimator"}
 
 if not TYPE_CHECKING:  # type checkers know lists that are written out only
     __all__ = list(_HOMES)

@@ -40,7 +40,7 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
     """Base of the confidence family."""
 
     family = "confidence"
-    row_costs = "its values; full covariance: features²"
+    row_costs = "O(nnz); full covariance: O(features²)"
     expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_decision_proba_consistency": (
             "Phi(m/sqrt(v)) depends on how sure the model is of a row, not on its score alone"
@@ -163,7 +163,7 @@ class CWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
 
 @estimator
 class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceClassifier):
-    """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2013).
+    """Adaptive regularization of weights (Crammer, Kulesza & Dredze 2013).
 
     Use it first: second-order speed of learning, and one mislabelled row cannot spoil it.
     Instead: `CWClassifier` on clean labels; `ForgettingAROWClassifier` under drift, since here

@@ -50,8 +50,8 @@ class CustomClassifier(LinearClassifier):
     >>> import numba
     >>> pointer = numba.types.CPointer(numba.types.float64)
     >>> @numba.cfunc(numba.types.void(pointer, pointer, pointer))
-    ... def pa1(situation, parameters, step):
-    ...     margin, target, zz = situation[0], situation[1], situation[2]
+    ... def pa1(rule_input, parameters, step):
+    ...     margin, target, zz = rule_input[0], rule_input[1], rule_input[2]
     ...     step[0] = 1.0
     ...     step[1] = min(parameters[0], max(0.0, target - margin) / zz) if zz > 0 else 0.0
     >>> model = CustomClassifier(pa1, parameters=(0.1,))

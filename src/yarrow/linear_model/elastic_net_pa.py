@@ -1,4 +1,4 @@
-"""The objective-regularised Passive-Aggressive with an elastic net: it forgets, and is sparse."""
+"""The objective-regularized Passive-Aggressive with an elastic net: it forgets, and is sparse."""
 
 from __future__ import annotations
 

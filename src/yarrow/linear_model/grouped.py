@@ -10,8 +10,8 @@ from yarrow.base.hyperparameters import Loss, loss
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import anything, number
-from yarrow.saving.core_state import CoreModel
 
 GAMMA = "Strength of the L2 term; larger for smaller steps."
 L1 = "Average gradients up to this give the weight zero, whatever their group."

@@ -36,7 +36,9 @@ class L1ConstrainedPAClassifier(OneVersusRest, LinearClassifier):
     True
     """
 
-    row_costs = "its values and the nonzero weights"
+    row_costs = "O(nnz), and the nonzero weights"
+    is_dear = True
+    grows_with_rows = True
     expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
     }

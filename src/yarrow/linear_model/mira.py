@@ -33,7 +33,8 @@ class MIRAClassifier(AffineFamily, RivalsClassifier):
     'politics'
     """
 
-    row_costs = "its values and k log k for k rivals"
+    row_costs = "O(nnz), and k log k for k rivals"
+    is_dear = True
     margin: float = number(default=0.0, doc="The margin asked for; the paper's is 0.", at_least=0)
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("all", "topk", "top1", "ovr")

@@ -37,6 +37,8 @@ class NHERDClassifier(Averaging, ConfidenceClassifier):
     )
 
     def _loop(self) -> _core.Loop:
+        # The paper's "project" keeps the diagonal of the precision, as our diagonal loop does; its
+        # "drop" keeps that of the covariance, which is our projected one.
         return {
             "exact": _core.Loop.herded,
             "project": _core.Loop.diagonal,

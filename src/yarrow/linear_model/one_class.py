@@ -13,8 +13,8 @@ from yarrow.data.arrays import Array, feature_names
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import flag, number
-from yarrow.saving.core_state import CoreModel
 
 
 @estimator
@@ -49,6 +49,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
     learns_labels = False
     wrong = "outside"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+    regression: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

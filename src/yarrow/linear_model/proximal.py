@@ -168,7 +168,7 @@ class RDAClassifier(_DualAveraging, ProximalClassifier):
     """Regularised dual averaging (Xiao 2010) with L1; enhanced, or strongly convex.
 
     Weights are made from the average of all gradients, cut off at `l1`, and with `rho` a little
-    above it at first. `l2` makes the regulariser strongly convex: with `gamma=0` the regret falls
+    above it at first. `l2` makes the regularizer strongly convex: with `gamma=0` the regret falls
     as log(t)/t. The intercept is not cut, but the L2 terms hold it. A sample weight multiplies
     the gradient.
 

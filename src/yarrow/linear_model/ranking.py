@@ -18,8 +18,8 @@ from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.online.pairs import pairs_of, parts, wrong_order
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import flag
-from yarrow.saving.core_state import CoreModel
 
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
@@ -53,6 +53,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     learns_labels = False
     wrong = "pairs in the wrong order"
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
+    regression: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

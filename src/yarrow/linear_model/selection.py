@@ -29,7 +29,8 @@ class _Budget(LinearModel):
     )
 
     family = "selection"
-    row_costs = "its values and B"
+    row_costs = "O(nnz + B)"
+    is_dear = True
 
     @property
     def selected_features_(self) -> list[Any]:

@@ -13,8 +13,8 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveClassifier
+from yarrow.online.progressive import CoreModel
 from yarrow.parameters import anything, choice
-from yarrow.saving.core_state import CoreModel
 
 Features = Mapping[Any, Any]
 

@@ -31,7 +31,9 @@ class VotedPerceptron(OneVersusRest, LinearClassifier):
     is nearly as good, and predicts as fast as any linear model.
     """
 
-    row_costs = "its values; to predict, those of all mistakes"
+    row_costs = "O(nnz); to predict, O(nnz) of all mistakes"
+    is_dear = True
+    grows_with_rows = True
     expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": (
             "early vectors keep their votes: 86 % go to the heavy class, and 87 % are asked for"

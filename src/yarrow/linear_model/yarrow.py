@@ -16,16 +16,16 @@ from yarrow.parameters import number
 AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
 ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: what the mixture gives to these at first, half to those that forget; then to AROW on bent rows,
+#: what the mixture gives to these at first, half to those that forget; then to AROW on splines,
 #: to naive Bayes and to AROW with a full covariance, which learn from few rows
 FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0.5, 0.5, 1.0)
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances
 MIXTURE = (1.0, 1e-4)
-#: r of AROW on bent rows
-BENT = (0.1,)
+#: r of AROW on splines
+SPLINE = (0.1,)
 #: r of AROW with a full covariance, and which part of r a row's variance has to be to shrink it
-FULL = (0.1, 0.03)
+COVARIANCE = (0.1, 0.03)
 #: what naive Bayes adds to the counts of a feature, and to those of all
 SMOOTHING = (0.3, 10.0)
 
@@ -36,9 +36,9 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
 
     Nine experts learn each row: four AROWs, cautious and bold, whose confidence fades slowly, fast
     or never, one of them with an eye for telling words; two logistic regressions by AdaGrad; naive
-    Bayes; and, where features are few, an AROW that bends them (up to 128) and one that knows how
-    they go together (up to 64). Above them a small AROW with a full covariance learns, row by row,
-    what each expert is worth. Columns of different size are brought to one scale on the way.
+    Bayes; and, where features are few, an AROW on splines of them (up to 128) and one that knows
+    how they go together (up to 64). Above them a small AROW with a full covariance learns, row by
+    row, what each expert is worth. Columns of different size are brought to one scale on the way.
     docs/yarrow-learner.md has the equations, the evidence, and where it fails.
 
     Use it first: it makes the fewest mistakes of all in docs/evidence.md, on text, on dense tables
@@ -52,7 +52,8 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     """
 
     family = "mixture"
-    row_costs = "six times its values; of few features also their square"
+    row_costs = "six times O(nnz); of few features also their square"
+    is_dear = True
     is_exportable = False
 
     _: dataclasses.KW_ONLY
@@ -74,8 +75,8 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
             *FIRST_WEIGHTS,
             *FIRST_VARIANCES,
             *MIXTURE,
-            *BENT,
-            *FULL,
+            *SPLINE,
+            *COVARIANCE,
             *SMOOTHING,
         ]
 
@@ -83,7 +84,7 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     def expert_weights_(self) -> Array:
         """What each expert is worth to the mixture.
 
-        Four AROWs, two logistic regressions, AROW on bent rows, naive Bayes, AROW with a full
+        Four AROWs, two logistic regressions, AROW on splines, naive Bayes, AROW with a full
         covariance.
         """
         worth: Array = self._fitted.get_state()["mixture"][: len(FIRST_WEIGHTS)]

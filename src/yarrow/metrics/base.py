@@ -220,7 +220,7 @@ def _weights(weights: Any, n: int) -> Array:
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         row = int(np.argmax(bad))
-        raise DataError(f"A weight must be finite and at least 0, but is {array[row]}", row=row + 1)
+        raise DataError(f"A weight must be finite and at least 0, but is {array[row]}", row=row)
     return array
 
 
@@ -251,7 +251,7 @@ def check_labels(labels: Array) -> None:
     """Every row must have a label."""
     missing = is_missing(labels)
     if missing.any():
-        raise DataError("There is no label", row=int(np.argmax(missing)) + 1)
+        raise DataError("There is no label", row=int(np.argmax(missing)))
 
 
 def positive_of(names: Any, given: Any = None) -> Any:

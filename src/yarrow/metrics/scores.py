@@ -190,7 +190,7 @@ class LogLoss(_OfScores, Mean):
         outside = (scores < 0) | (scores > 1 + 1e-6)
         if outside.any():
             row = int(np.argmax(outside))
-            raise DataError(f"{scores[row]} is not a probability", row=row + 1)
+            raise DataError(f"{scores[row]} is not a probability", row=row)
         return np.asarray(-np.log(np.clip(scores, _LEAST, 1)))
 
     def _score(self, label: Any, score: float) -> float:

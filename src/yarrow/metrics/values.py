@@ -23,7 +23,7 @@ def _numbers(values: Array, what: str) -> Array:
     bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.argmax(bad))
-        raise DataError(f"The {what} is {values[row]}, not a finite number", row=row + 1)
+        raise DataError(f"The {what} is {values[row]}, not a finite number", row=row)
     return numbers
 
 

@@ -18,6 +18,7 @@ from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch, is_dicts
 from yarrow.online.learners import is_core, is_regression, says_not_fitted
+from yarrow.online.progressive import core_result
 from yarrow.online.results import ProgressiveResult, Wanted
 
 
@@ -73,7 +74,7 @@ class Adapter:
         if learned is not None:
             learned.commit()
 
-    def predict_then_learn(self, batch: Batch, codes: Codes) -> Array:
+    def progressive(self, batch: Batch, codes: Codes) -> Array:
         """Predict each row, then learn it."""
         said: list[Any] = []
         for i in range(len(batch)):
@@ -148,13 +149,13 @@ class CoreAdapter(Adapter):
     def _learned(self) -> Any:
         return self.model.__dict__.get("_model")
 
-    def predict_then_learn(self, batch: Batch, codes: Codes) -> Array:
+    def progressive(self, batch: Batch, codes: Codes) -> Array:
         if batch.rows is None or batch.labels is None:
             said = self.predict(batch, codes)
             self.learn(batch)
             return said
         with self.model._learning_of(batch.classes) as core:
-            said = np.asarray(self.model._core_result(core, batch).predictions)
+            said = np.asarray(core_result(core, batch, wants_scores=False).predictions)
             return said if self.regression else self._table(core, codes)[said.astype(np.int64)]
 
     @staticmethod
@@ -218,11 +219,11 @@ class DictAdapter(Adapter):
         return classes, np.array(lines, dtype=np.float64).reshape(len(told), len(classes))
 
     def check_values(self, batch: Batch) -> None:
-        if hasattr(self.model, "_check_block"):  # made of learners itself
-            self.model._check_block(batch)
+        if hasattr(self.model, "_check_batch"):  # made of learners itself
+            self.model._check_batch(batch)
 
     def _learned(self) -> Any:
-        made_of_learners = hasattr(self.model, "_check_block")
+        made_of_learners = hasattr(self.model, "_check_batch")
         return self.model.__dict__.get("_state") if made_of_learners else None
 
     def check(self, batch: Batch) -> None:

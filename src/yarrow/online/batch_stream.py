@@ -112,7 +112,7 @@ class BatchStream:
             return None
         asked = ~learned if self._delayed.twice else np.ones(len(batch), bool)
         try:
-            result = self._predict_then_learn(batch, learned)
+            result = self._in_one_call(batch, learned)
         except DataError as error:
             if len(batch) > 1:
                 ones = (np.array([place]) for place in range(len(batch)))
@@ -133,7 +133,7 @@ class BatchStream:
         assert batch.rows.begins is not None
         return said, np.diff(batch.rows.begins)[asked]
 
-    def _predict_then_learn(self, batch: Batch, learned: Array) -> ProgressiveResult:
+    def _in_one_call(self, batch: Batch, learned: Array) -> ProgressiveResult:
         new = np.zeros(0, np.int64)
         if self._known is not None:
             assert batch.rows is not None
@@ -144,7 +144,7 @@ class BatchStream:
             batch = batch.only_present()
         weights = np.where(learned, batch.weights, 0.0)
         batch = dataclasses.replace(batch, weights=None if (weights == 1).all() else weights)
-        found: ProgressiveResult = self.model._predict_then_learn(
+        found: ProgressiveResult = self.model._progressive_rows(
             batch, probabilities=self.wanted == "probabilities"
         )
         if self._known is not None:

@@ -164,7 +164,7 @@ class Learning:
     def _checkpoint(
         self, rows: float, mistakes: float, squared: float, label: Any, prediction: Any, n: int
     ) -> Checkpoint:
-        if hasattr(type(self.model), "classes_"):
+        if not self.model.regression:
             names = self.core.classes
             label = names[int(label)]
             prediction = None if prediction < 0 else names[int(prediction)]

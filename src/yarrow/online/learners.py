@@ -31,10 +31,8 @@ def is_core(model: Any) -> bool:
 
 def is_regression(model: Any) -> bool:
     """Whether a learner predicts values, not classes."""
-    if is_core(model):
-        return not hasattr(type(model), "classes_")
     if isinstance(model, Estimator):
-        return "Regressor" in model.river_bases
+        return model.regression
     if "river.base" in sys.modules and hasattr(model, "learn_one"):
         from river import base, compose
 

@@ -3,8 +3,9 @@
 `page` makes one HTML page of a comparison; `figures` draws SVG, `tables` writes Markdown and text.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from yarrow.lazy import exports
 
 if TYPE_CHECKING:
     from yarrow.report import figures, tables
@@ -12,11 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["figures", "page", "tables"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import figures and pages when they are used: commands print tables without them."""
-    if name == "page":
-        return import_module("yarrow.report.comparison_page").page
-    if name in __all__:
-        return import_module(f"yarrow.report.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Imported when they are used: commands print tables without figures and pages.
+__getattr__, __dir__ = exports(
+    __name__, {"figures": "figures", "page": "comparison_page", "tables": "tables"}
+)

@@ -221,7 +221,8 @@ def _sizes(outcome: Outcome) -> list[Cell]:
     """Nonzeros, updates and time: nothing of them where nothing is learned."""
     if queries.is_baseline(outcome):
         return [Cell("", math.inf)] * 3
-    share = outcome.updates / outcome.rows if outcome.rows else math.nan
+    learned = outcome.rows * max(1, len(outcome.pass_errors))  # rows are those of one pass
+    share = outcome.updates / learned if learned else math.nan
     return [
         Cell(numbers.count(outcome.nonzeros), outcome.nonzeros),
         Cell(numbers.percent(share, 1), share),

@@ -1,4 +1,4 @@
-"""Files of exported weights: safetensors, or JSON and lines of text for people and other programs.
+"""`yarrow.load`, and files of exported weights: safetensors, or JSON and text for other programs.
 
 All three hold the same and are read back alike. In memory an export is tensors (`intercept`, a
 number a score, and for each weight its `feature`, `score` and `weight`, beside them the packed
@@ -17,12 +17,62 @@ from yarrow.errors import ModelFileError, ParameterError
 from yarrow.io.replacing import replacing
 from yarrow.lazy import np
 from yarrow.saving import model_file, schema
-from yarrow.saving.codec import NAME_FIELDS, SOURCE_FIELDS, pack_names, unpack_names
+from yarrow.saving.codec import (
+    NAME_FIELDS,
+    SOURCE_FIELDS,
+    header,
+    pack_names,
+    restored,
+    unpack_names,
+)
 
 Tensors = Mapping[str, Any]
 
 _SUFFIXES = {"json": "json", "txt": "text", "tsv": "text"}
 _INTERCEPT = "(intercept)"  # a feature of this name would stand in quotes
+
+
+def load(path: str | os.PathLike[str], **objects: Any) -> Any:
+    """Read a model that `save` or `export` wrote.
+
+    What no file can hold, such as a rule or a kernel of your own, is given by name.
+    """
+    return restored(path, *read(path), objects)
+
+
+def loads(content: bytes | bytearray, **objects: Any) -> Any:
+    """Read a model from the content of such a file."""
+    return restored("<bytes>", *parse("<bytes>", content), objects)
+
+
+def exported(model: Any, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """These weights, of which zeros are left out, as the tensors and the metadata of an export."""
+    core = model._fitted
+    if not model.is_exportable:
+        raise ParameterError(
+            f"{type(model).__name__} does not predict by a fixed weight a feature: use save."
+        )
+    if model.hash_bits is not None:
+        raise ParameterError("A hashed model knows no names of features to export: use save.")
+    feature, score = np.nonzero(weights[:, 1:].T)
+    names = model.feature_names_
+    metadata = header(type(model)) | {
+        "kind": "export",
+        "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
+        "seen": core.classes,  # in this order ties are decided
+        "n_features_in": model.__dict__.get("_n_features_in"),
+        "feature_names_in": model.__dict__.get("_feature_names_in"),
+        "stream": model.__dict__.get("_stream"),
+    }
+    kept, place = np.unique(feature, return_inverse=True)
+    tensors = {
+        "intercept": np.ascontiguousarray(model.intercept_, dtype=np.float64),
+        "feature": place.astype(np.int64).reshape(-1),
+        "score": score.astype(np.int64),
+        "weight": weights[score, feature + 1],
+        **pack_names([names[i] for i in kept.tolist()]),
+    }
+    return tensors, metadata
 
 
 def write(

@@ -56,13 +56,12 @@ def offered(kind: str) -> dict[str, Any]:
     """The learners of a kind by the names of their classes; this loads them all."""
     module = import_module(f"yarrow.{PACKAGES[kind]}")
     classes = {name: getattr(module, name) for name in module.__all__}
-    return {name: cls for name, cls in classes.items() if _learns_rows(cls)}
+    return {name: cls for name, cls in classes.items() if _is_offered(cls)}
 
 
-def _learns_rows(cls: Any) -> bool:
+def _is_offered(cls: Any) -> bool:
     """A rule of the user's own needs Python."""
-    learns = hasattr(cls, "_predict_then_learn") or hasattr(cls, "_stream_learning")
-    return learns and getattr(cls, "family", "") != "custom"
+    return getattr(cls, "learns_rows", False) and cls.family != "custom"
 
 
 def short_name(class_name: str) -> str:
@@ -91,7 +90,7 @@ def learner_named(name: str) -> Any:
             if kind in _NOT_TAUGHT:
                 raise ParameterError(f"{class_name} {_NOT_TAUGHT[kind]}.")
             cls = getattr(module, class_name)
-            if _learns_rows(cls):
+            if _is_offered(cls):
                 return cls
     names = list(learners())
     alike = did_you_mean(name.lower(), names)

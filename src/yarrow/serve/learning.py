@@ -18,12 +18,12 @@ from yarrow.errors import DataError, YarrowError
 from yarrow.io.formats import StreamFormat, text_reader
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.learners import is_core, is_regression
+from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import BLOCK, Event
 
 Format = Literal["jsonl", "svmlight", "vw"]
 FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
-COMPLAINTS_KEPT = 5
 
 
 class Row(msgspec.Struct, array_like=True, gc=False):

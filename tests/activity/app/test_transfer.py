@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from activity.support import MORNING, HandClock, session_at, work
 
-from yarrow.activity.app.rules import find_rules
+from yarrow.activity.app.category_rules import find_rules
 from yarrow.activity.app.session import Session
 from yarrow.activity.app.transfer import (
     Recording,

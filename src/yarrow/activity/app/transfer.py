@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from yarrow.activity.app.rules import LEVELS, Rule
+from yarrow.activity.app.category_rules import LEVELS, Rule
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Create, Declare, Entry, Rename
 from yarrow.activity.log.store import Store

@@ -195,23 +195,26 @@ class Recogniser(Stateful):
         self._history.write(vector, self._declared, self._source, best, sure, hold=hold)
         if best != self._refused:
             self._refused = NOTHING
-        # Of a pair on both sides of a declared switch it is known what it was.
-        line = self._last_line()
-        told = line < 1 or self._history.diary.activity[line - 1] != self._declared
-        if not ask or told or best in (self._declared, self._refused):
-            return []
-        if self._declared == NOTHING:
-            score = lead
-        else:
-            score = float(self._ending[best] - self._ending[self._declared])
-        score = min(score, HIGHEST_SCORE)
-        again = self._question is not None and self._question.alarm.activity == best
-        if score <= self.threshold or again:
+        score = self._score_to_ask(best, lead) if ask else None
+        if score is None:
             return []
         if vector.end < self._quiet_until:  # it was told what is right, and should know by now
             self._teach(self._before, self._present, self._last_line())
             return []
         return [self._ask(vector, best, score, sure)]
+
+    def _score_to_ask(self, best: int, lead: float) -> float | None:
+        """How far the best activity is ahead of the declared one, if that is worth a question."""
+        # Of a pair on both sides of a declared switch it is known what it was.
+        line = self._last_line()
+        told = line < 1 or self._history.diary.activity[line - 1] != self._declared
+        again = self._question is not None and self._question.alarm.activity == best
+        if told or again or best in (self._declared, self._refused):
+            return None
+        if self._declared != NOTHING:
+            lead = float(self._ending[best] - self._ending[self._declared])
+        score = min(lead, HIGHEST_SCORE)
+        return score if score > self.threshold else None
 
     def _ask(self, vector: InformationVector, best: int, score: float, sure: float) -> Alarm:
         alarm = Alarm(

@@ -30,7 +30,7 @@ from yarrow.evaluate.bounds.for_experts import (
 )
 from yarrow.evaluate.bounds.for_gradient_descent import gradient_descent, soft_pull
 from yarrow.evaluate.bounds.for_perceptron import perceptron, perceptron_hinge
-from yarrow.evaluate.bounds.for_regularised_pa import (
+from yarrow.evaluate.bounds.for_regularized_pa import (
     norm_constrained,
     norm_constrained_pruned,
     objective_regularised,

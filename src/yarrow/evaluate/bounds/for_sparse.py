@@ -108,7 +108,7 @@ def dual_averaging(
     rho: float | None = None,
     l2: float | None = None,
 ) -> Bound:
-    """Regret of regularised dual averaging, penalty Psi included on both sides.
+    """Regret of regularized dual averaging, penalty Psi included on both sides.
 
     With Psi(w) = l1*|w|_1 + l2/2*|w|^2, h(w) = |w|^2/2 + rho*|w|_1, beta_t = gamma*sqrt(t) and
     gradients up to G, for any u:

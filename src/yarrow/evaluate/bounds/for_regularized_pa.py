@@ -1,4 +1,4 @@
-"""Mistake bounds of the regularised Passive-Aggressive family (Shen & Dietterich 2009).
+"""Mistake bounds of the regularized Passive-Aggressive family (Shen & Dietterich 2009).
 
 All five follow one argument: D_t = |w_t - u_t|^2 falls by at least some gain at each mistake, and
 it starts at |u_0|^2. What is stated here differs from the paper in three ways.
@@ -114,7 +114,7 @@ def _lengths(u: Array) -> Array:
 
 
 def objective_regularised(run: Run, u: Any = None, *, alpha: float | None = None) -> Bound:
-    """Theorem 3.1: the objective-regularised algorithm, w <- (w + tau*z) / (1 + alpha).
+    """Theorem 3.1: the objective-regularized algorithm, w <- (w + tau*z) / (1 + alpha).
 
     mistakes <= |u|^2 / g with g = (1 - alpha^2)/R^2 - 2(1 + alpha)*mu*beta - alpha*D^2/(2 + alpha):
     R bounds the rows, beta the weights, D the comparator and mu its moves. An update without a

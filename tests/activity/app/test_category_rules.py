@@ -10,7 +10,7 @@ import pytest
 from activity.support import HandClock, session_at
 from click.testing import CliRunner
 
-from yarrow.activity.app.rules import PRECISION, Rule, find_rules
+from yarrow.activity.app.category_rules import PRECISION, Rule, find_rules
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Event
 from yarrow.activity.sources.spans import Change

@@ -1,17 +1,78 @@
-"""Predict each row, then learn it: the core does that for all rows of a batch in one call."""
+"""`progressive`: each row of an array predicted, then learned, in one call.
+
+The core does that for all rows of a batch in one call.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from yarrow import _core
 from yarrow.data.arrays import Array, Rows, read_weights
 from yarrow.data.labels import Labels
-from yarrow.errors import ParameterError
+from yarrow.errors import DataError, ParameterError
 from yarrow.online.batch import Batch
-from yarrow.online.mixin import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
-from yarrow.saving.core_state import CoreModel
+
+CoreModel = _core.ModelF32 | _core.ModelF64
+
+
+class ProgressiveMixin:
+    """`progressive`, for learners whose rows have labels."""
+
+    def progressive(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        delay: int = 0,
+        probabilities: bool = False,
+    ) -> ProgressiveResult:
+        """Predict each row, then learn it; all or nothing, and a second call goes on from there.
+
+        With a `delay` a row is learned after so many rows that follow it were predicted; at the end
+        of the call all rows are learned. To the bit what `predict` and `partial_fit` of one row at
+        a time would say; `probabilities` adds what `predict_proba` would. A row of weight 0 is
+        predicted and not learned.
+
+        >>> from yarrow import Perceptron
+        >>> model = Perceptron()
+        >>> model.progressive([[1, 0], [0, 1], [1, 0]], ["a", "b", "a"]).predictions.tolist()
+        [None, 'a', 'a']
+        """
+        from yarrow.online.delay import check_delay
+
+        check_delay(delay)
+        rows, names = self._read_named(X)
+        if y is None:
+            raise DataError("This estimator requires y to be passed, but the target y is None.")
+        batch = Batch(rows, names, y=y, weights=sample_weight, classes=classes)
+        return self._progressive(batch, int(delay), probabilities)
+
+    def _read_named(self, X: Any) -> tuple[Rows, list[Any]]:
+        """The rows of `X` and the names of its columns, checked against those seen before."""
+        raise NotImplementedError
+
+    def _progressive(
+        self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
+    ) -> ProgressiveResult:
+        """Rows of an array, whose columns are kept; by a copy that takes the place of this one."""
+
+        def change(twin: Any) -> ProgressiveResult:
+            told: ProgressiveResult = twin._progressive_rows(batch, delay, probabilities)
+            twin._keep_columns(batch.rows)
+            return told
+
+        return self._change(change)  # type: ignore[no-any-return]
+
+    def _progressive_rows(
+        self, batch: Batch, delay: int = 0, probabilities: bool = False
+    ) -> ProgressiveResult:
+        """All rows or none; their columns may differ from call to call."""
+        raise NotImplementedError
 
 
 class CoreResult(NamedTuple):
@@ -33,11 +94,11 @@ class CoreProgressive(ProgressiveMixin):
     def _progressive(
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
-        made: ProgressiveResult = self._predict_then_learn(batch, delay, probabilities)
+        made: ProgressiveResult = self._progressive_rows(batch, delay, probabilities)
         self._keep_columns(batch.rows)
         return made
 
-    def _predict_then_learn(
+    def _progressive_rows(
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities and not hasattr(self, "predict_proba"):
@@ -45,15 +106,9 @@ class CoreProgressive(ProgressiveMixin):
         assert batch.rows is not None
         labels = self._read_labels(batch.y, batch.rows.n_rows)
         with self._learning_of(batch.classes) as model:
-            found = predict_then_learn(
-                model, batch, labels, delay=delay, wants_uncertainty=probabilities
-            )
+            found = core_result(model, batch, labels, delay=delay, wants_uncertainty=probabilities)
             made: ProgressiveResult = self._named_result(model, found)
         return made
-
-    def _core_result(self, model: CoreModel, batch: Batch) -> CoreResult:
-        """The predictions alone, as the core numbers classes."""
-        return predict_then_learn(model, batch, wants_scores=False)
 
     def _read_labels(self, y: Any, n_rows: int) -> Labels:
         """Labels as the core takes them."""
@@ -68,7 +123,7 @@ class CoreProgressive(ProgressiveMixin):
         raise NotImplementedError
 
 
-def predict_then_learn(
+def core_result(
     model: CoreModel,
     batch: Batch,
     labels: Labels | None = None,

@@ -1,0 +1,59 @@
+"""A dict of features means the same to the core and to the learners in Python."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from yarrow import AROWClassifier
+from yarrow.data.dict_rows import features_of
+from yarrow.errors import DataError
+from yarrow.kernel import KernelPerceptron
+
+ROWS = [
+    {"a": 1.0, "b": 0.0, 3: -2},
+    {"ü": True, "n": np.float32(0.5), "flag": np.bool_(True)},
+    {True: 1.0, "a": 2.0},
+    {np.int8(5): 1.0, np.str_("a"): 2.0},
+    {"colour": "red", 7: "x", True: "y"},
+    {"a": "b", "a=b": 2.0},
+    {"half": Fraction(1, 2), "tenth": Decimal("0.25"), "zero-d": np.array(2.0)},
+    {},
+]
+REFUSED = [
+    {1.5: 1.0},
+    {None: 1.0},
+    {("a",): 1.0},
+    {np.float64(2): 1.0},
+    {2**63: 1.0},
+    {"\ud800": 1.0},
+    {"a": "\ud800"},
+    {"a": None},
+    {"a": b"3"},
+    {"a": [1.0]},
+    {"a": 1j},
+    {"a": float("nan")},
+    {"a": float("inf")},
+    {"a": 10**400},
+    [("a", 1.0)],
+    "a",
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=repr)
+def test_both_read_the_same_names_and_values(row):
+    model = AROWClassifier(fit_intercept=False, dtype="float64")
+    model.learn_one(row, "yes")
+    found = features_of(row)
+    assert dict.fromkeys(model.feature_names_) == dict.fromkeys(found)
+    assert [type(name) for name in found] == [type(name) for name in model.feature_names_]
+    values = {part.feature: part.value for part in model.explain_one(row).contributions}
+    assert values == found
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=repr)
+@pytest.mark.parametrize("learner", [AROWClassifier, KernelPerceptron])
+def test_both_refuse_the_same_rows(row, learner):
+    with pytest.raises(DataError):
+        learner().learn_one(row, "yes")
