@@ -250,8 +250,8 @@ On the digits, 100 of the 124 tasks, it does not. Without noise AROW leads there
 noise PA-I with a tuned C ranks a little better than AROW, and CW falls to the level of SOP at once,
 with 5 % noise, where in the paper it is still second. So over all tasks AROW and PA-I cannot be
 told apart under noise: the intervals are a fifth of a rank on either side of zero. That settings
-with the same error in the tuning count alike does not change this. (An earlier form of this page took
-the first of them, which is AROW's most eager r and PA's most cautious C.)
+with the same error in the tuning count alike does not change this. (An earlier form of this page
+took the first of them, which is AROW's most eager r and PA's most cautious C.)
 
 With the plain PA instead, AROW wins nearly every task at every noise level, more clearly than in
 the paper, and the other three, which all fit every label, are about even. The paper's ranks of PA

@@ -302,11 +302,11 @@ does not say how it set NORMA's rate, and an untuned one may be slow. The Bayesi
 better than all methods of the paper's family by the end, as the paper found on SRAA only. On 20
 Newsgroups it is ahead from the first rows on, though its covariance is diagonal.
 
-What remains of the paper: the L1- and the L2-constrained method are alike (the L1-constrained one is
-at the largest beta of its grid on 20 Newsgroups), and the L1-constrained one is the slowest by far:
-62 milliseconds for all messages, 70 times the objective-regularised one; the paper has a factor of
-up to 38. What we cannot exclude: the paper scaled pixels or chose words in another way; it states
-neither, and it has fewer words.
+What remains of the paper: the L1- and the L2-constrained method are alike (the L1-constrained one
+is at the largest beta of its grid on 20 Newsgroups), and the L1-constrained one is the slowest by
+far: 62 milliseconds for all messages, 70 times the objective-regularised one; the paper has a
+factor of up to 38. What we cannot exclude: the paper scaled pixels or chose words in another way;
+it states neither, and it has fewer words.
 
 Beyond the paper, AROW is the best of all on both streams, early and late. Forgetting does not help
 it: probably because the jump brings new classes rather than a new meaning of old features, and AROW
