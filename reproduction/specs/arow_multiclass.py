@@ -426,9 +426,9 @@ same signs and nearly the same sizes at all six levels but 0.15 (in brackets in 
 all nine the other five, Enron folders and the New York Times, weigh more.
 
 *AdaGrad* is a finding. With a rate of 1 or 0.1 it is as the paper has it: behind AROW at every
-level (table "AdaGrad by its rate"). But the tuning takes 0.01 or 0.001 under noise, and then AdaGrad is
-ahead of AROW with one constraint at every level, by 6 points at 0.5. The paper does not list its
-grid. It suspects the L1 penalty; the tuning often takes some of it here, too.
+level (table "AdaGrad by its rate"). But the tuning takes 0.01 or 0.001 under noise, and then
+AdaGrad is ahead of AROW with one constraint at every level, by 6 points at 0.5. The paper does not
+list its grid. It suspects the L1 penalty; the tuning often takes some of it here, too.
 
 *Figure 10* comes out at 0.1 and 0.25; without noise the line through four sets is too uncertain, in
 the paper's numbers as well as in ours. That the slope grows from 0.1 to 0.25 neither of the two
