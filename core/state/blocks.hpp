@@ -22,7 +22,9 @@ std::shared_ptr<W[]> allocate(std::size_t n) {
   const std::size_t bytes = std::max(align, (n * sizeof(W) + align - 1) / align * align);
   void* memory = std::aligned_alloc(align, bytes);
   if (!memory) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE  // Linux alone has it
   if (align == huge) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
   return std::shared_ptr<W[]>(static_cast<W*>(memory), std::free);
 }
 

@@ -6,7 +6,6 @@ blocks of 2 MB of text stay in the cache meanwhile.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from yarrow.compare.comparison import Outcome
 from yarrow.compare.entrant import Entrant, EntrantRun
 from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.formats import cores
 
 if TYPE_CHECKING:
     from yarrow.datasets import Block
@@ -81,7 +81,7 @@ class Race:
         if threads is not None and threads < 1:
             raise ParameterError(f"The number of threads must be >= 1. Got {threads!r} instead.")
         self.classes = None if regression else Classes(classes)
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or cores()
         self.clean = clean
         self.rows = self.values = self.columns = 0
         self.pass_number = 0

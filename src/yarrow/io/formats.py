@@ -266,7 +266,7 @@ def text_reader(
     return reader_type(
         data,
         format,
-        threads=stream_format.threads or _cores(),
+        threads=stream_format.threads or cores(),
         index_base=-1 if stream_format.index_base == "auto" else stream_format.index_base,
         max_index=max_index,
         labels_optional=labels_optional,
@@ -278,7 +278,7 @@ def text_reader(
     )
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
