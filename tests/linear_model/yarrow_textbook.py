@@ -10,12 +10,12 @@ import numpy as np
 from yarrow.linear_model.yarrow import (
     ADAGRAD_EXPERTS,
     AROW_EXPERTS,
-    BENT,
+    COVARIANCE,
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
-    FULL,
     MIXTURE,
     SMOOTHING,
+    SPLINE,
 )
 
 INTERCEPT = 0.5
@@ -130,7 +130,7 @@ class BentAROW:
 
     def learn(self, row, sign, weight):
         v = sum(x * x / self.precision[piece] for piece, x in row.items())
-        r, loss = BENT[0] / weight, 1 - sign * self.says(row)
+        r, loss = SPLINE[0] / weight, 1 - sign * self.says(row)
         if loss <= 0:
             return
         for piece, x in row.items():
@@ -206,10 +206,10 @@ class FullAROW:
         self.w, self.S = np.zeros((classes, columns)), np.eye(columns)
 
     def learn(self, x, signs, weight, seen):
-        r, h = FULL[0] / weight, self.S @ x
+        r, h = COVARIANCE[0] / weight, self.S @ x
         v, losses = x @ h, np.maximum(0, 1 - signs * (self.w @ x))
         self.w += np.outer(signs * losses, h) / (v + r)
-        if losses[seen].any() and v > FULL[0] * FULL[1]:
+        if losses[seen].any() and v > COVARIANCE[0] * COVARIANCE[1]:
             self.S -= np.outer(h, h) / (v + r)
 
 
