@@ -126,7 +126,6 @@ def findings(results: Results) -> list[Finding]:
             f"{ours_and_theirs('SGFT p=2', 'SG-L1')}; the paper's in brackets",
             trials=trials,
             otherwise=DATA,
-            stable=True,
         ),
         above_zero(
             "RDA is the most precise: on the mean of the sets, of all other methods.",

@@ -58,7 +58,7 @@ def test_a_page_says_what_holds_and_how_it_was_done(run: Run, small) -> None:
     page = (small / "pages" / "small.md").read_text()
     assert page.startswith("# A small experiment\n\nMade by `yarrow reproduce small`")
     assert "None to speak of." in page
-    assert "| **no** | PA errs. |" in page
+    assert "| **no**: a finding | PA errs. |" in page
     assert "3 cells" in page
 
 

@@ -70,6 +70,8 @@ def content(model, path):
 def comes_in_between(work, after):
     """Run some work, and have Ctrl-C come so many seconds later; whether it came in time."""
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # In a job in the background the shell has it ignored.
+    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, max(after, 1e-6))
         work()
@@ -79,6 +81,7 @@ def comes_in_between(work, after):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGINT, ignored)
     return False
 
 

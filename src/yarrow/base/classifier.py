@@ -134,7 +134,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
             if strangers and not set(classes) <= set(names):
                 raise ParameterError(
                     f"The {parameter!r} names {shown_names(strangers)}, but the classes are "
-                    f"{shown_names(classes)}."
+                    f"{shown_names(in_order(classes))}."
                 )
 
     @property

@@ -8,7 +8,7 @@ from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.source import Size, Source, options
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
-from yarrow.parameters import integer, number
+from yarrow.parameters import choice, integer, number
 
 
 def noisy_text(
@@ -117,9 +117,10 @@ class Gaussian(Source):
 
     The first two coordinates are a Gaussian turned by 45 degrees, with a long and a short axis;
     the others are independent noise. The separator runs along the long axis, so most points lie
-    near it. The paper gives one standard deviation, 1, and draws an ellipse: here the short axis,
-    which tells the class, has that one, and the long axis is `elongation` times as long. "N(0, 2)"
-    is read as a variance of 2. `test` has rows without label noise.
+    near it (the left half of Figure 4); with `separator=across` it runs across, and most points lie
+    far from it (the right half). The paper gives one standard deviation, 1, and draws an ellipse:
+    here the short axis has that one, and the long axis is `elongation` times as long. "N(0, 2)" is
+    read as a variance of 2. `test` has rows without label noise.
     """
 
     name = "synthetic/gaussian"
@@ -131,6 +132,11 @@ class Gaussian(Source):
     test_rows: int = integer(default=10_000, doc="How many rows of the test part.", at_least=1)
     deviation: float = number(default=1.0, doc="Standard deviation along the short axis.", above=0)
     elongation: float = number(default=10.0, doc="Length of the ellipse by its width.", at_least=1)
+    separator: str = choice(
+        default="along",
+        options=("along", "across"),
+        doc="Whether the line that tells the classes runs along the long axis or across it.",
+    )
     variance: float = number(default=2.0, doc="Of each of the other coordinates.", at_least=0)
 
     def _read(self) -> Dataset:
@@ -145,4 +151,5 @@ class Gaussian(Source):
         X = random.normal(scale=np.sqrt(self.variance), size=(rows, 20))
         X[:, 0] = (along - across) / np.sqrt(2)
         X[:, 1] = (along + across) / np.sqrt(2)
-        return self._dataset(csr_array(X), np.where(across > 0, 1, -1), task="binary")
+        tells = across if self.separator == "along" else along
+        return self._dataset(csr_array(X), np.where(tells > 0, 1, -1), task="binary")
