@@ -125,6 +125,7 @@ def _example(cls: Any) -> str:
     package = cls.__module__.split(".")[1]
     home = "yarrow" if package == "linear_model" else f"yarrow.{package}"
     shown: str = getattr(cls, "example", "")
-    if getattr(import_module(home), cls.__name__, None) is not cls:  # a base, which nobody imports
+    is_public = getattr(import_module(home), cls.__name__, None) is cls  # bases are not
+    if not shown or not is_public:
         return ""
-    return shown and f">>> from {home} import {cls.__name__}\n{shown.format(name=cls.__name__)}"
+    return f">>> from {home} import {cls.__name__}\n{shown.format(name=cls.__name__)}"
