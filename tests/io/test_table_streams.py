@@ -42,6 +42,17 @@ def test_a_table_can_be_read_again_and_left_in_the_middle(tmp_path, monkeypatch)
     assert sum(len(rows) for rows in table) == table.n_rows == 5000
 
 
+def peak_of_reading(path):
+    """Bytes of Python and Arrow, at most, while a table is read."""
+    tracemalloc.start()
+    arrow_before, arrow_peak = pa.total_allocated_bytes(), 0
+    for _ in read_table(path, label="y", text=["t"]):
+        arrow_peak = max(arrow_peak, pa.total_allocated_bytes() - arrow_before)
+    peak = tracemalloc.get_traced_memory()[1] + arrow_peak
+    tracemalloc.stop()
+    return peak
+
+
 @pytest.mark.slow
 @every_format
 def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch, format):
@@ -61,13 +72,8 @@ def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch, format):
             one = as_format([record], format)
             header, row = one.split(b"\n")[:2] if format == "csv" else (b"", one.strip())
             path.write_bytes((header + b"\n" if header else b"") + (row + b"\n") * count)
-        tracemalloc.start()
-        arrow_before = pa.total_allocated_bytes()
-        arrow_peak = 0
-        for _ in read_table(path, label="y", text=["t"]):
-            arrow_peak = max(arrow_peak, pa.total_allocated_bytes() - arrow_before)
-        peaks.append(tracemalloc.get_traced_memory()[1] + arrow_peak)
-        tracemalloc.stop()
+        # The lesser of two: other threads of this process take memory, too, and now and then a lot.
+        peaks.append(min(peak_of_reading(path), peak_of_reading(path)))
     assert peaks[1] < 1.3 * peaks[0]
 
 
