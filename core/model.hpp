@@ -9,6 +9,7 @@
 
 #include "data/arrays.hpp"
 #include "data/classes.hpp"
+#include "data/share.hpp"
 #include "data/vocabulary.hpp"
 #include "registry.hpp"
 #include "state/undo.hpp"
@@ -250,21 +251,28 @@ class Model {
   /// Scores of a row: one a class, or for regression one.
   std::size_t score_width() const { return is_regression() ? 1 : state().classes; }
 
-  /// Scores of rows, and variances if there is room for them.
+  /// Scores of rows, and variances if there is room for them; each of `jobs` threads predicts rows
+  /// that stand behind each other. Of what is wrong with rows the first is told.
   void predict_rows(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
-                    double* scores, double* variances) {
-    const std::size_t width = score_width();
+                    double* scores, double* variances, int jobs = 1) {
+    const auto width = static_cast<std::int64_t>(score_width());
     const auto places = place_columns(columns, names, false);
     MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
-    RowCursor<W> cursor(places ? mapped : rows, 0, rows.rows());
-    Scores found;
-    for (std::int64_t i = 0; i < rows.rows();) {
-      const std::span<const Row<W>> some = cursor.from(i);
-      learner->predict_rows(some, scores, variances, found);
-      scores += some.size() * width;
-      if (variances) variances += some.size() * width;
-      i += static_cast<std::int64_t>(some.size());
-    }
+    const RowSource<W>& source = places ? mapped : rows;
+    // Fewer values than this are read before a thread has begun.
+    constexpr std::size_t least = 2 * RowBatch<W>::most_values;
+    const auto most = static_cast<std::int64_t>(std::max<std::size_t>(1, rows.values() / least));
+    share(rows.rows(), std::min<std::int64_t>(jobs, most),
+          [&](std::int64_t begin, std::int64_t end) {
+            RowCursor<W> cursor(source, begin, end);
+            Scores found;
+            for (std::int64_t i = begin; i < end;) {
+              const std::span<const Row<W>> some = cursor.from(i);
+              learner->predict_rows(some, scores + i * width,
+                                    variances ? variances + i * width : nullptr, found);
+              i += static_cast<std::int64_t>(some.size());
+            }
+          });
   }
 
   /// What scores speak for: a class number (-1: none is known), or a value.

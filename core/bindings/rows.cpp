@@ -104,7 +104,7 @@ static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
 
 template <class W>
 static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names,
-                              bool wants_variances) {
+                              bool wants_variances, int jobs) {
   const std::vector<Name> column_names = borrow_names(names);
   Buffer<double> scores, variances;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
@@ -116,7 +116,7 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
     scores.resize(rows * width);
     if (wants_variances) variances.resize(rows * width);
     self.predict_rows(*x.rows, x.columns, column_names, scores.data(),
-                      wants_variances ? variances.data() : nullptr);
+                      wants_variances ? variances.data() : nullptr, jobs);
   }
   const nb::object sure =
       wants_variances ? to_array(std::move(variances), {rows, width}) : nb::none();
@@ -126,48 +126,26 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
 template <class W>
 void bind_rows(nb::class_<PythonModel<W>>& type) {
   using M = PythonModel<W>;
-  type.def(
-      "learn_dense",
-      [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
-         std::optional<Doubles> weights, const nb::list& names, std::optional<Integers> order,
-         bool undo) {
-        const std::size_t n = x.shape(1);
-        learn_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels, label_names, weights,
-                      names, order, undo);
-      },
-      nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
-      nb::arg("names"), nb::arg("order").none(), nb::arg("undo"));
-  type.def(
-      "learn_sparse",
-      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+  using Some = std::optional<AnyArray>;
+  const auto with_rows = [&](const char* name, auto function, const auto&... rest) {
+    type.def(name, function, nb::arg("values"), nb::arg("indices").none(), nb::arg("begins").none(),
+             nb::arg("columns"), rest...);
+  };
+  with_rows(
+      "learn_rows",
+      [](M& self, AnyArray values, Some indices, Some begins, std::size_t columns,
          const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
          const nb::list& names, std::optional<Integers> order, bool undo) {
         learn_rows<W>(
             self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
             labels, label_names, weights, names, order, undo);
       },
-      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
-      nb::arg("order").none(), nb::arg("undo"));
-  type.def(
-      "predict_then_learn_dense",
-      [](M& self, AnyArray x, const Doubles& labels, const nb::list& label_names,
-         std::optional<Doubles> weights, const nb::list& names, std::int64_t delay,
-         bool wants_scores, bool wants_uncertainty, bool undo) {
-        const std::size_t n = x.shape(1);
-        return predict_then_learn_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), labels,
-                                          label_names, weights, names, delay, wants_scores,
-                                          wants_uncertainty, undo);
-      },
-      nb::arg("x"), nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(),
-      nb::arg("names"), nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"),
-      nb::arg("undo"),
-      "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
-      "known) or values; scores, a column a class in the order of appearance; and what makes "
-      "probabilities of them: variances of the margins, and the calibration at each row.");
-  type.def(
-      "predict_then_learn_sparse",
-      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
+      nb::arg("order").none(), nb::arg("undo"),
+      "Learns rows: of a table of values, or with indices and begins those of a CSR matrix.");
+  with_rows(
+      "predict_then_learn_rows",
+      [](M& self, AnyArray values, Some indices, Some begins, std::size_t columns,
          const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
          const nb::list& names, std::int64_t delay, bool wants_scores, bool wants_uncertainty,
          bool undo) {
@@ -175,27 +153,22 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
             self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
             labels, label_names, weights, names, delay, wants_scores, wants_uncertainty, undo);
       },
-      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
       nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
-      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"));
-  type.def(
-      "predict_dense",
-      [](M& self, AnyArray x, const nb::list& names, bool variances) {
-        const std::size_t n = x.shape(1);
-        return predict_rows<W>(self, ArrayRows<W>(std::move(x), {}, {}, n), names, variances);
-      },
-      nb::arg("x"), nb::arg("names"), nb::arg("variances") = true,
-      "Scores, a column a class in the order of appearance, and the variances of the margins.");
-  type.def(
-      "predict_sparse",
-      [](M& self, AnyArray begins, AnyArray indices, AnyArray values, std::size_t columns,
-         const nb::list& names, bool variances) {
+      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"),
+      "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
+      "known) or values; scores, a column a class in the order of appearance; and what makes "
+      "probabilities of them: variances of the margins, and the calibration at each row.");
+  with_rows(
+      "predict_rows",
+      [](M& self, AnyArray values, Some indices, Some begins, std::size_t columns,
+         const nb::list& names, bool variances, int jobs) {
         return predict_rows<W>(
             self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            names, variances);
+            names, variances, jobs);
       },
-      nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("columns"),
-      nb::arg("names"), nb::arg("variances") = true);
+      nb::arg("names"), nb::arg("variances") = true, nb::arg("jobs") = 1,
+      "Scores, a column a class in the order of appearance, and the variances of the margins; by "
+      "so many threads.");
 }
 
 template void bind_rows(nb::class_<PythonModel<float>>&);

@@ -194,23 +194,20 @@ class ModelF32:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
+        """
+        Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
+        """
 
-    def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
-
-    def predict_then_learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
+    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def predict_then_learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple: ...
-
-    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list, variances: bool = True) -> tuple:
+    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, variances: bool = True, jobs: int = 1) -> tuple:
         """
-        Scores, a column a class in the order of appearance, and the variances of the margins.
+        Scores, a column a class in the order of appearance, and the variances of the margins; by so many threads.
         """
-
-    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list, variances: bool = True) -> tuple: ...
 
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
 
@@ -321,23 +318,20 @@ class ModelF64:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
+        """
+        Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
+        """
 
-    def learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None: ...
-
-    def predict_then_learn_dense(self, x: Annotated[NDArray, dict(writable=False)], labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
+    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def predict_then_learn_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple: ...
-
-    def predict_dense(self, x: Annotated[NDArray, dict(writable=False)], names: list, variances: bool = True) -> tuple:
+    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, variances: bool = True, jobs: int = 1) -> tuple:
         """
-        Scores, a column a class in the order of appearance, and the variances of the margins.
+        Scores, a column a class in the order of appearance, and the variances of the margins; by so many threads.
         """
-
-    def predict_sparse(self, begins: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)], values: Annotated[NDArray, dict(writable=False)], columns: int, names: list, variances: bool = True) -> tuple: ...
 
     def learn_one(self, x: object | None, label: object | None, weight: object | None) -> None: ...
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow.estimator import estimator
-from yarrow.parameters import choice, flag, integer, number
+from yarrow.parameters import anything, choice, flag, integer, number
 
 Loss = Literal["hinge", "squared_hinge", "logistic", "squared"]
 RegressionLoss = Literal["squared", "epsilon_insensitive"]
@@ -52,6 +53,28 @@ class Averaging:
 
     _: dataclasses.KW_ONLY
     average: bool = averaging()
+
+
+def jobs() -> Any:
+    """How many threads there are for one call."""
+    return anything(
+        default=None,
+        allowed="None or an integer that is not 0",
+        accepts=lambda v: (
+            v is None or (isinstance(v, Integral) and not isinstance(v, bool) and v != 0)
+        ),
+        doc="Threads that share the rows of an array to predict: None means 1, -1 one a processor; "
+        "results are the same.",
+    )
+
+
+def n_threads(jobs: int | None) -> int:
+    """As many as `n_jobs` says: -1 stands for all processors, -2 for all but one."""
+    if jobs is None or jobs >= 0:
+        return jobs or 1
+    from yarrow.io.formats import cores
+
+    return max(1, cores() + 1 + jobs)
 
 
 def rank() -> Any:

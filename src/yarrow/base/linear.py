@@ -15,7 +15,7 @@ from yarrow import _core
 from yarrow.base import epochs
 from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
-from yarrow.base.hyperparameters import CoreRule
+from yarrow.base.hyperparameters import CoreRule, jobs, n_threads
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
@@ -85,6 +85,7 @@ class LinearModel(CoreRule, CoreEstimator):
         options=("error", "drop", "prune"),
         doc="Beyond max_features: refuse the row, ignore new features, or forget small weights.",
     )
+    n_jobs: int | None = jobs()
 
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
@@ -222,11 +223,7 @@ class LinearModel(CoreRule, CoreEstimator):
     ) -> None:
         numbers, label_names = labels
         weights = read_weights(sample_weight, rows.n_rows)
-        rest = (numbers, label_names, weights, names, order, undo)
-        if rows.begins is None or rows.indices is None:
-            model.learn_dense(rows.values, *rest)
-        else:
-            model.learn_sparse(rows.begins, rows.indices, rows.values, rows.n_columns, *rest)
+        model.learn_rows(*rows.arrays, numbers, label_names, weights, names, order, undo)
 
     def _fit_passes(self, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
@@ -264,10 +261,7 @@ class LinearModel(CoreRule, CoreEstimator):
         self, model: CoreModel, rows: Rows, names: list[Any], variances: bool = True
     ) -> tuple[Array, Array]:
         """The same of rows that were read; without variances it takes less time."""
-        if rows.begins is None or rows.indices is None:
-            return model.predict_dense(rows.values, names, variances)
-        cells = (rows.begins, rows.indices, rows.values)
-        return model.predict_sparse(*cells, rows.n_columns, names, variances)
+        return model.predict_rows(*rows.arrays, names, variances, n_threads(self.n_jobs))
 
     # -- what was learned ------------------------------------------------------------------------
 

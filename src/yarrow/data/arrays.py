@@ -37,6 +37,11 @@ class Rows:
     def is_sparse(self) -> bool:
         return self.begins is not None
 
+    @property
+    def arrays(self) -> tuple[Array, Array | None, Array | None, int]:
+        """As the core takes them."""
+        return self.values, self.indices, self.begins, self.n_columns
+
     @functools.cached_property
     def _may_repeat(self) -> bool:
         """Whether a sparse row may have a column twice."""

@@ -83,8 +83,8 @@ def _text_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
 
 def _table_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
     for rows in reader:
-        cells = (rows.indptr, rows.indices, rows.values, len(rows.names), rows.names)
-        yield *core.predict_sparse(*cells, variances), list(rows.labels or [None] * len(rows))
+        cells = (rows.values, rows.indices, rows.indptr, len(rows.names), rows.names)
+        yield *core.predict_rows(*cells, variances), list(rows.labels or [None] * len(rows))
 
 
 def _note(progress: Progress, opened: OpenedSource) -> None:

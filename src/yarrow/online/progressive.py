@@ -142,7 +142,4 @@ def core_result(
     assert known is not None
     weights = read_weights(batch.weights, rows.n_rows)
     rest = (*known, weights, batch.names, delay, wants_scores, wants_uncertainty, undo)
-    if rows.begins is None or rows.indices is None:
-        return CoreResult(*model.predict_then_learn_dense(rows.values, *rest))
-    begins, indices, values, width = rows.begins, rows.indices, rows.values, rows.n_columns
-    return CoreResult(*model.predict_then_learn_sparse(begins, indices, values, width, *rest))
+    return CoreResult(*model.predict_then_learn_rows(*rows.arrays, *rest))

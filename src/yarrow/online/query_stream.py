@@ -90,7 +90,7 @@ class QueryLearning(Learning):
         pairs = pairs_among(np.array(query.relevance), np.arange(n))
         progress = self.progress
         if len(pairs):
-            scores, _ = self.core.predict_sparse(begins, table.indices, table.data, shape[1], names)
+            scores, _ = self.core.predict_rows(table.data, table.indices, begins, shape[1], names)
             wrong = wrong_order(scores[:, 0], pairs)
             try:
                 for part in parts(pairs):
