@@ -70,3 +70,9 @@ def test_no_threads_are_refused(jobs):
     X, y = classification(20, 3, 2)
     with pytest.raises(ParameterError, match="'n_jobs' parameter must be None or an integer"):
         AROWClassifier(n_jobs=jobs).fit(X, y)
+
+
+def test_a_file_does_not_say_how_many_threads_its_reader_has(tmp_path):
+    X, y = classification(20, 3, 2)
+    AROWClassifier(n_jobs=7).fit(X, y).save(tmp_path / "model")
+    assert AROWClassifier.load(tmp_path / "model").n_jobs is None

@@ -68,10 +68,14 @@ def jobs() -> Any:
     )
 
 
+#: that one call starts
+MOST_THREADS = 1024
+
+
 def n_threads(jobs: int | None) -> int:
     """As many as `n_jobs` says: -1 stands for all processors, -2 for all but one."""
     if jobs is None or jobs >= 0:
-        return jobs or 1
+        return min(jobs or 1, MOST_THREADS)
     from yarrow.io.formats import cores
 
     return max(1, cores() + 1 + jobs)

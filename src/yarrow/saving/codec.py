@@ -176,9 +176,13 @@ def restore_source(model: Any, metadata: Mapping[str, Any]) -> None:
             setattr(model, f"_{name}", metadata[name])
 
 
+#: how many threads there are is no matter of the model, and another machine has others
+_OF_THE_MACHINE = frozenset({"n_jobs"})
+
+
 def packed_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as a file holds them."""
-    return {name: to_json(value) for name, value in settings.items()}
+    return {name: to_json(value) for name, value in settings.items() if name not in _OF_THE_MACHINE}
 
 
 def restore_settings(cls: Any, settings: Mapping[str, Any], objects: Objects) -> Any:
