@@ -173,6 +173,7 @@ class DenseRows final : public RowSource<W> {
     std::iota(all_.begin(), all_.end(), 0);
     const auto bytes = with_type(cells.type, [](auto x) { return std::ptrdiff_t{sizeof x}; });
     is_whole_ = cells.step == bytes || columns_ == 1;
+    has_whole_columns_ = row_step == bytes;
     goes_on_ = is_whole_ && row_step == bytes * columns;
     is_direct_ = is_whole_ && cells.type == type_of_weight<W> &&
                  reinterpret_cast<std::uintptr_t>(cells.data) % alignof(W) == 0 &&
@@ -195,6 +196,10 @@ class DenseRows final : public RowSource<W> {
   }
 
   void read_run(std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
+    with_number_loops([&](auto loops) { read_run(loops, first, rows, out); });
+  }
+
+  void read_run(auto loops, std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
     const std::size_t n = rows * columns_;
     const W* value = out.value();
     auto step = static_cast<std::ptrdiff_t>(columns_);
@@ -202,19 +207,19 @@ class DenseRows final : public RowSource<W> {
     if (is_direct_) {
       value = reinterpret_cast<const W*>(at(first).data);
       step = row_step_ / static_cast<std::ptrdiff_t>(sizeof(W));
-      ordinary = (rows == 1 || goes_on_) && are_ordinary(value, n);
+      ordinary = (rows == 1 || goes_on_) && loops.are_ordinary(value, n);
     } else if (is_whole_) {
       const std::size_t once = goes_on_ ? rows : 1;
       for (std::size_t r = 0; r < rows; r += once)
-        ordinary &= convert_ordinary(at(first + static_cast<std::int64_t>(r)), once * columns_,
-                                     out.value() + r * columns_);
+        ordinary &= loops.convert_ordinary(at(first + static_cast<std::int64_t>(r)),
+                                           once * columns_, out.value() + r * columns_);
     } else {
-      transpose(first, rows, out.value());
-      ordinary = are_ordinary(value, n);
+      transpose(loops, first, rows, out.value());
+      ordinary = loops.are_ordinary(value, n);
     }
     for (std::size_t r = 0; r < rows; ++r) {
       const W* const cells = value + static_cast<std::ptrdiff_t>(r) * step;
-      out.rows.push_back(ordinary || are_ordinary(cells, columns_)
+      out.rows.push_back(ordinary || loops.are_ordinary(cells, columns_)
                              ? Row<W>{all_.data(), cells, columns_, true}
                              : without_zeros(first + static_cast<std::int64_t>(r), cells, out));
       out.take(columns_);
@@ -222,7 +227,8 @@ class DenseRows final : public RowSource<W> {
   }
 
   /// Columns are read as far as a batch goes, since their neighbours may be in other rows.
-  void transpose(std::int64_t first, std::size_t rows, W* to) const {
+  void transpose(auto loops, std::int64_t first, std::size_t rows, W* to) const {
+    if (has_whole_columns_) return loops.transpose(at(first), cells_.step, rows, columns_, to);
     for (std::size_t j = 0; j < columns_; ++j)
       convert({at(first).from(static_cast<std::ptrdiff_t>(j)).data, cells_.type, row_step_}, rows,
               to + j, columns_);
@@ -239,9 +245,10 @@ class DenseRows final : public RowSource<W> {
   std::int64_t rows_;
   std::size_t columns_;
   std::ptrdiff_t row_step_;
-  bool is_whole_;   ///< the cells of a row stand side by side
-  bool goes_on_;    ///< a row begins where the one before it ends
-  bool is_direct_;  ///< a row without zeros needs nothing but its indices
+  bool is_whole_;           ///< the cells of a row stand side by side
+  bool has_whole_columns_;  ///< the cells of a column do
+  bool goes_on_;            ///< a row begins where the one before it ends
+  bool is_direct_;          ///< a row without zeros needs nothing but its indices
   std::vector<Index> all_;
 };
 
@@ -280,6 +287,10 @@ class SparseRows final : public RowSource<W> {
   }
 
   void read_run(std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
+    with_number_loops([&](auto loops) { read_run(loops, first, rows, out); });
+  }
+
+  void read_run(auto loops, std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
     const std::int64_t begin = begins_[first];
     const auto end = first + static_cast<std::int64_t>(rows);
     const auto n = static_cast<std::size_t>(begins_[end] - begin);
@@ -289,23 +300,23 @@ class SparseRows final : public RowSource<W> {
     if (lends_indices_)
       index = reinterpret_cast<const Index*>(indices_.data) + begin;
     else if (indices_.type == NumberType::i64)
-      fits = narrow(indices_.from(begin).data, n, out.index());
+      fits = loops.narrow(indices_.from(begin).data, n, out.index());
     else
       convert(indices_.from(begin), n, out.index());
     if (lends_values_) {
       value = reinterpret_cast<const W*>(values_.data) + begin;
-      ordinary = are_ordinary(value, n);
+      ordinary = loops.are_ordinary(value, n);
     } else {
-      ordinary = convert_ordinary(values_.from(begin), n, out.value());
+      ordinary = loops.convert_ordinary(values_.from(begin), n, out.value());
     }
     constexpr std::int64_t largest = std::numeric_limits<Index>::max();
     const IndexCheck found =
-        check_indices(index, n, static_cast<Index>(std::min(columns_ - 1, largest)));
+        loops.check_indices(index, n, static_cast<Index>(std::min(columns_ - 1, largest)));
     if (!fits || !found.in_range) throw_bad_index(first, end);
     const bool ascends = found.falls == falls_between(first, end, index);
     for (std::int64_t i = first; i < end; ++i) {
       const Row<W> row{index + (begins_[i] - begin), value + (begins_[i] - begin), size(i)};
-      const bool is_fit = (ordinary || are_ordinary(row.value, row.size)) &&
+      const bool is_fit = (ordinary || loops.are_ordinary(row.value, row.size)) &&
                           (ascends || !out.merger.may_repeat(row.index, row.size, columns_));
       out.rows.push_back(is_fit ? row : repaired(i, row, out));
       out.take(row.size);

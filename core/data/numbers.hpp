@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "data/processor.hpp"
 #include "data/row.hpp"
 
 namespace yarrow {
@@ -57,7 +58,7 @@ template <class W>
 constexpr NumberType type_of_weight = sizeof(W) == 4 ? NumberType::f32 : NumberType::f64;
 
 template <class V>
-V number_at(const char* place) {
+[[gnu::always_inline]] inline V number_at(const char* place) {
   V value;
   std::memcpy(&value, place, sizeof value);
   return value;
@@ -90,59 +91,36 @@ template <class W>
   return (size - 1) | (infinity - 1 - size);
 }
 
-/// Whether all are finite and none is 0.
-template <class W>
-bool are_ordinary(const W* value, std::size_t n) {
-  decltype(sign_of_trouble(W{})) signs = 0;
-  for (std::size_t i = 0; i < n; ++i) signs |= sign_of_trouble(value[i]);
-  return signs >= 0;
-}
-
-/// Neighbours, converted; whether all of them are ordinary.
-template <class W>
-bool convert_ordinary(const Numbers& from, std::size_t n, W* to) {
-  return with_type(from.type, [&](auto sample) {
-    using V = decltype(sample);
-    decltype(sign_of_trouble(W{})) signs = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      to[i] = static_cast<W>(number_at<V>(from.data + i * sizeof(V)));
-      signs |= sign_of_trouble(to[i]);
-    }
-    return signs >= 0;
-  });
-}
-
 /// What indices are like.
 struct IndexCheck {
   bool in_range;
   std::size_t falls;  ///< how often one is not above the one before it
 };
 
-[[gnu::always_inline]] inline IndexCheck check_indices(const Index* index, std::size_t n,
-                                                       Index last) {
-  if (n == 0) return {true, 0};
-  // The difference is wrong only where the index itself is negative.
-  const auto sign = [last](Index i) {
-    return i | static_cast<Index>(static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(i));
-  };
-  Index signs = sign(index[0]);
-  std::uint32_t falls = 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    signs |= sign(index[i]);
-    falls += index[i] <= index[i - 1];
-  }
-  return {signs >= 0, falls};
-}
+#include "data/number_loops.inc"
 
-/// The lower halves of large indices; whether these say it all.
-inline bool narrow(const char* from, std::size_t n, Index* to) {
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto index = number_at<std::uint64_t>(from + i * sizeof(std::uint64_t));
-    bits |= index;
-    to[i] = static_cast<Index>(index);
-  }
-  return bits >> 31 == 0;
+}  // namespace yarrow
+
+#if defined(YARROW_MAY_HAVE_WIDE_LANES)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace yarrow::wide {
+
+#include "data/number_loops.inc"
+
+}  // namespace yarrow::wide
+#pragma GCC pop_options
+#endif
+
+namespace yarrow {
+
+/// Calls f with the loops for the registers that this processor has.
+template <class F>
+auto with_number_loops(F f) {
+#if defined(YARROW_MAY_HAVE_WIDE_LANES)
+  if (has_wide_lanes()) return f(wide::NumberLoops{});
+#endif
+  return f(NumberLoops{});
 }
 
 }  // namespace yarrow

@@ -1,23 +1,18 @@
 #pragma once
+#include "data/processor.hpp"
 #include "simd/lanes_128.hpp"
 
 // What lanes_128.hpp has, for registers of 32 bytes, which most x86-64 processors have but not all:
 // so it is compiled for those that do, and who calls it asks first. Eight floats; doubles stay in
 // the registers that all have. dispatch.hpp says what is written in these words.
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define YARROW_MAY_HAVE_WIDE_LANES
+#if defined(YARROW_MAY_HAVE_WIDE_LANES)
 #include <immintrin.h>
 
 namespace yarrow {
 
 template <class W>
 constexpr bool may_have_wide_lanes = sizeof(W) == 4;
-/// Whether this processor has them.
-inline bool has_wide_lanes() {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-}
 
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
@@ -178,7 +173,6 @@ namespace yarrow {
 
 template <class W>
 constexpr bool may_have_wide_lanes = false;
-inline bool has_wide_lanes() { return false; }
 namespace wide = yarrow;  // which nobody calls
 
 }  // namespace yarrow
