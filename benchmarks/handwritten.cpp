@@ -77,21 +77,31 @@ std::int64_t one_pass(const Csr& x, Weight* weights, Learn learn) {
 
 }  // namespace
 
-// The limit for predicting: the rows of a CSR matrix of float64 times the weights, each row checked
-// and its values rounded to float32 just before. Returns 0, or -1 for invalid input.
-extern "C" std::int64_t product(std::int64_t rows, std::int32_t features,
-                                const std::int32_t* start, const std::int32_t* index,
-                                const double* value, const float* weights, double* scores) {
-  std::vector<float> rounded;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const std::int32_t at = start[i], size = start[i + 1] - at;
-    if (size < 0) return -1;
+// The limit for predicting: the rows of a CSR matrix of float64 times the weights. Some rows at a
+// time are rounded to float32 and checked, so that both loops run over many numbers and what they
+// leave is still in the cache when it is summed. Returns 0, or -1 for invalid input.
+extern "C" std::int64_t product(std::int64_t rows, std::int32_t features, const std::int32_t* start,
+                                const std::int32_t* index, const double* value,
+                                const float* weights, double* scores) {
+  constexpr std::int32_t most = 16384;
+  std::vector<float> rounded(most);
+  for (std::int64_t i = 0; i < rows;) {
+    const std::int32_t at = start[i];
+    std::int64_t end = i;
+    do {
+      if (start[end + 1] < start[end]) return -1;
+      ++end;
+    } while (end < rows && start[end + 1] - at <= most);
+    const std::int32_t size = start[end] - at;
     if (rounded.size() < static_cast<std::size_t>(size)) rounded.resize(size);
     for (std::int32_t k = 0; k < size; ++k) rounded[k] = static_cast<float>(value[at + k]);
-    const Row row = {size, index + at, rounded.data(), 1};
-    if (!is_valid(row, features)) return -1;
-    scores[i] = sum(row, [weights](std::int32_t j, double x) { return x * weights[j]; }) +
-                weights[features];
+    if (!is_valid({size, index + at, rounded.data(), 1}, features)) return -1;
+    for (; i < end; ++i) {
+      const Row row = {start[i + 1] - start[i], index + start[i], rounded.data() + start[i] - at,
+                       1};
+      scores[i] = sum(row, [weights](std::int32_t j, double x) { return x * weights[j]; }) +
+                  weights[features];
+    }
   }
   return 0;
 }
