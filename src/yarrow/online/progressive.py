@@ -141,5 +141,7 @@ def core_result(
     assert rows is not None
     assert known is not None
     weights = read_weights(batch.weights, rows.n_rows)
-    rest = (*known, weights, batch.names, delay, wants_scores, wants_uncertainty, undo)
-    return CoreResult(*model.predict_then_learn_rows(*rows.arrays, *rest))
+    given = (*rows.arrays, *known, weights, batch.names)
+    return CoreResult(
+        *model.predict_then_learn_rows(*given, delay, wants_scores, wants_uncertainty, undo)
+    )
