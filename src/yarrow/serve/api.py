@@ -13,7 +13,7 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.applications import Starlette
@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from yarrow.errors import YarrowError
 from yarrow.serve import messages
-from yarrow.serve.endpoints import ENDPOINTS, Endpoint, name_of
+from yarrow.serve.endpoints import ENDPOINTS, Endpoint
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.limits import Limits, Rates, check_host
 from yarrow.serve.metrics import Metrics
@@ -178,16 +178,23 @@ class Api:
 
     # -- models ----------------------------------------------------------------------------------
 
-    async def model(self, request: Request, create: bool = False) -> Model:
+    def name(self, request: Request) -> str:
+        """The model's name in a path, with its key."""
+        path = request.path_params
+        return f"{path['name']}/{path['key']}" if "key" in path else str(path["name"])
+
+    async def model(
+        self, request: Request, missing: Literal["refuse", "create", "parent"] = "refuse"
+    ) -> Model:
         """The model that a path names; one per key begins with its first row."""
-        name = name_of(request)
+        name = self.name(request)
         found = self.service.models.get(name)
         if found is not None:
             return found
         parent = self.service.models.get(name.partition("/")[0])
-        if parent is None or "/" not in name or not parent.spec.get("per_key"):
+        if missing == "refuse" or parent is None or not parent.spec.get("per_key"):
             raise ServiceError(f"There is no model {name!r}.", 404)
-        if not create:
+        if missing == "parent":
             return parent
         spec = {key: value for key, value in parent.spec.items() if key != "per_key"}
         try:
