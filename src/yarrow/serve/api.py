@@ -12,7 +12,7 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 
 import msgspec
@@ -20,6 +20,7 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from yarrow.errors import YarrowError
 from yarrow.serve import messages
@@ -31,6 +32,9 @@ from yarrow.serve.models import Model
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 from yarrow.serve.writer import Operation
+
+Handler = Callable[[Request], Awaitable[Response]]
+_OFTEN = ("predict", "learn", "feedback")
 
 
 class Api:
@@ -48,8 +52,11 @@ class Api:
         self.loading: str | None = "models are being loaded"
         self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
+        handlers = [(endpoint, self._handler(endpoint)) for endpoint in ENDPOINTS]
+        self._often = {(e.method, e.says): handle for e, handle in handlers if e.says in _OFTEN}
         self.app = Starlette(
-            routes=[self._route(endpoint) for endpoint in ENDPOINTS], lifespan=self._lifespan
+            routes=[Route(e.path, handle, methods=[e.method]) for e, handle in handlers],
+            lifespan=self._lifespan,
         )
 
     @contextlib.asynccontextmanager
@@ -101,7 +108,19 @@ class Api:
 
     # -- requests --------------------------------------------------------------------------------
 
-    def _route(self, endpoint: Endpoint) -> Route:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Starlette's application, but for what is asked most, past its layers and patterns."""
+        path = scope["path"].split("/") if scope["type"] == "http" else ()
+        if len(path) not in (4, 5) or path[1] != "models" or "" in path[2:]:
+            return await self.app(scope, receive, send)
+        handle = self._often.get((scope["method"], path[-1]))
+        if handle is None:
+            return await self.app(scope, receive, send)
+        scope["path_params"] = {"name": path[2]} | ({"key": path[3]} if len(path) == 5 else {})
+        response = await handle(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    def _handler(self, endpoint: Endpoint) -> Handler:
         async def handle(request: Request) -> Response:
             began = time.perf_counter()
             try:
@@ -122,7 +141,7 @@ class Api:
             self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
             return response
 
-        return Route(endpoint.path, handle, methods=[endpoint.method])
+        return handle
 
     async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.right is not None:
@@ -141,10 +160,14 @@ class Api:
         length = request.headers.get("content-length", "0")
         if length.isdigit() and int(length) > self.limits.body:
             self._too_large()
-        parts, size = [], 0
+        parts, size, more = [], 0, True
         try:
             async with asyncio.timeout(self.limits.seconds):
-                async for part in request.stream():
+                while more:
+                    message = await request.receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnect
+                    part, more = message.get("body", b""), message.get("more_body", False)
                     size += len(part)
                     if size > self.limits.body:
                         self._too_large()

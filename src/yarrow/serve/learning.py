@@ -79,6 +79,8 @@ def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any,
         if column is None:
             raise ServiceError("A row that is a text needs a spec with one column of text.")
         return {column: row}
+    if None not in row.values():
+        return row  # type: ignore[return-value]
     return {name: value for name, value in row.items() if value is not None}
 
 

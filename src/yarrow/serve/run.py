@@ -76,7 +76,7 @@ def serve(
         format='{"time": "%(asctime)s", "level": "%(levelname)s", "message": "%(message)s"}',
     )
     config = uvicorn.Config(
-        api.app,
+        api,
         http=Connection,
         proxy_headers=False,
         loop="uvloop",
