@@ -107,7 +107,7 @@ function menu(names) {
 }
 
 function bar(name, share, text) {
-  const meter = element("meter", "", { min: 0, max: 1, value: share });
+  const meter = element("meter", "", { min: 0, max: 1, value: share, className: text.startsWith("-") ? "against" : "" });
   meter.setAttribute("aria-label", `${name}: ${text}`);
   return element("li", [element("span", name, { title: name }), meter, element("span", text)]);
 }
@@ -176,12 +176,12 @@ $("ask").onsubmit = (event) => {
     const parts = found.explanation?.parts ?? [];
     const most = Math.max(1e-9, ...parts.map((part) => Math.abs(part[1] * part[2])));
     const likely = Object.entries(found.probabilities ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 5);
-    const list = element("ul", [
-      ...likely.map(([label, share]) => bar(label, share, percent(share))),
-      ...parts.slice(0, 8).map(([feature, value, weight]) =>
-        bar(feature, Math.abs(value * weight) / most, (value * weight).toFixed(3))),
-    ], { className: "bars" });
-    $("answer").replaceChildren(element("p", [element("b", `${found.label ?? "nothing learned yet"}`)]), list);
+    const list = (items) => element("ul", items, { className: "bars" });
+    $("answer").replaceChildren(
+      element("p", [element("b", `${found.label ?? "nothing learned yet"}`)]),
+      list(likely.map(([label, share]) => bar(label, share, percent(share)))),
+      list(parts.slice(0, 8).map(([feature, value, weight]) =>
+        bar(feature, Math.abs(value * weight) / most, (value * weight).toFixed(3)))));
   });
 };
 
