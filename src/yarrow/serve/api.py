@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -57,6 +58,7 @@ class Api:
         self.app = Starlette(
             routes=[Route(e.path, handle, methods=[e.method]) for e, handle in handlers],
             lifespan=self._lifespan,
+            exception_handlers={HTTPException: _no_such},
         )
 
     @contextlib.asynccontextmanager
@@ -233,6 +235,13 @@ class Api:
         if version.learner is not None:
             return version.learner
         return await asyncio.to_thread(self.service.live, version)
+
+
+async def _no_such(request: Request, error: Exception) -> Response:
+    """What Starlette refuses: a path, or a method of it."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    says = "has no" if status == 405 else "is no path of this service for"
+    return _problem(f"{request.url.path[:200]!r} {says} {request.method}.", status)
 
 
 def _problem(sentence: str, status: int) -> Response:

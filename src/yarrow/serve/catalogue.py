@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse
 
+from yarrow.errors import ModelFileError
 from yarrow.serve import history, messages
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.models import Model
@@ -38,7 +40,10 @@ async def create(api: Api, request: Request) -> Any:
         with tempfile.NamedTemporaryFile(suffix=".yarrow") as file:
             file.write(await api.body(request))
             file.flush()
-            operation = await asyncio.to_thread(api.service.creating, name, {}, file.name)
+            try:
+                operation = await asyncio.to_thread(api.service.creating, name, {}, file.name)
+            except ModelFileError as error:  # without a path that says nothing to a sender
+                raise ServiceError(str(error).replace(file.name, "The file"), 422) from None
             await api.run(operation)
     else:
         spec = await api.read(request, _spec)
@@ -90,6 +95,8 @@ async def download(api: Api, request: Request) -> Any:
     event, when = query.get("event"), query.get("time")
     try:
         moment = None if when is None else float(when)
+        if moment is not None and not math.isfinite(moment):
+            raise ValueError
     except ValueError:
         raise ServiceError("The time must be a number of seconds since 1970.") from None
     if event is not None or moment is not None:

@@ -72,7 +72,14 @@ class Learned(msgspec.Struct):
     complaints: list[str] = []
 
 
-pack = msgspec.msgpack.encode
+def pack(content: Any) -> bytes:
+    """Anything as the log holds it."""
+    try:
+        return msgspec.msgpack.encode(content)
+    except OverflowError:
+        raise ServiceError("An integer does not fit into 64 bits.", 422) from None
+
+
 unpack = msgspec.msgpack.decode
 unpack_row = msgspec.msgpack.Decoder(Row).decode
 unpack_block = msgspec.msgpack.Decoder(Block).decode

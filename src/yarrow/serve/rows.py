@@ -140,7 +140,10 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
 
 
 def whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+    """The number that a path or a query gives."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise ServiceError(f"{text[:80]!r} should be a whole number.")
+    return int(text)
 
 
 async def stream_position(api: Api, request: Request) -> Any:
