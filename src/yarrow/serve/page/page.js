@@ -123,7 +123,7 @@ function mistakes(model) {
       tick();
     });
     return element("tr", [
-      element("td", `${mistake.row}`), element("td", `label ${mistake.label}`),
+      element("td", `${mistake.row}`), element("td", `${mistake.label}`, { title: "its label" }),
       element("td", [
         element("button", "Correct", { className: "small", onclick: () => correct(model, mistake, undo) }), " ",
         element("button", "Undo", { className: "small", onclick: () => undo() }),
