@@ -75,7 +75,7 @@ class Served:
         command = [sys.executable, "-m", "yarrow", "serve", "--data", str(self.folder)]
         self.process = subprocess.Popen(
             [*command, "--port", str(PORT), "--level", self.level, *self.options],
-            stdout=subprocess.DEVNULL
+            stdout=subprocess.DEVNULL,
         )
         while True:
             with contextlib.suppress(OSError):

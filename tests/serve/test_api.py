@@ -188,7 +188,7 @@ def test_strange_requests(api, client):
         ("POST", "/models/m/champion", b'{"version":9}', {}, 404),
         ("POST", "/models/m/feedback", '{"ticket":"1.0.5.é","label":"a"}'.encode(), {}, 400),
         ("POST", "/models/m/feedback", b'{"ticket":"1.-5.5.aa","label":"a"}', {}, 400),
-        ("POST", "/models/m/feedback", b'{"ticket":"%s.0.5.aa","label":"a"}' % (b"f" * 9000), {}, 400),
+        ("POST", "/models/m/feedback", b'{"ticket":"%s","label":"a"}' % (b"f" * 9000), {}, 400),
         ("POST", "/models/m/undo", b'{"events":[%s]}' % (b"9" * 30), {}, 400),
         ("POST", "/models/m/undo", b'{"events":[9223372036854775807]}', {}, 404),
         ("GET", "/models/m/file?time=nan", None, {}, 400),

@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document: none breaks the service, all answers are as it says."""
+"""Requests made up from the OpenAPI document: none breaks the service, answers are as it says."""
 
 from __future__ import annotations
 

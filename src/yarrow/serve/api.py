@@ -112,7 +112,7 @@ class Api:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Starlette's application, but for what is asked most, past its layers and patterns."""
-        path = scope["path"].split("/") if scope["type"] == "http" else ()
+        path: list[str] = scope["path"].split("/") if scope["type"] == "http" else []
         if len(path) not in (4, 5) or path[1] != "models" or "" in path[2:]:
             return await self.app(scope, receive, send)
         handle = self._often.get((scope["method"], path[-1]))

@@ -16,7 +16,8 @@ class Connection(HttpToolsProtocol):
     """uvicorn's, with such a transport."""
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(_Together(transport, self.loop))
+        together: Any = _Together(transport, self.loop)
+        super().connection_made(together)
 
 
 class _Together:

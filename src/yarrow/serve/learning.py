@@ -190,12 +190,14 @@ def _learn_plain_lines(model: Any, block: Block, found: Learned) -> Block:
 
 
 def learn_run(model: Any, rows: list[bytes]) -> Learned:
-    """Let the core learn the first rows of a run of events, up to one that is unusual or refused."""
+    """Let the core learn rows of events, up to the first that is unusual or refused."""
     found = Learned()
     if reads_plain_rows(model):
-        with _plain_rows(model, found, 1, skips=False) as (learner, account):
-            with contextlib.suppress(YarrowError):  # which the caller meets again at that row
-                model._model.learn_packed(learner, account, rows)
+        with (
+            _plain_rows(model, found, 1, skips=False) as (learner, account),
+            contextlib.suppress(YarrowError),  # which the caller meets again at that row
+        ):
+            model._model.learn_packed(learner, account, rows)
     return found
 
 
