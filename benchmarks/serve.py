@@ -64,8 +64,8 @@ def cpu_of(process: int) -> float:
 class Served:
     """A service in a process of its own."""
 
-    def __init__(self, folder: Path, level: str) -> None:
-        self.folder, self.level = folder, level
+    def __init__(self, folder: Path, level: str, *options: str) -> None:
+        self.folder, self.level, self.options = folder, level, options
         self.url = f"http://127.0.0.1:{PORT}"
         self.start()
 
@@ -74,7 +74,8 @@ class Served:
         began = time.perf_counter()
         command = [sys.executable, "-m", "yarrow", "serve", "--data", str(self.folder)]
         self.process = subprocess.Popen(
-            [*command, "--port", str(PORT), "--level", self.level], stdout=subprocess.DEVNULL
+            [*command, "--port", str(PORT), "--level", self.level, *self.options],
+            stdout=subprocess.DEVNULL,
         )
         while True:
             with contextlib.suppress(OSError):
@@ -271,16 +272,55 @@ def peers() -> list[Result]:
     return found
 
 
-def _until_open() -> None:
+def daemon() -> list[Result]:
+    """Lines to `vw --daemon`, and to ours: single ones from one client, which waits for each."""
+    lines = [line("vw", *row) for row in rows(2000)]
+    found = []
+    command = [sys.executable, "-m", "vowpalwabbit", "--daemon", "--foreground", "--quiet"]
+    how = ["--num_children", "1", "--port", str(PORT + 1)]
+    process = subprocess.Popen([*command, *how])
+    try:
+        time.sleep(3)  # a connection that only looks whether it is there would be its first client
+        found.append(("vw --daemon: lines learned a second, one client", "", _talk(process, lines)))
+    finally:
+        process.kill()
+        process.wait()
+    folder = Path(tempfile.mkdtemp(dir=os.environ.get("YARROW_BENCH_DATA")))
+    for level in ("os", "always"):
+        service = Served(folder, level, "--vw-port", str(PORT + 1))
+        try:
+            measured = _talk(service.process, lines)
+        finally:
+            service.stop(signal.SIGKILL)
+        found.append((f"yarrow serve --vw-port: the same, logged, {level}", "", measured))
+    shutil.rmtree(folder)
+    return found
+
+
+def _talk(process: Any, lines: list[bytes], seconds: float = 5.0) -> str:
+    with socket.create_connection(("127.0.0.1", PORT + 1)) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        file, n = connection.makefile("rb"), 0
+        cpu, began = cpu_of(process.pid), time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            connection.sendall(lines[n % len(lines)])
+            if not file.readline():
+                return "it closes the connection without an answer"
+            n += 1
+        rate, cpu = n / (time.perf_counter() - began), (cpu_of(process.pid) - cpu) / n
+    return f"{rate:,.0f} (cpu {cpu * 1e6:.0f} us each)"
+
+
+def _until_open(port: int = PORT) -> None:
     for _ in range(600):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", PORT)):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return
         time.sleep(0.1)
     raise RuntimeError("it does not listen")
 
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
-    part.__name__: part for part in (disk, predict, learn, peers, streams, start, undo)
+    part.__name__: part for part in (disk, predict, learn, peers, daemon, streams, start, undo)
 }
 
 

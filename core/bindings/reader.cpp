@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "bindings/python_model.hpp"
+#include "input/packed_row.hpp"
+#include "input/parse_json.hpp"
 #include "input/parse_svmlight.hpp"
 #include "input/parse_vw.hpp"
 #include "stream.hpp"
@@ -67,6 +69,8 @@ static void make_reader(PythonReader<W>* self, nb::object file, const std::strin
     options.hash_bits = hash_bits;
     options.interactions = interactions;
     parser = std::make_shared<VwParser<W>>(options);
+  } else if (format == "json") {
+    parser = std::make_shared<JsonParser<W>>(TextOptions{skip_errors, hash_bits});
   } else {
     SvmlightOptions options;
     options.skip_errors = skip_errors;
@@ -215,6 +219,22 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
   return false;
 }
 
+/// Learns rows of a log up to the first that is unusual; the account says how many there were.
+template <class W>
+static void learn_packed(PythonModel<W>& self, StreamLearner<W>& learner, Account& account,
+                         const nb::list& rows) {
+  RowBlock<W> block;
+  text::clear_rows(block);
+  const nb::tuple kept(rows);  // the block borrows their bytes
+  for (nb::handle row : kept) {
+    const auto bytes = nb::cast<nb::bytes>(row);
+    if (!PackedRow<W>::add(block, {bytes.c_str(), bytes.size()})) break;
+  }
+  nb::gil_scoped_release release;
+  const Changing lock(self.mutex, Interpreter::released);
+  learner.learn(block, account);
+}
+
 /// Learns rows that Python has read from a table: CSR with names for its columns.
 template <class W>
 static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account& account,
@@ -327,6 +347,8 @@ template <class W>
 void bind_streams(nb::class_<PythonModel<W>>& type) {
   type.def("learn_from", &learn_from<W>, nb::arg("reader"), nb::arg("learner"), nb::arg("account"),
            nb::arg("seconds"));
+  type.def("learn_packed", &learn_packed<W>, nb::arg("learner"), nb::arg("account"),
+           nb::arg("rows"));
   type.def("learn_named", &learn_named<W>, nb::arg("learner"), nb::arg("account"), nb::arg("names"),
            nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("labels"),
            nb::arg("weights"), nb::arg("lines"));

@@ -12,6 +12,7 @@ import uvicorn
 
 from yarrow.serve.api import Api
 from yarrow.serve.client import Client
+from yarrow.serve.connection import Connection
 from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 
@@ -23,7 +24,7 @@ def served(folder, limits=None, **options):
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen(128)
-    server = uvicorn.Server(uvicorn.Config(api.app, log_config=None, access_log=False))
+    server = uvicorn.Server(uvicorn.Config(api, http=Connection, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     while not server.started and thread.is_alive():

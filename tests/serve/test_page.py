@@ -59,7 +59,7 @@ def test_a_person_looks_after_a_model(page, tmp_path):
         thread = threading.Thread(target=feed)
         thread.start()
         try:
-            expect(page.locator("#curve path").first).to_be_attached()
+            expect(page.locator("#curve canvas")).to_be_attached()
             first = float(page.locator("#error").inner_text().split()[0])
             page.wait_for_timeout(3000)
             assert float(page.locator("#error").inner_text().split()[0]) < first
@@ -70,9 +70,10 @@ def test_a_person_looks_after_a_model(page, tmp_path):
         expect(page.locator("#mistakes tr").first).to_be_visible()
         page.wait_for_timeout(1500)
         rows = api.service.model("mail").champion.rows
-        page.on("dialog", lambda dialog: dialog.accept("b"))
         count = page.locator("#mistakes tr").count()
         page.get_by_role("button", name="Correct").first.click()
+        page.locator("#label").fill("b")
+        page.get_by_role("dialog").get_by_role("button", name="Correct").click()
         expect(page.locator("#mistakes tr")).to_have_count(count - 1)
         page.get_by_role("button", name="Undo").first.click()
         expect(page.locator("#mistakes tr")).to_have_count(count - 2)
@@ -84,6 +85,12 @@ def test_a_person_looks_after_a_model(page, tmp_path):
         rows = [slowly_learned(source) for _ in range(1500)]
         client.learn_many("mail", [(x, "b" if y == "a" else "a") for x, y in rows])
         expect(page.locator("#alarms li").first).to_contain_text("has changed")
+        # is it as often right as it is sure?
+        expect(page.locator("#calibration")).to_have_attribute(
+            "aria-label", re.compile(r"Calibration: \d.* sure, \d.* right of \d")
+        )
+        expect(page.locator("#confidence canvas")).to_be_attached()
+        expect(page.locator("#throughput canvas")).to_be_attached()
         # a question
         page.locator("#row").fill('{"w1": 1, "w2": 2}')
         page.get_by_role("button", name="Predict").click()

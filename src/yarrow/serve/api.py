@@ -12,18 +12,20 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Literal
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from yarrow.errors import YarrowError
 from yarrow.serve import messages
-from yarrow.serve.endpoints import ENDPOINTS, Endpoint, name_of
+from yarrow.serve.endpoints import ENDPOINTS, Endpoint
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.limits import Limits, Rates, check_host
 from yarrow.serve.metrics import Metrics
@@ -31,6 +33,9 @@ from yarrow.serve.models import Model
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 from yarrow.serve.writer import Operation
+
+Handler = Callable[[Request], Awaitable[Response]]
+_OFTEN = ("predict", "learn", "feedback")
 
 
 class Api:
@@ -48,8 +53,12 @@ class Api:
         self.loading: str | None = "models are being loaded"
         self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
+        handlers = [(endpoint, self._handler(endpoint)) for endpoint in ENDPOINTS]
+        self._often = {(e.method, e.says): handle for e, handle in handlers if e.says in _OFTEN}
         self.app = Starlette(
-            routes=[self._route(endpoint) for endpoint in ENDPOINTS], lifespan=self._lifespan
+            routes=[Route(e.path, handle, methods=[e.method]) for e, handle in handlers],
+            lifespan=self._lifespan,
+            exception_handlers={HTTPException: _no_such},
         )
 
     @contextlib.asynccontextmanager
@@ -101,7 +110,19 @@ class Api:
 
     # -- requests --------------------------------------------------------------------------------
 
-    def _route(self, endpoint: Endpoint) -> Route:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Starlette's application, but for what is asked most, past its layers and patterns."""
+        path: list[str] = scope["path"].split("/") if scope["type"] == "http" else []
+        if len(path) not in (4, 5) or path[1] != "models" or "" in path[2:]:
+            return await self.app(scope, receive, send)
+        handle = self._often.get((scope["method"], path[-1]))
+        if handle is None:
+            return await self.app(scope, receive, send)
+        scope["path_params"] = {"name": path[2]} | ({"key": path[3]} if len(path) == 5 else {})
+        response = await handle(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    def _handler(self, endpoint: Endpoint) -> Handler:
         async def handle(request: Request) -> Response:
             began = time.perf_counter()
             try:
@@ -122,7 +143,7 @@ class Api:
             self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
             return response
 
-        return Route(endpoint.path, handle, methods=[endpoint.method])
+        return handle
 
     async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.right is not None:
@@ -141,10 +162,14 @@ class Api:
         length = request.headers.get("content-length", "0")
         if length.isdigit() and int(length) > self.limits.body:
             self._too_large()
-        parts, size = [], 0
+        parts, size, more = [], 0, True
         try:
             async with asyncio.timeout(self.limits.seconds):
-                async for part in request.stream():
+                while more:
+                    message = await request.receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnect
+                    part, more = message.get("body", b""), message.get("more_body", False)
                     size += len(part)
                     if size > self.limits.body:
                         self._too_large()
@@ -178,16 +203,23 @@ class Api:
 
     # -- models ----------------------------------------------------------------------------------
 
-    async def model(self, request: Request, create: bool = False) -> Model:
+    def name(self, request: Request) -> str:
+        """The model's name in a path, with its key."""
+        path = request.path_params
+        return f"{path['name']}/{path['key']}" if "key" in path else str(path["name"])
+
+    async def model(
+        self, request: Request, missing: Literal["refuse", "create", "parent"] = "refuse"
+    ) -> Model:
         """The model that a path names; one per key begins with its first row."""
-        name = name_of(request)
+        name = self.name(request)
         found = self.service.models.get(name)
         if found is not None:
             return found
         parent = self.service.models.get(name.partition("/")[0])
-        if parent is None or "/" not in name or not parent.spec.get("per_key"):
+        if missing == "refuse" or parent is None or not parent.spec.get("per_key"):
             raise ServiceError(f"There is no model {name!r}.", 404)
-        if not create:
+        if missing == "parent":
             return parent
         spec = {key: value for key, value in parent.spec.items() if key != "per_key"}
         try:
@@ -203,6 +235,13 @@ class Api:
         if version.learner is not None:
             return version.learner
         return await asyncio.to_thread(self.service.live, version)
+
+
+async def _no_such(request: Request, error: Exception) -> Response:
+    """What Starlette refuses: a path, or a method of it."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    says = "has no" if status == 405 else "is no path of this service for"
+    return _problem(f"{request.url.path[:200]!r} {says} {request.method}.", status)
 
 
 def _problem(sentence: str, status: int) -> Response:

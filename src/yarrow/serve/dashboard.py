@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from yarrow.online.learners import is_regression
 from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.models import Model
@@ -18,10 +20,12 @@ from yarrow.serve.replay import Version
 if TYPE_CHECKING:
     from yarrow.serve.api import Api
 
-_TYPES = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_FILES = ("index.html", "page.css", "page.js", "charts.js", "uPlot.iife.min.js", "uPlot.min.css")
 _HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:"
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
@@ -33,10 +37,10 @@ _POINTS = 300
 async def page(api: Api, request: Request) -> Response:
     """The dashboard."""
     name = request.path_params.get("file", "index.html")
-    if name not in _TYPES:
+    if name not in _FILES:
         raise ServiceError(f"There is no {name!r}.", 404)
     content = resources.files("yarrow.serve").joinpath("page", name).read_bytes()
-    return Response(content, headers=_HEADERS, media_type=_TYPES[name])
+    return Response(content, headers=_HEADERS, media_type=_TYPES[name[name.rindex(".") :]])
 
 
 async def state(api: Api, request: Request) -> Any:
@@ -70,7 +74,9 @@ def _detail(api: Api, model: Model) -> dict[str, Any]:
         }
         for version in model.versions.values()
     ]
-    return {"name": model.name, "versions": versions, **seen}
+    regression = model.champion.learner is not None and is_regression(model.champion.learner)
+    found = {"name": model.name, "regression": regression, "versions": versions}
+    return found | {"throughput": throughput(model.champion), **seen}
 
 
 def curve(version: Version) -> list[tuple[float, float]]:
@@ -84,6 +90,18 @@ def curve(version: Version) -> list[tuple[float, float]]:
             points.append((when, max(0.0, (loss - before_loss) / (rows - before_rows))))
     step = max(1, len(points) // _POINTS)
     return points[::-step][::-1]
+
+
+def throughput(version: Version) -> list[tuple[float, float]]:
+    """The rows learned a second, over time."""
+    samples = list(version.samples)
+    step = max(1, len(samples) // _POINTS)
+    chosen = samples[::-step][::-1]
+    return [
+        (end, max(0.0, (last - first) / (end - begin)))
+        for (begin, first, _), (end, last, _) in itertools.pairwise(chosen)
+        if end > begin
+    ]
 
 
 def _rate(version: Version) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Row
 from yarrow.serve.service import Service
 
@@ -16,6 +18,7 @@ _HAM = ["lunch", "report", "meeting", "project", "invoice", "thanks", "budget", 
 _WORDS = [*_SPAM, *_HAM, "minutes"]
 _CHANGES = 60.0  # seconds until spammers change their words
 _RATE = 100  # rows a second
+_NOISE = 0.05  # labels that are wrong
 
 
 def mail(source: random.Random, phase: int) -> Row:
@@ -27,7 +30,8 @@ def mail(source: random.Random, phase: int) -> Row:
     counts: dict[str | int, Any] = {
         word: float(chosen.count(word)) for word in dict.fromkeys(chosen)
     }
-    return Row(counts, "spam" if is_spam else "ham")
+    is_wrong = source.random() < _NOISE
+    return Row(counts, "spam" if is_spam != is_wrong else "ham")
 
 
 def begin(service: Service) -> threading.Event:
@@ -47,5 +51,6 @@ def _stream(service: Service, stop: threading.Event) -> None:
         for _ in range(n):
             yield mail(source, int((time.monotonic() - began) / _CHANGES))
 
-    while not stop.wait(0.1):
-        service.run(service.learning("demo", list(rows(_RATE // 10)), "demo"))
+    with contextlib.suppress(ServiceError):  # the service is stopping
+        while not stop.wait(0.1):
+            service.run(service.learning("demo", list(rows(_RATE // 10)), "demo"))

@@ -13,7 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -40,13 +40,16 @@ Target = tuple[int, int]
 """An event, and a line of a block or -1."""
 
 
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
 class Selection(msgspec.Struct, forbid_unknown_fields=True):
     """Which labels: by event, by id, by lines of a stream, or all of a source or of a time."""
 
-    events: list[int] = []
+    events: list[Number] = []
     ids: list[str] = []
     stream: str | None = None
-    lines: list[int] = []
+    lines: list[Number] = []
     source: str | None = None
     since: float | None = None
     until: float | None = None

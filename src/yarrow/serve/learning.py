@@ -6,13 +6,16 @@ a call that fails leaves no trace. So an event is written first and learned then
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
 
-from yarrow._core import Names
+from yarrow._core import Account, Names, StreamLearnerF32, StreamLearnerF64
+from yarrow.base.supervised import SupervisedModel
 from yarrow.data.labels import kept
 from yarrow.errors import DataError, YarrowError
 from yarrow.io.formats import StreamFormat, text_reader
@@ -24,6 +27,9 @@ from yarrow.serve.log import BLOCK, Event
 
 Format = Literal["jsonl", "svmlight", "vw"]
 FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
+
+_UNUSUAL = "not a plain row"  # what the core says where it leaves a row to Python
+_PLAIN = StreamFormat(format="jsonl", threads=1)
 
 
 class Row(msgspec.Struct, array_like=True, gc=False):
@@ -66,7 +72,14 @@ class Learned(msgspec.Struct):
     complaints: list[str] = []
 
 
-pack = msgspec.msgpack.encode
+def pack(content: Any) -> bytes:
+    """Anything as the log holds it."""
+    try:
+        return msgspec.msgpack.encode(content)
+    except OverflowError:
+        raise ServiceError("An integer does not fit into 64 bits.", 422) from None
+
+
 unpack = msgspec.msgpack.decode
 unpack_row = msgspec.msgpack.Decoder(Row).decode
 unpack_block = msgspec.msgpack.Decoder(Block).decode
@@ -79,6 +92,8 @@ def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any,
         if column is None:
             raise ServiceError("A row that is a text needs a spec with one column of text.")
         return {column: row}
+    if None not in row.values():
+        return row  # type: ignore[return-value]
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -146,6 +161,8 @@ def _learn_block(model: Any, block: Block) -> Learned:
     if is_core(model) and block.format != "jsonl":
         return _learn_text(model, block)
     found = Learned()
+    if block.format == "jsonl":
+        block = _learn_plain_lines(model, block, found)
     for number, row in rows_of(block, found, getattr(model, "dtype", "float32")):
         try:
             found.loss += learn_one(model, row.row, row.label, row.weight)
@@ -153,6 +170,72 @@ def _learn_block(model: Any, block: Block) -> Learned:
         except YarrowError as error:
             complain(found, number, error)
     return found
+
+
+def _learn_plain_lines(model: Any, block: Block, found: Learned) -> Block:
+    """Let the core read lines of JSON up to the first that is unusual; the rest of the block."""
+    if not reads_plain_rows(model):
+        return block
+    reader = text_reader(io.BytesIO(block.text), "json", _PLAIN, dtype=model.dtype)
+    with _plain_rows(model, found, block.first_line) as (learner, account):
+        try:
+            while not model._model.learn_from(reader, learner, account, 60.0):
+                pass
+        except YarrowError as error:
+            if _UNUSUAL not in str(error):
+                raise
+    rest = block.text.split(b"\n", reader.lines)[reader.lines :]
+    line = block.first_line + reader.lines
+    return msgspec.structs.replace(block, first_line=line, text=b"".join(rest))
+
+
+def learn_run(model: Any, rows: list[bytes]) -> Learned:
+    """Let the core learn rows of events, up to the first that is unusual or refused."""
+    found = Learned()
+    if reads_plain_rows(model):
+        with (
+            _plain_rows(model, found, 1, skips=False) as (learner, account),
+            contextlib.suppress(YarrowError),  # which the caller meets again at that row
+        ):
+            model._model.learn_packed(learner, account, rows)
+    return found
+
+
+def reads_plain_rows(model: Any) -> bool:
+    """Whether the core can read a model's rows by itself: names and values, as `learn_one` would.
+
+    A model begins with its first row by `learn_one`, which says what it is made with.
+    """
+    return (
+        getattr(type(model), "learn_one", None) is SupervisedModel.learn_one
+        and "_model" in model.__dict__
+        and model._stream is None
+        and not model.hash_bits
+    )
+
+
+@contextlib.contextmanager
+def _plain_rows(
+    model: Any, found: Learned, first_line: int, skips: bool = True
+) -> Iterator[tuple[Any, Account]]:
+    """What learns rows in the core, and what it has learned when that is done."""
+    single = model.dtype == "float32"
+    account, before = Account(), getattr(model, "n_mistakes_", None)
+    learner = (StreamLearnerF32 if single else StreamLearnerF64)(model._model, skips, False)
+    yield learner, account
+    found.rows += int(account.rows)
+    found.loss += account.squared_error if before is None else float(model.n_mistakes_ - before)
+    found.skipped += account.skipped
+    found.complaints = [*found.complaints, *_placed(account.complaints, first_line)]
+
+
+def _placed(complaints: list[str], first_line: int) -> list[str]:
+    """Complaints with the numbers that lines have in their stream."""
+
+    def shift(found: re.Match[str]) -> str:
+        return f"line {int(found[1]) + first_line - 1}"
+
+    return [re.sub(r"\bline (\d+)", shift, complaint, count=1) for complaint in complaints]
 
 
 def _learn_text(model: Any, block: Block) -> Learned:
@@ -165,10 +248,11 @@ def _learn_text(model: Any, block: Block) -> Learned:
         if progress is None or progress.rows:  # else there was no row that could be learned
             raise
         lines = 1 + block.text.rstrip(b"\n").count(b"\n")
-        return Learned(skipped=lines, complaints=[str(error)])
+        return Learned(skipped=lines, complaints=_placed([str(error)], block.first_line))
     assert progress is not None
     loss = progress.squared_error if is_regression(model) else float(progress.mistakes)
-    return Learned(progress.rows, loss, progress.skipped, progress.complaints)
+    complaints = _placed(progress.complaints, block.first_line)
+    return Learned(progress.rows, loss, progress.skipped, complaints)
 
 
 def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[tuple[int, Row]]:
@@ -199,7 +283,8 @@ def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[
             else:
                 yield number, Row(dict(zip(keys, values, strict=True)), label, float(weights[i]))
     account.skipped += reader.skipped
-    account.complaints = (account.complaints + reader.complaints)[:COMPLAINTS_KEPT]
+    complaints = [*account.complaints, *_placed(reader.complaints, block.first_line)]
+    account.complaints = complaints[:COMPLAINTS_KEPT]
 
 
 def complain(account: Learned, number: int, problem: object) -> None:

@@ -19,6 +19,7 @@ from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation
 
 _NAME_LENGTH = 200
+_VERBS = ("predict", "learn", "feedback", "undo", "diff", "file", "copy", "versions", "champion")
 
 
 class Model:
@@ -212,8 +213,11 @@ class Models:
 
 def _check_name(name: str) -> None:
     parts = name.split("/")
-    if not all(parts) or len(name) > _NAME_LENGTH or not name.isprintable() or len(parts) > 2:
+    odd = any(part != part.strip() or part in ("", ".", "..") or "\ufffd" in part for part in parts)
+    if odd or len(name) > _NAME_LENGTH or not name.isprintable() or len(parts) > 2:
         raise ServiceError(f"A model's name is 1 to {_NAME_LENGTH} letters without '/': {name!r}.")
+    if parts[-1] in _VERBS and len(parts) == 2:
+        raise ServiceError(f"A key cannot be called {parts[1]!r}, as paths end so.")
 
 
 def _loaded(file: str | os.PathLike[str]) -> Any:

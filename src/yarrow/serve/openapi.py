@@ -14,6 +14,24 @@ from yarrow.serve.messages import Problem
 if TYPE_CHECKING:
     from yarrow.serve.endpoints import Endpoint
 
+_WHOLE, _TEXT, _NUMBER = {"type": "integer", "minimum": 0}, {"type": "string"}, {"type": "number"}
+#: what stands behind the question mark, by operation
+_QUERIES: dict[str, dict[str, Any]] = {
+    "learn": {"stream": _TEXT, "line": {"type": "integer", "minimum": 1}, "source": _TEXT,
+              "index_base": {"type": "integer", "enum": [0, 1]}},
+    "download": {"event": _WHOLE, "time": _NUMBER},
+    "difference": {"since": _WHOLE, "until": _WHOLE},
+    "state": {"model": _TEXT},
+}  # fmt: skip
+_FILE = "application/octet-stream"
+#: bodies beside JSON
+_BODIES = {
+    "learn": ("application/x-ndjson", "text/x-svmlight", "text/x-vw"),
+    "create": (_FILE,),
+}
+#: answers that are no JSON
+_ANSWERS = {"download": _FILE, "metrics": "text/plain", "page": "text/html", "page_file": "*/*"}
+
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     """All endpoints, what they take and what they give."""
@@ -48,12 +66,20 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
         schemas = [known[str(kind)] for kind in _kinds(endpoint.gives)]
         schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
         answer["content"] = {"application/json": {"schema": schema}}
+    elif endpoint.says in _ANSWERS:
+        answer["content"] = {_ANSWERS[endpoint.says]: {"schema": _TEXT}}
+    else:
+        answer["content"] = {"application/json": {"schema": {"type": "object"}}}
     found: dict[str, Any] = {
         "operationId": endpoint.says + ("_of_key" if "key" in names else ""),
         "summary": (endpoint.act.__doc__ or "").strip().split("\n")[0],
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             for name in names
+        ]
+        + [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in _QUERIES.get(endpoint.says, {}).items()
         ],
         "responses": {
             "200": answer,
@@ -63,6 +89,7 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
     }
     if endpoint.takes is not None:
         content = {"application/json": {"schema": known[str(endpoint.takes)]}}
+        content |= {kind: {"schema": _TEXT} for kind in _BODIES.get(endpoint.says, ())}
         found["requestBody"] = {"required": True, "content": content}
     if endpoint.right is not None:
         found["security"] = [{"token": []}]

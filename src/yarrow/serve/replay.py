@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from yarrow.errors import YarrowError
 from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import learn
+from yarrow.serve.learning import learn, learn_run
 from yarrow.serve.snapshots import Snapshots
 from yarrow.serve.spec import build
 from yarrow.serve.writer import Operation
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from yarrow.serve.service import Service
 
 Refused = Callable[[int, YarrowError], None]
+_RUN = 500  # events that are learned at once
 _FEW = 200  # events that the writer may wait for at a swap
 
 
@@ -82,18 +83,44 @@ class Version:
         refused: Refused | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> None:
-        """Learn what the log has up to an event."""
+        """Learn what the log has up to an event; runs of plain rows in the core."""
+        run: list[log.Event] = []
         for event in log.events(db, self.model, self.learned, upto):
-            changed = log.changes(db, event.number) if event.has_changes else None
-            try:
-                found = learn(self.learner, event, changed)
-                self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
-            except YarrowError as error:  # as it was the first time
-                if refused is not None:
-                    refused(event.number, error)
+            if event.kind == log.LEARN and not event.has_changes:
+                run.append(event)
+                if len(run) < _RUN:
+                    continue
+            self._fold_run(db, run, refused)
+            if event.kind != log.LEARN or event.has_changes:
+                self._fold_event(db, event, refused)
+            run = []
             if watch is not None:
                 watch(event.number)
+        self._fold_run(db, run, refused)
         self.learned = max(self.learned, upto)
+
+    def _fold_run(
+        self, db: sqlite3.Connection, run: list[log.Event], refused: Refused | None
+    ) -> None:
+        at = 0
+        while at < len(run):
+            found = learn_run(self.learner, [event.content for event in run[at:]])
+            self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+            at += found.rows
+            if at < len(run):
+                self._fold_event(db, run[at], refused)
+                at += 1
+
+    def _fold_event(
+        self, db: sqlite3.Connection, event: log.Event, refused: Refused | None
+    ) -> None:
+        changed = log.changes(db, event.number) if event.has_changes else None
+        try:
+            found = learn(self.learner, event, changed)
+            self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+        except YarrowError as error:  # as it was the first time
+            if refused is not None:
+                refused(event.number, error)
 
     def take(self, twin: Version) -> None:
         """Become what another is."""
@@ -148,7 +175,7 @@ class Rebuilder:
                 self._rebuild(version, turn)
             except _Superseded:
                 pass
-            except (YarrowError, sqlite3.Error, OSError) as error:
+            except Exception as error:  # one version's: the thread goes on with the others
                 self.failures[version.number] = f"The replay failed: {error}"
                 with self.busy:
                     version.rebuilding = 0

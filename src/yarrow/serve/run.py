@@ -13,6 +13,7 @@ import uvicorn
 
 from yarrow.errors import ParameterError
 from yarrow.serve.api import Api
+from yarrow.serve.connection import Connection
 from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
@@ -75,8 +76,9 @@ def serve(
         format='{"time": "%(asctime)s", "level": "%(levelname)s", "message": "%(message)s"}',
     )
     config = uvicorn.Config(
-        api.app,
-        http="httptools",
+        api,
+        http=Connection,
+        proxy_headers=False,
         loop="uvloop",
         access_log=False,
         log_config=None,

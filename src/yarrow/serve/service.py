@@ -6,6 +6,7 @@ through HTTP with many that share a sync. Reading, predicting and looking back g
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import math
 import os
@@ -226,6 +227,9 @@ class Service(Models):
         """Let all versions learn an event, the champion first: what it refuses, none learns."""
         champion = model.champion
         before = _n_features(champion)
+        if shown is not None and champion.learner is not None:
+            with contextlib.suppress(YarrowError):  # the row is refused below, in its words
+                self.watch.sample(model.name, champion.learner, shown.row, shown.label)
         answer = self._learn_version(champion, number, act)
         for version in list(model.versions.values()):
             if version is champion:

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import threading
 import time
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from yarrow.serve.errors import ServiceError
 
+_TICKET = re.compile(r"([0-9a-f]{1,15}\.){3}[0-9a-f]{24}")
 _FILES = 32  # the limits hold to one part in so many
 
 
@@ -48,10 +50,9 @@ class Tickets:
     def row(self, model: int, ticket: str) -> bytes:
         """The row of a ticket; what has expired or was lost is refused by name."""
         place, _, signature = ticket.rpartition(".")
-        try:
-            number, begin, length = (int(part, 16) for part in place.split("."))
-        except ValueError:
-            raise ServiceError(f"The ticket {ticket[:80]!r} is not one of this service.") from None
+        if not _TICKET.fullmatch(ticket):
+            raise ServiceError(f"The ticket {ticket[:80]!r} is not one of this service.")
+        number, begin, length = (int(part, 16) for part in place.split("."))
         row = self._read(number, begin, length)
         if row is None and number <= self._number:
             raise ServiceError(

@@ -8,7 +8,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Any
 
 from yarrow.evaluate.monitor import Alarm, Monitor
@@ -17,6 +18,9 @@ _KEPT = 200  # alarms
 _MOST_MONITORS = 5000  # the oldest begins anew beyond
 _MOST_SHOWN = 500  # models whose labels and mistakes the page can show
 _ATTEMPTS = 4
+_SAMPLE = 0.02  # seconds between rows whose probabilities are compared with their labels
+_SAMPLES = 3000  # of a model
+_BINS = 10
 
 
 class Watch:
@@ -28,7 +32,8 @@ class Watch:
         self._learning: dict[str, Monitor] = {}
         self._predicting: dict[str, Monitor] = {}
         self._mistakes: dict[str, deque[dict[str, Any]]] = {}
-        self._labels: dict[str, deque[str]] = {}
+        self._labels: dict[str, deque[Any]] = {}
+        self._samples: dict[str, deque[tuple[float, float, bool]]] = {}  # time, confidence, right
         self._queue: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -49,16 +54,41 @@ class Watch:
             self._raise(model, event, alarm)
         shows = model in self._labels or len(self._labels) < _MOST_SHOWN
         if row is not None and is_class and shows:
-            self._labels.setdefault(model, deque(maxlen=1000)).append(str(label))
+            self._labels.setdefault(model, deque(maxlen=1000)).append(label)
             if wrong:
                 kept = self._mistakes.setdefault(model, deque(maxlen=12))
                 kept.append({"event": event, "label": label, "row": _shown(row)})
 
+    def sample(self, model: str, learner: Any, row: dict[Any, Any], label: Any) -> None:
+        """Compare the probabilities of a row that is about to be learned with its label.
+
+        Not of each: that would take longer than learning. Which ones, the clock says alone.
+        """
+        kept = self._samples.get(model)
+        if kept is None:
+            if len(self._samples) >= _MOST_SHOWN or not hasattr(learner, "predict_proba"):
+                return
+            kept = self._samples[model] = deque(maxlen=_SAMPLES)
+        now = time.time()
+        if kept and 0 <= now - kept[-1][0] < _SAMPLE:
+            return
+        likely = learner.predict_proba_one(row)
+        if likely:
+            best = max(likely, key=likely.__getitem__)
+            kept.append((now, float(likely[best]), bool(best == label)))
+
     def seen(self, model: str) -> dict[str, Any]:
-        """The last mistakes, newest first, and the shares of the classes lately."""
+        """The last mistakes, newest first, the shares of the classes lately, and calibration."""
         labels = list(self._labels.get(model, ()))
-        counts = {label: labels.count(label) / len(labels) for label in dict.fromkeys(labels)}
-        return {"mistakes": list(self._mistakes.get(model, ()))[::-1], "classes": counts}
+        counts = Counter(labels)
+        samples = list(self._samples.get(model, ()))
+        return {
+            "mistakes": list(self._mistakes.get(model, ()))[::-1],
+            "labels": [label for label, _ in counts.most_common(100)],
+            "classes": {str(label): n / len(labels) for label, n in counts.most_common(8)},
+            "calibration": _calibration(samples),
+            "confidence": _confidence(samples),
+        }
 
     def corrected(self, model: str, events: set[int]) -> None:
         """Labels were taken back: they are no mistakes of the model."""
@@ -73,7 +103,7 @@ class Watch:
 
     def forget(self, model: str) -> None:
         """A model is gone."""
-        for kept in (self._learning, self._mistakes, self._labels):
+        for kept in (self._learning, self._mistakes, self._labels, self._samples):
             kept.pop(model, None)
         self._predicting.pop(model, None)
 
@@ -112,6 +142,29 @@ class Watch:
                         break
                 except (urllib.error.URLError, OSError):
                     time.sleep(0.2 * 2**attempt)
+
+
+def _calibration(samples: Sequence[tuple[float, float, bool]]) -> list[tuple[int, float, float]]:
+    """How many rows were about so sure, how sure, and the share of them that was right."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(_BINS)]
+    for _, confidence, right in samples:
+        bins[min(_BINS - 1, int(confidence * _BINS))].append((confidence, right))
+    return [
+        (len(found), sum(c for c, _ in found) / len(found), sum(r for _, r in found) / len(found))
+        for found in bins
+        if found
+    ]
+
+
+def _confidence(samples: Sequence[tuple[float, float, bool]]) -> list[tuple[float, float, float]]:
+    """Mean confidence and share right over time, in a hundred points at most."""
+    size = max(20, len(samples) // 100)
+    parts = [samples[begin : begin + size] for begin in range(0, len(samples), size)]
+    return [
+        (part[-1][0], sum(s[1] for s in part) / len(part), sum(s[2] for s in part) / len(part))
+        for part in parts
+        if len(part) == size
+    ]
 
 
 def _shown(row: dict[Any, Any]) -> str:

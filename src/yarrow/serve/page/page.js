@@ -1,4 +1,7 @@
 // How is each model doing? Asks for the state each second over one connection, and draws it.
+import * as charts from "./charts.js";
+import { percent } from "./charts.js";
+
 const $ = (id) => document.getElementById(id);
 const token = () => sessionStorage.getItem("token");
 let chosen = location.hash.slice(1) ? decodeURIComponent(location.hash.slice(1)) : null;
@@ -36,40 +39,14 @@ async function attempt(act) {
 }
 
 const path = (name, verb = "") => `/models/${name.split("/").map(encodeURIComponent).join("/")}${verb}`;
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
-
-// -- the curve: the error in windows of time, a line a version -------------------------------------
-
-function curve(versions) {
-  const lines = versions.map((version) => version.curve);
-  const times = lines.flat().map((point) => point[0]);
-  const first = Math.min(...times), last = Math.max(...times);
-  const top = Math.max(0.05, ...lines.flat().map((point) => point[1]));
-  const width = 1000, height = 200;
-  const x = (time) => (width * (time - first)) / Math.max(1e-9, last - first);
-  const y = (error) => height - (height * error) / top;
-  const paths = lines.map((line, i) => line.length < 2 ? "" :
-    `<path style="stroke: var(--line-${i % 4})" d="M${line.map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join("L")}"/>`);
-  const grid = [0, 0.5, 1].map((part) => `<line x1="0" x2="${width}" y1="${height * part}" y2="${height * part}"/>`);
-  const shown = times.length > 1;
-  $("curve").innerHTML = !shown ? '<p class="quiet">The error over time appears when labels come.</p>' :
-    `<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img"
-      aria-label="Error over time, at most ${percent(top)}">${grid.join("")}${paths.join("")}</svg>
-     <p class="axis"><span>${new Date(first * 1000).toLocaleTimeString()}</span>
-       <span>error, up to ${percent(top)}</span><span>${new Date(last * 1000).toLocaleTimeString()}</span></p>`;
-}
-
 // -- all of it -------------------------------------------------------------------------------------
 
 function draw(state) {
   const names = state.models;
   if (!names.includes(chosen)) chosen = names[0] ?? null;
-  $("models").replaceChildren(...names.slice(0, 12).map((name) => {
-    const button = element("button", name, { type: "button", onclick: () => { chosen = name; location.hash = encodeURIComponent(name); tick(); } });
-    button.setAttribute("aria-current", name === chosen);
-    return button;
-  }));
-  $("welcome").hidden = names.length > 0;
+  menu(names);
+  $("welcome").hidden = names.length > 0 && !creating;
+  $("new").hidden = names.length === 0;
   $("model").hidden = !state.model;
   $("health").textContent = `event ${state.events.toLocaleString()}`;
   if (!state.model) return;
@@ -77,15 +54,23 @@ function draw(state) {
   const champion = model.versions.find((version) => version.champion);
   const recent = champion.curve.at(-1);
   $("name").textContent = model.name;
+  const confident = model.confidence.at(-1);
+  const figure = (name, text, id = "") => element("div", [element("dt", name), element("dd", text, { id })]);
   $("figures").replaceChildren(
-    element("b", recent ? percent(recent[1]) : "–", { id: "error" }), " error now",
-    element("span", `${champion.rows.toLocaleString()} rows, ${Math.round(state.rate)}/s`),
-    element("span", champion.progress < 1 ? `replaying ${Math.round(100 * champion.progress)} %` : ""));
-  curve(model.versions);
+    figure("error now", recent ? (model.regression ? recent[1].toPrecision(3) : percent(recent[1])) : "–", "error"),
+    figure("confidence", confident ? percent(confident[1]) : "–"),
+    figure("rows", champion.rows.toLocaleString()),
+    figure("rows a second", Math.round(state.rate).toLocaleString()),
+    ...(champion.progress < 1 ? [figure("replaying", `${Math.round(100 * champion.progress)} %`, "replaying")] : []));
+  charts.error($("curve"), model.versions, state);
+  charts.confidence($("confidence"), model.confidence);
+  charts.calibration($("calibration"), model.calibration);
+  charts.throughput($("throughput"), model.throughput);
   $("versions").replaceChildren(...model.versions.map((version, i) => {
     const mark = element("i");
     mark.style.background = `var(--line-${i % 4})`;
-    const share = version.rows ? `, ${percent(version.loss / version.rows)} in all` : "";
+    const mean = version.loss / version.rows;
+    const share = version.rows ? `, ${model.regression ? mean.toPrecision(3) : percent(mean)} in all` : "";
     const item = element("li", [mark, `${version.learner}${version.champion ? " (champion)" : ""}${share} `]);
     if (!version.champion) item.append(element("button", "Promote", { className: "small", onclick: () =>
       attempt(() => ask("POST", path(model.name, "/champion"), { version: version.version })) }));
@@ -94,13 +79,35 @@ function draw(state) {
   $("alarms").replaceChildren(...state.alarms.map((alarm) => element("li",
     `${new Date(alarm.time * 1000).toLocaleTimeString()} ${alarm.what} has changed: ` +
     `${alarm.before?.toFixed(3)} → ${alarm.after?.toFixed(3)}`)));
+  $("no-alarms").hidden = state.alarms.length > 0;
   const labels = Object.entries(model.classes).sort((a, b) => b[1] - a[1]).slice(0, 8);
   $("classes").replaceChildren(...labels.map(([label, share]) => bar(label, share, percent(share))));
   mistakes(model);
 }
 
+// A button a model; a list where they are many.
+let creating = false, menuDrawn = "";
+function menu(names) {
+  const now = JSON.stringify([names, chosen]);
+  if (now === menuDrawn) return;
+  menuDrawn = now;
+  const choose = (name) => { chosen = name; creating = false; location.hash = encodeURIComponent(name); tick(); };
+  if (names.length > 8) {
+    const list = element("select", names.map((name) => element("option", name, { selected: name === chosen })),
+      { onchange: (event) => choose(event.target.value) });
+    list.setAttribute("aria-label", "Model");
+    $("models").replaceChildren(list);
+    return;
+  }
+  $("models").replaceChildren(...names.map((name) => {
+    const button = element("button", name, { type: "button", onclick: () => choose(name) });
+    button.setAttribute("aria-current", name === chosen);
+    return button;
+  }));
+}
+
 function bar(name, share, text) {
-  const meter = element("meter", "", { min: 0, max: 1, value: share });
+  const meter = element("meter", "", { min: 0, max: 1, value: share, className: text.startsWith("-") ? "against" : "" });
   meter.setAttribute("aria-label", `${name}: ${text}`);
   return element("li", [element("span", name, { title: name }), meter, element("span", text)]);
 }
@@ -112,20 +119,31 @@ function mistakes(model) {
   drawn = now + model.name;
   $("mistakes").tBodies[0].replaceChildren(...model.mistakes.map((mistake) => {
     const undo = (label) => attempt(async () => {
-      await ask("POST", path(model.name, "/undo"), { events: [mistake.event], ...(label ? { label } : {}) });
+      await ask("POST", path(model.name, "/undo"), { events: [mistake.event], ...(label === undefined ? {} : { label }) });
       tick();
     });
     return element("tr", [
-      element("td", `${mistake.row}`), element("td", `label ${mistake.label}`),
+      element("td", `${mistake.row}`), element("td", `${mistake.label}`, { title: "its label" }),
       element("td", [
-        element("button", "Correct", { className: "small", onclick: () => {
-          const label = prompt("The right label:", mistake.label);
-          if (label) undo(label);
-        } }), " ",
+        element("button", "Correct", { className: "small", onclick: () => correct(model, mistake, undo) }), " ",
         element("button", "Undo", { className: "small", onclick: () => undo() }),
       ]),
     ]);
   }));
+}
+
+// A class that is an integer stays one.
+function correct(model, mistake, act) {
+  const known = model.labels.filter((label) => label !== mistake.label);
+  $("labels").replaceChildren(...known.map((label) => element("option", "", { value: label })));
+  $("label").value = known[0] ?? "";
+  $("correct").returnValue = "";
+  $("correct").onclose = () => {
+    const text = $("label").value;
+    if ($("correct").returnValue === "yes" && text) act(known.find((label) => String(label) === text) ?? text);
+  };
+  $("correct").showModal();
+  $("label").select();
 }
 
 let asking = false;
@@ -144,6 +162,7 @@ $("create").onsubmit = (event) => {
   const given = new FormData(event.target);
   attempt(async () => {
     await ask("PUT", path(given.get("name")), JSON.parse(given.get("spec")));
+    [chosen, creating] = [given.get("name"), false];
     tick();
   });
 };
@@ -157,18 +176,20 @@ $("ask").onsubmit = (event) => {
     const parts = found.explanation?.parts ?? [];
     const most = Math.max(1e-9, ...parts.map((part) => Math.abs(part[1] * part[2])));
     const likely = Object.entries(found.probabilities ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 5);
-    const list = element("ul", [
-      ...likely.map(([label, share]) => bar(label, share, percent(share))),
-      ...parts.slice(0, 8).map(([feature, value, weight]) =>
-        bar(feature, Math.abs(value * weight) / most, (value * weight).toFixed(3))),
-    ], { className: "bars" });
-    $("answer").replaceChildren(element("p", [element("b", `${found.label ?? "nothing learned yet"}`)]), list);
+    const list = (items) => element("ul", items, { className: "bars" });
+    $("answer").replaceChildren(
+      element("p", [element("b", `${found.label ?? "nothing learned yet"}`)]),
+      list(likely.map(([label, share]) => bar(label, share, percent(share)))),
+      list(parts.slice(0, 8).map(([feature, value, weight]) =>
+        bar(feature, Math.abs(value * weight) / most, (value * weight).toFixed(3)))));
   });
 };
 
 $("moved").onclick = () => attempt(async () => {
   const state = await ask("GET", `/state?model=${encodeURIComponent(chosen)}`);
-  const found = await ask("GET", path(chosen, `/diff?since=${state.model.hour_ago}`));
+  $("moved").textContent = "Looking ...";
+  const found = await ask("GET", path(chosen, `/diff?since=${state.model.hour_ago}`))
+    .finally(() => { $("moved").textContent = "Look again"; });
   const most = Math.max(1e-9, ...found.weights.map(([, , a, b]) => Math.abs((b ?? 0) - (a ?? 0))));
   $("features").replaceChildren(...found.weights.slice(0, 12).map(([feature, label, a, b]) => {
     const change = (b ?? 0) - (a ?? 0);
@@ -178,8 +199,11 @@ $("moved").onclick = () => attempt(async () => {
 
 const theme = () => localStorage.getItem("theme") ??
   (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-const paint = () => { document.documentElement.dataset.theme = theme(); };
+const paint = () => { document.documentElement.dataset.theme = theme(); charts.repaint(); };
 $("theme").onclick = () => { localStorage.setItem("theme", theme() === "dark" ? "light" : "dark"); paint(); };
+$("new").onclick = () => { creating = !creating; tick(); };
+$("teach").textContent = `curl ${location.origin}/models/spam/learn -H content-type:application/json \\
+  -d '{"row": {"cheap": 1, "pills": 1}, "label": "spam"}'`;
 paint();
 tick();
 setInterval(() => { if (!document.hidden) tick(); }, 1000);
