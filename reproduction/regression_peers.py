@@ -1,0 +1,156 @@
+"""Regressors of other libraries, by their own code: predict each row, then learn it.
+
+All columns of dense rows are brought to scale while they stream by, as the guides of scikit-learn
+and river advise; Vowpal Wabbit normalises by itself. Targets stay as they are, or are divided by
+the deviation of the first hundred: a user who tunes looks at them first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+LARGEST = 1e12
+"""Beyond so many deviations a prediction is as wrong as can be."""
+
+
+def progressive(peer: Any, X: Any, y: Any) -> Any:
+    """Predictions of all rows, each before it is learned; divergence is a large number."""
+    y = np.asarray(y, dtype=float)
+    centre, scale = y[:100].mean(), y[:100].std() or 1.0
+    with np.errstate(all="ignore"):
+        found = np.asarray(peer.run(X, (y - centre) / scale), dtype=float)
+    found = np.where(np.isfinite(found), found, LARGEST)
+    return centre + scale * np.clip(found, -LARGEST, LARGEST)
+
+
+def _rows(X: Any) -> Any:
+    """Index and values of each row."""
+    if hasattr(X, "indptr"):
+        for begin, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+            yield X.indices[begin:end], X.data[begin:end]
+    else:
+        columns = np.arange(X.shape[1])
+        for row in np.asarray(X, dtype=float):
+            yield columns, row
+
+
+@dataclasses.dataclass(frozen=True)
+class RiverRegressor:
+    """river's linear regression behind its running scaler, by an optimizer and its rate."""
+
+    optimizer: str = "SGD"
+    rate: float = 0.01
+    loss: str = "Squared"
+
+    def run(self, X: Any, y: Any) -> list[float]:
+        """Predict and learn row by row."""
+        from river import linear_model, optim, preprocessing
+
+        model: Any = linear_model.LinearRegression(
+            optimizer=getattr(optim, self.optimizer)(self.rate),
+            loss=getattr(optim.losses, self.loss)(),
+        )
+        if not hasattr(X, "indptr"):
+            model = preprocessing.StandardScaler() | model
+        return _by_dicts(model, X, y)
+
+
+@dataclasses.dataclass(frozen=True)
+class RiverTree:
+    """river's Hoeffding tree, of another kind than all others here."""
+
+    def run(self, X: Any, y: Any) -> list[float]:
+        """Predict and learn row by row."""
+        from river import tree
+
+        return _by_dicts(tree.HoeffdingAdaptiveTreeRegressor(seed=1), X, y)
+
+
+def _by_dicts(model: Any, X: Any, y: Any) -> list[float]:
+    found = []
+    for (index, values), target in zip(_rows(X), y, strict=True):
+        row = dict(zip(index.tolist(), values.tolist(), strict=True))
+        try:
+            found.append(float(model.predict_one(row)))
+            model.learn_one(row, float(target))
+        except (OverflowError, ValueError):  # it has diverged
+            found.append(math.inf)
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class ScikitRegressor:
+    """scikit-learn's SGDRegressor behind its running scaler."""
+
+    learning_rate: str = "invscaling"
+    eta0: float = 0.01
+    loss: str = "squared_error"
+
+    def run(self, X: Any, y: Any) -> list[float]:
+        """Predict and learn row by row."""
+        from sklearn.linear_model import SGDRegressor
+        from sklearn.preprocessing import StandardScaler
+
+        model = SGDRegressor(learning_rate=self.learning_rate, eta0=self.eta0, loss=self.loss)
+        scaler = None if hasattr(X, "indptr") else StandardScaler()
+        found = []
+        for i, target in enumerate(y):
+            row = X[[i]]
+            if scaler is not None:
+                row = scaler.partial_fit(row).transform(row)
+            try:
+                found.append(float(model.predict(row)[0]) if i else 0.0)
+                model.partial_fit(row, [target])
+            except ValueError:  # it has diverged
+                found.append(math.inf)
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class VowpalRegressor:
+    """Vowpal Wabbit with its arguments."""
+
+    arguments: str = ""
+
+    def run(self, X: Any, y: Any) -> list[float]:
+        """Predict and learn row by row."""
+        from vowpalwabbit import Workspace
+
+        model = Workspace(f"--quiet -b 18 {self.arguments}")
+        found = []
+        for (index, values), target in zip(_rows(X), y, strict=True):
+            parts = (f"{i}:{v:.9g}" for i, v in zip(index, values, strict=True) if v)
+            example = model.parse(f"{target:.9g} | " + " ".join(parts))
+            found.append(float(model.predict(example)))
+            model.learn(example)
+            model.finish_example(example)
+        model.finish()
+        return found
+
+
+#: what a patient user could try, by library
+PEERS: dict[str, tuple[Any, ...]] = {
+    "river": (
+        *(RiverRegressor("SGD", rate) for rate in (0.001, 0.003, 0.01, 0.03, 0.1)),
+        *(RiverRegressor("AdaGrad", rate) for rate in (0.03, 0.1, 0.3, 1.0)),
+        *(RiverRegressor("Adam", rate) for rate in (0.001, 0.01, 0.1)),
+        *(RiverRegressor("RMSProp", rate) for rate in (0.01, 0.1)),
+        *(RiverRegressor("SGD", rate, "Huber") for rate in (0.01, 0.1)),
+    ),
+    "scikit-learn": (
+        *(ScikitRegressor("invscaling", rate) for rate in (0.01, 0.03, 0.1, 0.3)),
+        *(ScikitRegressor("constant", rate) for rate in (0.001, 0.01, 0.1)),
+        *(ScikitRegressor("invscaling", rate, "huber") for rate in (0.1, 0.3)),
+        *(ScikitRegressor("pa1", 1.0, "epsilon_insensitive"),),
+    ),
+    "Vowpal Wabbit": tuple(
+        VowpalRegressor(f"{kind} {rate}".strip())
+        for kind in ("", "--loss_function quantile --quantile_tau 0.5", "-q ::")
+        for rate in ("-l 0.05", "-l 0.5", "-l 2", "-l 0.5 --power_t 0", "-l 0.05 --power_t 0")
+    )
+    + (VowpalRegressor("--coin"), VowpalRegressor("--coin -q ::")),
+}
