@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "learner/learner.hpp"
@@ -84,7 +85,9 @@ class YarrowRegressor final : public Learner<W> {
   void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
 
   void score(const Row<W>& row, Scores& out) const override {
-    thread_local RegressionPass<W> pass;
+    // Behind a pointer, as the memory of threads has little room for what a library brings.
+    thread_local const auto kept = std::make_unique<RegressionPass<W>>();
+    RegressionPass<W>& pass = *kept;
     evaluate(row, pass);
     out.resize(1);
     out.score[0] = pass.prediction;
