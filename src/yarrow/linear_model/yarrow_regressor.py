@@ -55,8 +55,8 @@ class YarrowRegressor(LinearRegressor):
 
     >>> model = YarrowRegressor()
     >>> for t in range(300):
-    ...     model.learn_one({"km": t % 7, "price": 1000.0 * (t % 5)}, 40 + 3 * (t % 7))
-    >>> round(model.predict_one({"km": 4, "price": 2000.0}))
+    ...     model.learn_one({"km": 1 + t % 7, "price": 1000.0 + t % 5}, 43 + 3 * (t % 7))
+    >>> round(model.predict_one({"km": 4, "price": 1002.0}))
     52
     """
 
