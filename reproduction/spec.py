@@ -65,7 +65,16 @@ class Learner:
         from reproduction import candidates, peers, regression_peers
         from yarrow import bandit, experts, feedback, kernel
 
-        for place in (yarrow, kernel, bandit, experts, feedback, candidates, peers, regression_peers):
+        for place in (
+            yarrow,
+            kernel,
+            bandit,
+            experts,
+            feedback,
+            candidates,
+            peers,
+            regression_peers,
+        ):
             if hasattr(place, self.estimator):
                 return getattr(place, self.estimator)(**{**self.parameters, **setting})
         raise ParameterError(f"There is no learner {self.estimator!r}.")

@@ -20,8 +20,10 @@ template <class W>
 void warn_of_divergence(PythonModel<W>& model) {
   if (!model.learner->divergence.tells()) return;
   constexpr auto text =
-      "The predictions of most rows are more than three times as far off as 0 would be: the learner "
-      "diverges. Bring the columns to one scale, take a smaller step, or use YarrowRegressor, which "
+      "The predictions of most rows are more than three times as far off as 0 would be: the "
+      "learner "
+      "diverges. Bring the columns to one scale, take a smaller step, or use YarrowRegressor, "
+      "which "
       "needs neither.";
   if (PyErr_WarnEx(PyExc_RuntimeWarning, text, 1) < 0) throw nb::python_error();
 }

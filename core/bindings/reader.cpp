@@ -207,8 +207,9 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
   {
     nb::gil_scoped_release release;
     const auto start = std::chrono::steady_clock::now();
-    while (!is_over && std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                               .count() < seconds) {
+    while (!is_over &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
+               seconds) {
       const RowBlock<W>* block = reader.blocks->next();
       is_over = !block;
       if (is_over) break;

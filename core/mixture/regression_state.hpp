@@ -24,8 +24,7 @@ struct RegressionExperts {
 /// conformal prediction (Gibbs & Candès 2021) on a logarithmic scale, where one rate suits targets
 /// of any size:  log q += rate*(missed - (1 - level)).
 struct IntervalWidths {
-  static constexpr std::array<double, 9> levels = {0.5,  0.6, 0.7,  0.8, 0.85,
-                                                   0.9, 0.95, 0.98, 0.99};
+  static constexpr std::array<double, 9> levels = {0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99};
   /// Of a Gaussian, beside its mean absolute value.
   std::array<double, 9> logarithms = {-0.1685, 0.0534, 0.2616, 0.4738, 0.5901,
                                       0.7236,  0.8988, 1.0701, 1.1719};
@@ -117,8 +116,8 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
       const auto line = drifting.covariance.begin() + i * drifting.line();
       covariance.insert(covariance.end(), line, line + size);
     }
-    put("drifting_weights", std::vector<double>(drifting.columns[0].begin(),
-                                                drifting.columns[0].begin() + size));
+    put("drifting_weights",
+        std::vector<double>(drifting.columns[0].begin(), drifting.columns[0].begin() + size));
     put("drifting_covariance", std::move(covariance), size, size);
   }
 
@@ -130,6 +129,8 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     each_number(*this, [&](double& number) { number = *next++; });
     check();
     restore_few(few, from, features, columns);
+    if (!(few.largest_weight() <= most_target))
+      SavedState::refuse("bends", "has a number out of range");
     drifting = {};
     drifting.columns.resize(1);
     if (few.tier != Tier::low) return;
@@ -145,10 +146,8 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     for (std::size_t i = 0; i < size; ++i)
       std::copy_n(covariance.begin() + i * size, size,
                   drifting.covariance.begin() + i * drifting.line());
-    for (const auto& list : {few.correlated.columns[0], drifting.columns[0]})
-      for (const double weight : list)
-        if (!(std::abs(weight) <= most_target))
-          SavedState::refuse("drifting_weights", "has a number out of range");
+    if (!(drifting.largest_weight() <= most_target))
+      SavedState::refuse("drifting_weights", "has a number out of range");
   }
 
   static constexpr double most_target = 1e100;  ///< squares of it are numbers
@@ -161,7 +160,7 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
   }
 
   void check() const {
-    bool fits = counted <= ColumnRound && widths.tested <= 0x1p53;
+    bool fits = counted <= most_counted && widths.tested <= 0x1p53;
     for (const double number : {spread, error, near_error, counted, widths.tested})
       fits = fits && number >= 0;
     for (const double number : losses) fits = fits && number >= 0;
@@ -176,7 +175,7 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     if (!fits || !is_covariance(covariance, Of::count, 1e-9))
       SavedState::refuse("regression", "has a number out of range");
   }
-  static constexpr double ColumnRound = 1 << 23;
+  static constexpr double most_counted = 1 << 23;
 };
 
 }  // namespace yarrow

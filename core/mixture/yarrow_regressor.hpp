@@ -15,12 +15,12 @@ namespace yarrow {
 /// What a row is found to say to the experts of the regressor.
 template <class W>
 struct RegressionPass {
-  Buffer<double> values;                    ///< standardised, not yet divided
-  double length = 0;                        ///< 1/root of the number of features known
-  FewRow<double> few, bent;                 ///< few features; the same within the range of knots
+  Buffer<double> values;     ///< standardised, not yet divided
+  double length = 0;         ///< 1/root of the number of features known
+  FewRow<double> few, bent;  ///< few features; the same within the range of knots
   SplineRow<double> pieces;
-  RegressionExperts::Scores scores{};       ///< of the experts, beside the mean of targets
-  RegressionExperts::Scores coefficients{}; ///< by which they make the prediction
+  RegressionExperts::Scores scores{};        ///< of the experts, beside the mean of targets
+  RegressionExperts::Scores coefficients{};  ///< by which they make the prediction
   double stacked = 0, prediction = 0;
 };
 
@@ -111,8 +111,9 @@ class YarrowRegressor final : public Learner<W> {
     const bool full = own().few.tier == Tier::low;
     const double* const column = own().few.spline.columns[0].data();
     parts.constant += bent * intercept_ * column[Spline<double>::weight];
-    if (full) parts.constant += intercept_ * (covariance * own().few.correlated.columns[0][0] +
-                                              drifting * own().drifting.columns[0][0]);
+    if (full)
+      parts.constant += intercept_ * (covariance * own().few.correlated.columns[0][0] +
+                                      drifting * own().drifting.columns[0][0]);
     const auto of_spline = pass.pieces.parts(column, 1, 0);
     std::size_t i = 0;
     for (std::size_t j = 0; j < pass.few.size; ++j) {
@@ -161,8 +162,7 @@ class YarrowRegressor final : public Learner<W> {
                                              FewFeatures<double>::most);
       if (!fits) throw Error("the state's counts do not belong together");
     }
-    if (own().few.spline.has_negative())
-      throw Error("the state's counts do not belong together");
+    if (own().few.spline.has_negative()) throw Error("the state's counts do not belong together");
   }
 
  private:
@@ -178,9 +178,10 @@ class YarrowRegressor final : public Learner<W> {
     double interval_rate;      ///< the least
 
     explicit Numbers(const std::vector<double>& from) {
-      double* const to[] = {&r,           &fading_r, &memory,  &covariance_r,   &drift,
-                            &spline_r,    &stack_r,  &first_variance, &stack_drift, &most_errors,
-                            &pace,        &fade,     &rate,    &most_deviations, &interval_rate};
+      double* const to[] = {&r,           &fading_r,        &memory,       &covariance_r,
+                            &drift,       &spline_r,        &stack_r,      &first_variance,
+                            &stack_drift, &most_errors,     &pace,         &fade,
+                            &rate,        &most_deviations, &interval_rate};
       if (from.size() != std::size(to))
         throw Error("the regressor of experts has another number of parameters");
       for (std::size_t i = 0; i < from.size(); ++i) *to[i] = from[i];
@@ -339,8 +340,8 @@ class YarrowRegressor final : public Learner<W> {
       for (int e = 0; e < 2; ++e) {
         const double precision = cells[2 + e];
         cells[e] = static_cast<W>(cells[e] + steps_[e] * x / (1 + precision));
-        cells[2 + e] = static_cast<W>(
-            std::min((precision + gains_[e] * x * x) * memories[e], most_precision));
+        cells[2 + e] =
+            static_cast<W>(std::min((precision + gains_[e] * x * x) * memories[e], most_precision));
       }
     };
     for (std::size_t i = 0; i < row.size; ++i)
@@ -358,8 +359,7 @@ class YarrowRegressor final : public Learner<W> {
     if (!(typical > 0)) return;
     for (int e = 0; e < Of::all; ++e) {
       const double score = e == Of::stack ? pass_.stacked : pass_.scores[e];
-      own().losses[e] =
-          own().losses[e] * numbers_.fade + part * square(error_of(score) / typical);
+      own().losses[e] = own().losses[e] * numbers_.fade + part * square(error_of(score) / typical);
     }
   }
 
@@ -441,8 +441,7 @@ class YarrowRegressor final : public Learner<W> {
 
   void least_squares(CorrelatedWeights<double>& of, double error, double weight) {
     of.multiply(intercept_, pass_.few, to_learn_, h_);
-    const double v =
-        std::max(0.0, pass_.few.dot(h_.data() + 1) * to_learn_ + h_[0] * intercept_);
+    const double v = std::max(0.0, pass_.few.dot(h_.data() + 1) * to_learn_ + h_[0] * intercept_);
     const double share = 1 / (v + numbers_.covariance_r / std::min(weight, 1e3));
     for (std::size_t i = 0; i < of.size; ++i) of.columns[0][i] += error * share * h_[i];
     of.take_away(h_, share);

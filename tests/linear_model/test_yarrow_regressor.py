@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 from linear_model.yarrow_regressor_textbook import LEVELS, Textbook
+from scipy import sparse
 
 import yarrow
 from yarrow import AROWRegressor, OGDRegressor, YarrowRegressor
@@ -45,7 +45,9 @@ def test_it_is_the_textbook_form(spoilt):
         textbook.learn(row, target)
     found = model.coverage_
     np.testing.assert_allclose(list(found.values()), textbook.covered / textbook.tested)
-    np.testing.assert_allclose(list(model.expert_weights_.values()), textbook.u, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(
+        list(model.expert_weights_.values()), textbook.u, rtol=1e-5, atol=1e-8
+    )
 
 
 def test_scales_of_columns_and_targets_do_not_matter():
@@ -129,7 +131,9 @@ def test_every_route_gives_the_same_bits_and_parts_add_up(columns, tmp_path):
     dense = YarrowRegressor().partial_fit(X, y)
     in_pieces = YarrowRegressor().partial_fit(X[:100], y[:100])
     in_pieces.save(tmp_path / "half.yarrow")
-    in_pieces = yarrow.load(tmp_path / "half.yarrow").partial_fit(sparse.csr_array(X[100:]), y[100:])
+    in_pieces = yarrow.load(tmp_path / "half.yarrow").partial_fit(
+        sparse.csr_array(X[100:]), y[100:]
+    )
     by_dict = YarrowRegressor()
     for row, target in zip(X, y, strict=True):
         by_dict.learn_one({j: v for j, v in enumerate(row.tolist()) if v}, target)

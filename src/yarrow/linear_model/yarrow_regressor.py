@@ -91,9 +91,7 @@ class YarrowRegressor(LinearRegressor):
         radius = self._fitted.radius(coverage)
         return np.stack([predicted - radius, predicted + radius], axis=1)
 
-    def predict_interval_one(
-        self, x: dict[Any, Any], coverage: float = 0.9
-    ) -> tuple[float, float]:
+    def predict_interval_one(self, x: dict[Any, Any], coverage: float = 0.9) -> tuple[float, float]:
         """The ends of the interval of one row; infinite before two rows were learned."""
         _check_coverage(coverage)
         model = self.__dict__.get("_model")
