@@ -143,7 +143,23 @@ def yarrow_regressor_without(part: str) -> YarrowRegressor:
 
 def yarrow_regressor_of(**changed: float) -> YarrowRegressor:
     """`YarrowRegressor` with other numbers in places of its own, by their names in the core."""
-    names = ["r", "fading_r", "memory", "covariance_r", "drift", "spline_r", "stack_r", "first_variance", "stack_drift", "most_errors", "pace", "fade", "rate", "most_deviations", "interval_rate"]
+    names = [
+        "r",
+        "fading_r",
+        "memory",
+        "covariance_r",
+        "drift",
+        "spline_r",
+        "stack_r",
+        "first_variance",
+        "stack_drift",
+        "most_errors",
+        "pace",
+        "fade",
+        "rate",
+        "most_deviations",
+        "interval_rate",
+    ]
 
     class Changed(YarrowRegressor):
         def _loop_parameters(self) -> list[float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import math
 from typing import Any
 
@@ -122,9 +123,7 @@ class VowpalRegressor:
 
     def run(self, X: Any, y: Any) -> list[float]:
         """Predict and learn row by row."""
-        from vowpalwabbit import Workspace
-
-        model = Workspace(f"--quiet -b 18 {self.arguments}")
+        model = importlib.import_module("vowpalwabbit").Workspace(f"--quiet -b 18 {self.arguments}")
         found = []
         for (index, values), target in zip(_rows(X), y, strict=True):
             parts = (f"{i}:{v:.9g}" for i, v in zip(index, values, strict=True) if v)

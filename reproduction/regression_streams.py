@@ -32,9 +32,9 @@ def _river(name: str) -> list[list[str]]:
     import river.datasets
 
     path = Path(river.datasets.__file__).parent / name
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        return list(csv.reader(file))[1:]
+    packed = path.read_bytes()
+    text = (gzip.decompress(packed) if path.suffix == ".gz" else packed).decode()
+    return list(csv.reader(text.splitlines()))[1:]
 
 
 def _data(path: str) -> Any:

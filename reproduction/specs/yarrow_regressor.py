@@ -28,6 +28,15 @@ NUMBERS = Learner(
     },
 )
 """Of these the numbers were chosen; leaving a source out shows what choosing is worth there."""
+VOWPAL = (
+    *(
+        f"{kind} {rate}".strip()
+        for kind in ("", "--loss_function quantile --quantile_tau 0.5", "-q ::")
+        for rate in ("-l 0.05", "-l 0.5", "-l 2", "-l 0.5 --power_t 0", "-l 0.05 --power_t 0")
+    ),
+    "--coin",
+    "--coin -q ::",
+)
 LIBRARIES = {
     "river": (
         Learner("river", "RiverRegressor", {}, {"rate": (0.001, 0.003, 0.01, 0.03, 0.1)}),
@@ -58,20 +67,7 @@ LIBRARIES = {
             "Vowpal Wabbit",
             "VowpalRegressor",
             {},
-            {
-                "arguments": tuple(
-                    f"{kind} {rate}".strip()
-                    for kind in ("", "--loss_function quantile --quantile_tau 0.5", "-q ::")
-                    for rate in (
-                        "-l 0.05",
-                        "-l 0.5",
-                        "-l 2",
-                        "-l 0.5 --power_t 0",
-                        "-l 0.05 --power_t 0",
-                    )
-                )
-                + ("--coin", "--coin -q ::")
-            },
+            {"arguments": VOWPAL},
         ),
     ),
 }
@@ -163,7 +159,7 @@ def _errors(results: Results, stream: str, learner: str) -> list[dict[str, Any]]
 
 
 def _best(results: Results, stream: str, learner: str) -> float:
-    return min(one["error"] for one in _errors(results, stream, learner))
+    return float(min(one["error"] for one in _errors(results, stream, learner)))
 
 
 def _r2(results: Results, stream: str, learner: str) -> str:

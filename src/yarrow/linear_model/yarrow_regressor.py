@@ -15,25 +15,25 @@ from yarrow.lazy import np
 from yarrow.parameters import number
 
 #: r of the AROW that stays; r of the one that forgets, and what a visit leaves of its confidence
-LINEAR = (0.1, 1.0, 0.95)
+_LINEAR = (0.1, 1.0, 0.95)
 #: r of least squares, and what each row adds to the variances of the one that drifts
-COVARIANCE = (0.03, 1e-3)
+_COVARIANCE = (0.03, 1e-3)
 #: r of AROW on splines
-SPLINE = (0.1,)
+_SPLINE = (0.1,)
 #: of the stack: r in squared typical errors, the first variances, what each row adds to them
-STACK = (10.0, 0.1, 1e-4)
+_STACK = (10.0, 0.1, 1e-4)
 #: how many typical errors one counts at most, and how fast the typical one follows
-ROBUST = (10.0, 0.05)
+_ROBUST = (10.0, 0.05)
 #: of the aggregation: what a row leaves of earlier losses, and the rate
-AGGREGATION = (0.99, 0.5)
+_AGGREGATION = (0.99, 0.5)
 #: how many deviations a value counts at most; the least rate of intervals
-LIMITS = (4.0, 0.03)
+_LIMITS = (4.0, 0.03)
 
 #: coverages between which intervals are known
 LEAST_COVERAGE, MOST_COVERAGE = 0.5, 0.99
 #: as the core keeps them
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
-EXPERTS = ("mean", "last", "steady", "fading", "covariance", "drifting", "spline")
+_LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+_EXPERTS = ("mean", "last", "steady", "fading", "covariance", "drifting", "spline")
 
 
 @estimator
@@ -77,7 +77,7 @@ class YarrowRegressor(LinearRegressor):
         return []
 
     def _loop_parameters(self) -> list[float]:
-        return [*LINEAR, *COVARIANCE, *SPLINE, *STACK, *ROBUST, *AGGREGATION, *LIMITS]
+        return [*_LINEAR, *_COVARIANCE, *_SPLINE, *_STACK, *_ROBUST, *_AGGREGATION, *_LIMITS]
 
     # -- intervals ---------------------------------------------------------------------------------
 
@@ -106,15 +106,15 @@ class YarrowRegressor(LinearRegressor):
     def coverage_(self) -> dict[float, float]:
         """Of each coverage that is tracked, how often the interval held the target."""
         numbers = self._fitted.get_state()["regression"]
-        tested, covered = float(numbers[6]), numbers[-len(LEVELS) :]
+        tested, covered = float(numbers[6]), numbers[-len(_LEVELS) :]
         shares = (float(n) / tested if tested else math.nan for n in covered)
-        return dict(zip(LEVELS, shares, strict=True))
+        return dict(zip(_LEVELS, shares, strict=True))
 
     @property
     def expert_weights_(self) -> dict[str, float]:
         """What each expert is worth to the stack."""
-        worth = self._fitted.get_state()["regression"][7 : 7 + len(EXPERTS)]
-        return dict(zip(EXPERTS, map(float, worth), strict=True))
+        worth = self._fitted.get_state()["regression"][7 : 7 + len(_EXPERTS)]
+        return dict(zip(_EXPERTS, map(float, worth), strict=True))
 
 
 def _check_coverage(coverage: float) -> None:
