@@ -15,6 +15,7 @@
 #include "loops/selection.hpp"
 #include "loops/voted.hpp"
 #include "mixture/yarrow_learner.hpp"
+#include "mixture/yarrow_regressor.hpp"
 
 namespace yarrow {
 

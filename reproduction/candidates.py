@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from yarrow import CustomClassifier, RuleInput, YarrowClassifier
+from yarrow import CustomClassifier, RuleInput, YarrowClassifier, YarrowRegressor
 from yarrow.feature_selection import GameSelection
 from yarrow.lazy import np
 from yarrow.linear_model.yarrow import (
@@ -124,3 +124,46 @@ def yarrow_of(
             return [*rates, *kept, *weights, *variances, *mixture, *SPLINE, *COVARIANCE, *SMOOTHING]
 
     return Some(**parameters)
+
+
+def yarrow_regressor_without(part: str) -> YarrowRegressor:
+    """`YarrowRegressor` without one of its parts, to see what the part is worth."""
+    return yarrow_regressor_of(
+        **{
+            "splines": {"spline_r": 1e30},
+            "least squares": {"covariance_r": 1e30},
+            "drift": {"memory": 1.0, "drift": 0.0, "stack_drift": 0.0},
+            "stack": {"first_variance": 0.0},
+            "aggregation": {"rate": 0.0},
+            "a limit of errors": {"most_errors": 1e15},
+            "a limit of values": {"most_deviations": 1e6},
+        }[part]
+    )
+
+
+def yarrow_regressor_of(**changed: float) -> YarrowRegressor:
+    """`YarrowRegressor` with other numbers in places of its own, by their names in the core."""
+    names = [
+        "r",
+        "fading_r",
+        "memory",
+        "covariance_r",
+        "drift",
+        "spline_r",
+        "stack_r",
+        "first_variance",
+        "stack_drift",
+        "most_errors",
+        "pace",
+        "fade",
+        "rate",
+        "most_deviations",
+        "interval_rate",
+    ]
+
+    class Changed(YarrowRegressor):
+        def _loop_parameters(self) -> list[float]:
+            own = dict(zip(names, super()._loop_parameters(), strict=True))
+            return list((own | changed).values())
+
+    return Changed()

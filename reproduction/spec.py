@@ -62,10 +62,19 @@ class Learner:
     def make(self, setting: Mapping[str, Any]) -> Any:
         """Return a fresh model."""
         import yarrow
-        from reproduction import candidates, peers
+        from reproduction import candidates, peers, regression_peers
         from yarrow import bandit, experts, feedback, kernel
 
-        for place in (yarrow, kernel, bandit, experts, feedback, candidates, peers):
+        for place in (
+            yarrow,
+            kernel,
+            bandit,
+            experts,
+            feedback,
+            candidates,
+            peers,
+            regression_peers,
+        ):
             if hasattr(place, self.estimator):
                 return getattr(place, self.estimator)(**{**self.parameters, **setting})
         raise ParameterError(f"There is no learner {self.estimator!r}.")

@@ -66,6 +66,8 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
       self.hash_mask ? self.reader.hash(self.hash_mask) : self.reader.resolve(self.vocabulary);
   self.learn_row(row, regression || is_small ? nullptr : &name, value, weight, before);
   self.note_hashed(self.reader.names());
+  lock.reset();
+  warn_of_divergence(self);
 }
 
 /// Scores and variances of one dict: two lists, in the order of the classes' appearance.
@@ -273,6 +275,15 @@ static void bind_model(nb::module_& m, const char* name) {
         return scores.score[0];
       },
       nb::arg("x"), "The score of one column by the last weights, even where averages predict.");
+
+  type.def(
+      "radius",
+      [](M& self, double coverage) {
+        const Reading lock(self.mutex);
+        return self.learner->radius(coverage);
+      },
+      nb::arg("coverage"),
+      "Half the width of the interval around a prediction that holds the target so often.");
 
   type.def("plane", &plane<W>, nb::arg("which"),
            "Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both "

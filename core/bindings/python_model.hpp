@@ -15,6 +15,19 @@ class PythonModel : public Model<W> {
   nb::object rule_owner;
 };
 
+/// Says once of a model that it diverges. To be called when no lock is held.
+template <class W>
+void warn_of_divergence(PythonModel<W>& model) {
+  if (!model.learner->divergence.tells()) return;
+  constexpr auto text =
+      "The predictions of most rows are more than three times as far off as 0 would be: the "
+      "learner "
+      "diverges. Bring the columns to one scale, take a smaller step, or use YarrowRegressor, "
+      "which "
+      "needs neither.";
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, text, 1) < 0) throw nb::python_error();
+}
+
 /// The type of an array's numbers, if the core knows it.
 std::optional<NumberType> number_type(const nb::dlpack::dtype& type);
 

@@ -207,16 +207,22 @@ static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
 template <class W>
 static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLearner<W>& learner,
                        Account& account, double seconds) {
-  nb::gil_scoped_release release;
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
-         seconds) {
-    const RowBlock<W>* block = reader.blocks->next();
-    if (!block) return true;
-    const Changing lock(self.mutex, Interpreter::released);
-    learner.learn(*block, account);
+  bool is_over = false;
+  {
+    nb::gil_scoped_release release;
+    const auto start = std::chrono::steady_clock::now();
+    while (!is_over &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
+               seconds) {
+      const RowBlock<W>* block = reader.blocks->next();
+      is_over = !block;
+      if (is_over) break;
+      const Changing lock(self.mutex, Interpreter::released);
+      learner.learn(*block, account);
+    }
   }
-  return false;
+  warn_of_divergence(self);
+  return is_over;
 }
 
 /// Learns rows of a log up to the first that is unusual; the account says how many there were.
@@ -273,9 +279,12 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
     }
   }
   block.first_line = 0;
-  nb::gil_scoped_release release;
-  const Changing lock(self.mutex, Interpreter::released);
-  learner.learn(block, account);
+  {
+    nb::gil_scoped_release release;
+    const Changing lock(self.mutex, Interpreter::released);
+    learner.learn(block, account);
+  }
+  warn_of_divergence(self);
 }
 
 /// Predictions for the next block: scores, variances if they are wanted, labels, tags; None at the

@@ -71,11 +71,14 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
   const double* weight = weights ? weights->data() : nullptr;
   const std::int64_t* places = order ? order->data() : nullptr;
   const auto count = order ? static_cast<std::int64_t>(order->shape(0)) : x.rows->rows();
-  nb::gil_scoped_release release;
-  std::optional<Changing>
-      lock;  // without undo the model is the caller's alone: no fork waits for it
-  if (undo) lock.emplace(self.mutex, Interpreter::released);
-  self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
+  {
+    nb::gil_scoped_release release;
+    std::optional<Changing>
+        lock;  // without undo the model is the caller's alone: no fork waits for it
+    if (undo) lock.emplace(self.mutex, Interpreter::released);
+    self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
+  }
+  warn_of_divergence(self);
 }
 
 /// Predicts each row before it is learned: predictions, and if they are wanted scores, variances

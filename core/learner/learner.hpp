@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,23 @@ struct Recipe {
   bool passive_at_target = false;
 };
 
+/// Whether a regression diverges: whether more than half of the last rows are predicted further off
+/// than three times the root mean square of their targets, where 0 would be off by one. No part of
+/// what is learned, and not saved.
+struct DivergenceWatch {
+  double rows = 0, squares = 0, far = 0;
+  bool is_told = false;
+
+  void take(double target, double prediction) {
+    const double pace = std::max(0.01, 1 / ++rows);
+    squares += pace * (target * target - squares);
+    const double error = target - prediction;
+    far += pace * ((error * error <= 9 * squares ? 0.0 : 1.0) - far);
+  }
+  /// True once, when it has become so.
+  bool tells() { return far > 0.5 && rows >= 100 && !std::exchange(is_told, true); }
+};
+
 /// One learner: a loop, a rule and a strategy over a state. It knows rows, class numbers in the
 /// order of their first appearance, and nothing of names, files or threads.
 template <class W>
@@ -47,6 +65,8 @@ class Learner {
   /// What was predicted for the last row before it was learned: a class number (-1: none was
   /// seen), or a value.
   double last_prediction = -1;
+
+  DivergenceWatch divergence;  ///< of a regression
 
   /// Scores per column, and per column the variance of the margin if it is wanted.
   virtual void predict_columns(const Row<W>& row, bool wants_variances, Scores& out) const = 0;
@@ -95,6 +115,11 @@ class Learner {
     return parts_of(row, intercept(), [&](std::size_t slot, double x) {
       return x == 0 ? 0 : x * weight(slot, column);
     });
+  }
+
+  /// Half the width of the interval around a prediction that holds the target so often.
+  virtual double radius(double /*coverage*/) const {
+    throw Error("this learner predicts no intervals");
   }
 
   virtual double weight(std::size_t slot, int column) const = 0;

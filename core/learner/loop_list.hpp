@@ -39,7 +39,8 @@
   loop(surest, RuleLearner<SurestLoop<W>>) \
   loop(feature_groups, RuleLearner<GroupedLoop<W, FeatureGroups>>) \
   loop(task_groups, RuleLearner<GroupedLoop<W, TaskGroups>>) \
-  loop(yarrow, YarrowLearner<W>)
+  loop(yarrow, YarrowLearner<W>) \
+  loop(yarrow_regression, YarrowRegressor<W>)
 // clang-format on
 
 namespace yarrow {

@@ -158,6 +158,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     const double score = this->last_prediction = scores_.score[0];
     const double sign = value >= score ? 1 : -1;
     finish(move_column(row, sign, sign * value - recipe_.epsilon, weight), false);
+    this->divergence.take(value, score);
   }
 
   /// The row is the signed example itself, and `target` the margin that it should have.

@@ -27,6 +27,7 @@ NAMES = (
     "experts",
     "activity",
     "budget",
+    "regression",
 )
 
 

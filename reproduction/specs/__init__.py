@@ -20,7 +20,7 @@ NAMES = (
     "activity",
 )
 #: run by the same engine, but not a paper's: `--all` leaves them out
-OTHERS = ("evidence", "yarrow-learner", "keel", "experts", "bandit", "feedback")
+OTHERS = ("evidence", "yarrow-learner", "yarrow-regressor", "keel", "experts", "bandit", "feedback")
 
 
 def named(name: str) -> Reproduction:

@@ -59,6 +59,13 @@ def taught(model: Any) -> Any:
     return model
 
 
+def regressor() -> Any:
+    model = linear_model.YarrowRegressor()
+    for i in range(30):
+        model.learn_one({"a": 1.0, "b": float(i % 3)}, i % 3)
+    return model
+
+
 @pytest.mark.parametrize("multiclass", ["ovr", "top1", "topk", "all", "max_loss"])
 def test_blocks_are_as_wide_as_their_classes(multiclass: str, tmp_path: Path) -> None:
     model = taught(linear_model.AROWClassifier(multiclass=multiclass))
@@ -214,6 +221,11 @@ def covariance_of(**settings: Any) -> Any:
         (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 9), "no covariance"),
         (taught(linear_model.YarrowClassifier()), ("mixture", 10, 3.0), "no covariance"),
         (taught(linear_model.YarrowClassifier()), ("mixture", 0, 1e300), "'mixture'"),
+        (regressor(), ("drifting_covariance", (0, 0), 9), "no covariance"),
+        (regressor(), ("drifting_weights", 0, 1e300), "'drifting_weights'"),
+        (regressor(), ("full_weights", (0, 0), 1e300), "'bends'"),
+        (regressor(), ("regression", 3, -1.0), "'regression'"),
+        (regressor(), ("regression", 7 + 7, -0.5), "'regression'"),
     ],
 )
 def test_covariances_are_what_learning_can_make_of_them(

@@ -151,6 +151,8 @@ class Loop(enum.Enum):
 
     yarrow = 35
 
+    yarrow_regression = 36
+
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
 
@@ -227,6 +229,11 @@ class ModelF32:
     def last_score(self, x: object) -> float:
         """
         The score of one column by the last weights, even where averages predict.
+        """
+
+    def radius(self, coverage: float) -> float:
+        """
+        Half the width of the interval around a prediction that holds the target so often.
         """
 
     def plane(self, which: int) -> tuple:
@@ -353,6 +360,11 @@ class ModelF64:
     def last_score(self, x: object) -> float:
         """
         The score of one column by the last weights, even where averages predict.
+        """
+
+    def radius(self, coverage: float) -> float:
+        """
+        Half the width of the interval around a prediction that holds the target so often.
         """
 
     def plane(self, which: int) -> tuple:

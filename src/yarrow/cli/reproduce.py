@@ -55,10 +55,11 @@ def command(
 
     A page has the paper's numbers beside ours and says where they differ. Results are cached: a run
     that was interrupted goes on where it stopped. Real data is read from $YARROW_DATA. The
-    experiments stand beside the package, in a checkout of Yarrow. Six are no paper's: "evidence" is
-    Yarrow beside scikit-learn, river and Vowpal Wabbit, "yarrow-learner" and "keel" are
-    YarrowClassifier beside them, "experts" measures learning from several learners, "bandit" and
-    "feedback" learning where labels are not simply there.
+    experiments stand beside the package, in a checkout of Yarrow. Seven are no paper's:
+    "evidence" is Yarrow beside scikit-learn, river and Vowpal Wabbit, "yarrow-learner" and
+    "keel" are YarrowClassifier beside them, "yarrow-regressor" is YarrowRegressor, "experts"
+    measures learning from several learners, "bandit" and "feedback" learning where labels are
+    not simply there.
 
       yarrow reproduce --list
       yarrow reproduce arow-synthetic

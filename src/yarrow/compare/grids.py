@@ -81,6 +81,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "VotedPerceptron": {},
     "WeightedMajorityClassifier": {"beta": [0.5, 0.9, 0.99]},
     "YarrowClassifier": {},
+    "YarrowRegressor": {},
 }
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the names below, for type checkers
     from yarrow.linear_model.truncated import *  # noqa: F403
     from yarrow.linear_model.voted import *  # noqa: F403
     from yarrow.linear_model.yarrow import *  # noqa: F403
+    from yarrow.linear_model.yarrow_regressor import *  # noqa: F403
 
 #: the files, and what each offers
 _FILES = {
@@ -67,6 +68,7 @@ _FILES = {
     "truncated": "CoefficientRoundingClassifier TruncatedGradientClassifier",
     "voted": "VotedPerceptron",
     "yarrow": "YarrowClassifier",
+    "yarrow_regressor": "YarrowRegressor",
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names.split()}
 _HOMES = dict(sorted(_HOMES.items())) | {"load": "yarrow.base.core_estimator"}
