@@ -266,7 +266,7 @@ def test_names_make_metrics() -> None:
     assert metrics.named("f1", positive="x").positive == "x"  # type: ignore[attr-defined]
     assert repr(Windowed(Error(), 2000)) == "error of the last 2,000 rows: nan"
     assert [m for m in metrics.NAMES if not metrics.named(m).higher_is_better] == [
-        "error", "log_loss", "mse", "rmse", "mae",
+        "error", "log_loss", "brier_score", "calibration_error", "mse", "rmse", "mae",
     ]  # fmt: skip
 
 

@@ -49,14 +49,15 @@ _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
 @learning_options
 @option(SCORING, "--metrics", metavar="NAMES",
         help="Further metrics, comma-separated: accuracy, balanced_accuracy, f1, f1_macro, "
-        "f1_micro, roc_auc, log_loss; for a regression mse, mae, r2.")  # fmt: skip
+        "f1_micro, roc_auc, log_loss, brier_score, calibration_error; for a regression mse, mae, "
+        "r2.")  # fmt: skip
 @option(SCORING, "--window", type=click.IntRange(min=1), metavar="N",
         help="Also the metrics (by default the error) of a sliding window of N rows.")  # fmt: skip
 @option(SCORING, "--fading", type=click.FloatRange(min=1e-9, max=1, max_open=True), metavar="M",
         help="Also the metrics with a fading factor M, by which each row counts less than the "
         "next.")  # fmt: skip
 @option(SCORING, "--positive", metavar="CLASS",
-        help="The positive class of f1, roc_auc and log_loss.")  # fmt: skip
+        help="The positive class of f1, roc_auc and metrics of probabilities.")  # fmt: skip
 @option(SCORING, "--delay", type=click.IntRange(min=0), default=0, metavar="N",
         help="Delay of the labels: each arrives when N more rows have been predicted.")  # fmt: skip
 @option(
@@ -194,7 +195,8 @@ def _check_metrics(wanted: str, estimator: Any) -> None:
     """Refuse a metric that the learner cannot have."""
     if wanted == "probabilities" and not hasattr(estimator, "predict_proba"):
         raise ParameterError(
-            f"{type(estimator).__name__} has no probabilities, which log_loss needs."
+            f"{type(estimator).__name__} has no probabilities, which log_loss, brier_score and "
+            "calibration_error need."
         )
     if wanted == "scores" and not hasattr(estimator, "decision_function"):
         raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")

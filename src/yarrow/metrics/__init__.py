@@ -16,7 +16,8 @@ from yarrow.errors import ParameterError
 from yarrow.metrics.base import Metric
 from yarrow.metrics.classes import F1, Accuracy, BalancedAccuracy, ConfusionMatrix, Error
 from yarrow.metrics.forgetting import Fading, Windowed
-from yarrow.metrics.scores import LogLoss, RocAuc
+from yarrow.metrics.probabilities import BrierScore, CalibrationError, LogLoss
+from yarrow.metrics.scores import RocAuc
 from yarrow.metrics.values import MAE, MSE, R2, RMSE
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "RMSE",
     "Accuracy",
     "BalancedAccuracy",
+    "BrierScore",
+    "CalibrationError",
     "ConfusionMatrix",
     "Error",
     "Fading",
@@ -48,6 +51,8 @@ _MAKERS: dict[str, Callable[[Any], Metric]] = {
     "f1_micro": lambda positive: F1("micro"),
     "roc_auc": lambda positive: RocAuc(positive=positive),
     "log_loss": lambda positive: LogLoss(positive=positive),
+    "brier_score": lambda positive: BrierScore(positive=positive),
+    "calibration_error": lambda positive: CalibrationError(positive=positive),
     "mse": lambda positive: MSE(),
     "rmse": lambda positive: RMSE(),
     "mae": lambda positive: MAE(),

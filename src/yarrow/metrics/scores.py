@@ -1,4 +1,4 @@
-"""Metrics of scores and probabilities: ROC AUC and log loss."""
+"""Metrics of scores: one number a row, and the area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
-from yarrow.metrics.base import Mean, Metric, Rows, Uses, check_labels, equal, positive_of
-
-_LEAST = 1e-15  # probability that a log is taken of
+from yarrow.metrics.base import Metric, Rows, Uses, check_labels, equal, positive_of
 
 
-class _OfScores(Metric):
+class OfScores(Metric):
     """A metric of one number a row; rows with no score (NaN) are left out and counted."""
 
     def __init__(self, positive: Any = None) -> None:
@@ -47,7 +45,7 @@ class _OfScores(Metric):
         return column
 
 
-def _is_table(scores: Array, classes: Any) -> bool:
+def is_table(scores: Array, classes: Any) -> bool:
     if scores.ndim != 2 or scores.shape[1] < 2:
         return False
     if classes is None or len(classes) != scores.shape[1]:
@@ -57,7 +55,7 @@ def _is_table(scores: Array, classes: Any) -> bool:
     return True
 
 
-class RocAuc(_OfScores):
+class RocAuc(OfScores):
     """The chance that a positive row has a higher score than a negative one; equal scores: half.
 
     resolution : None keeps all scores, so the value is exact and memory grows with the rows (for
@@ -133,7 +131,7 @@ class RocAuc(_OfScores):
         return float(by_class[positive] - rest[0] if len(rest) == 1 else by_class[positive])
 
     def _scores(self, labels: Array, scores: Array, classes: Any) -> Array:
-        if not _is_table(scores, classes):
+        if not is_table(scores, classes):
             return self._column(scores, len(labels))
         names = list(classes)
         positive = positive_of(names, self.positive)
@@ -163,56 +161,3 @@ def _bins(scores: Array, bits: int) -> Array:
         raw = (scores.astype(np.float32) + np.float32(0)).view(np.int32).astype(np.int64)
     ordered = np.where(raw < 0, -(raw & 0x7FFFFFFF) - 1, raw) + (1 << 31)
     return np.asarray(ordered >> (23 - bits))
-
-
-class LogLoss(_OfScores, Mean):
-    """Mean of -log of the probability that was given to the true class, at least 1e-15.
-
-    Scores are probabilities: of the positive class, or of every class. A class that has no
-    probability counts as 0.
-
-    >>> metric = LogLoss()
-    >>> metric.update(1, score=0.5)
-    >>> metric.update("b", score={"a": 0.5, "b": 0.5})
-    >>> round(metric.value, 4)
-    0.6931
-    """
-
-    name = "log loss"
-    uses: Uses = "probabilities"
-
-    def _add(self, rows: Rows) -> None:
-        labels, scores, weights = self._scored(rows)
-        super()._add(Rows(labels, None, scores, weights))
-
-    def _losses(self, rows: Rows) -> Array:
-        scores: Any = rows.scores
-        outside = (scores < 0) | (scores > 1 + 1e-6)
-        if outside.any():
-            row = int(np.argmax(outside))
-            raise DataError(f"{scores[row]} is not a probability", row=row)
-        return np.asarray(-np.log(np.clip(scores, _LEAST, 1)))
-
-    def _score(self, label: Any, score: float) -> float:
-        return float(self._scores(np.array([label]), np.array([score]), None)[0])
-
-    def _score_in(self, label: Any, by_class: Mapping[Any, float]) -> float:
-        return float(by_class.get(label, 0.0)) if by_class else math.nan
-
-    def _scores(self, labels: Array, scores: Array, classes: Any) -> Array:
-        """The probability of the true class."""
-        if not _is_table(scores, classes):
-            column = self._column(scores, len(labels))
-            if np.isnan(column).all():
-                return column  # then it does not matter which class they are of
-            positive = positive_of(
-                set(labels.tolist()) if self.positive is None else (), self.positive
-            )
-            if positive is None:
-                raise DataError("Say which class the probabilities are of by positive=...")
-            sure = equal(labels, np.full(len(labels), positive))
-            return np.where(sure, column, 1 - column)
-        place = {name: i for i, name in enumerate(list(classes))}
-        columns = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-        found = np.where(columns < 0, 0.0, scores[np.arange(len(labels)), columns])
-        return np.where(np.isnan(scores).all(axis=1), np.nan, np.nan_to_num(found))

@@ -13,6 +13,7 @@ from yarrow.report.figures.drawing import Figure, escape
 from yarrow.report.figures.image_grid import images
 from yarrow.report.figures.line_chart import Series, lines
 from yarrow.report.figures.ranks import Difference, differences, rank_diagram
+from yarrow.report.figures.reliability import reliability
 from yarrow.report.figures.scatter_plot import Spot, paired, pareto_front, scatter
 from yarrow.report.figures.style import css
 
@@ -34,6 +35,7 @@ __all__ = [
     "paired",
     "pareto_front",
     "rank_diagram",
+    "reliability",
     "scatter",
     "worst_confusions",
 ]
