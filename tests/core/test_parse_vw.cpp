@@ -266,11 +266,30 @@ void any_bytes_are_survived() {
   }
 }
 
+// `+0.25` is never read by the short way that `0.25` takes; names, values and ends agree.
+void the_common_form_agrees_with_any_other() {
+  for (const std::string end : {" ", "\t", "\r", "|", " |c w:0.5 "}) {
+    for (std::size_t name = 1; name < 18; ++name) {
+      for (std::size_t digits = 1; digits < 18; ++digits) {
+        const std::string word = "1 |a " + std::string(name, 'n') + ":";
+        const std::string number = "0." + std::string("98765432109876543").substr(0, digits) + end;
+        const auto common = parse<double>(word + number),
+                   other = parse<double>(word + "+" + number);
+        CHECK(!common.failure && common.value == other.value && show(common) == show(other));
+      }
+    }
+  }
+  CHECK(parse("1 |a n:0.5\x01").failure && parse("1 |a n:0.5x").failure);
+  CHECK(parse("1 |a n:0.5:1").failure && parse("1 |a :0.5").failure);
+  CHECK(show(parse("1 |a n:0.5e1 m:0. k\x01:0.5")) == "1|a^n=5 a^k\x01=0.5\n");
+}
+
 }  // namespace
 
 int main() {
   rows_are_read();
   rows_are_canonical();
+  the_common_form_agrees_with_any_other();
   names_are_utf8();
   names_may_hold_anything_else();
   the_broken_field_is_named();
