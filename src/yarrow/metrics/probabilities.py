@@ -159,7 +159,7 @@ class CalibrationError(_OfProbabilities):
         """The confidence; below 0 where the class was wrong."""
         best = np.argmax(table, axis=1)
         confidence = table[np.arange(len(table)), best]
-        return np.where(best == true, confidence, -confidence)
+        return np.asarray(np.where(best == true, confidence, -confidence))
 
     def _add(self, rows: Rows) -> None:
         _, signed, weights = self._scored(rows)
