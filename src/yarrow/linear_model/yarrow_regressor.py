@@ -67,7 +67,10 @@ class YarrowRegressor(LinearRegressor):
 
     _: dataclasses.KW_ONLY
     intercept_scaling: float = number(
-        default=0.5, doc="Value of the constant feature; rows are about as long as one.", above=0
+        default=0.5,
+        doc="Value of the constant feature; rows are about as long as one.",
+        above=0,
+        at_most=1e6,
     )
 
     core_loop = "yarrow_regression"
