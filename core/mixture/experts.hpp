@@ -22,7 +22,7 @@ namespace yarrow {
 ///   AROW with a full covariance, which all classes share, for few features, else silent.
 struct Experts : ExpertLayout {
   /// The linear experts are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8;
+  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, pairs = 9;
   static constexpr std::size_t all = Mixture::experts;
 
   /// Planes of a block: for each linear expert and each column all weights, then all P - 1 and G,
@@ -32,12 +32,12 @@ struct Experts : ExpertLayout {
 
   std::array<double, linear> rates, memories;  ///< AROW: r
   Mixture::Numbers first_weights{}, first_variances{};
-  double mixture_r, drift, spline_r, covariance_r, covariance_least;
+  double mixture_r, drift, spline_r, covariance_r, covariance_least, pairs_r;
   double smoothing, smoothing_of_all;  ///< of the counts of one feature, and of all
   double intercept;
 
   Experts(const std::vector<double>& parameters, double constant) : intercept(constant) {
-    if (parameters.size() != 2 * linear + 2 * all + 7)
+    if (parameters.size() != 2 * linear + 2 * all + 8)
       throw Error("a mixture of experts has another number of parameters");
     const double* from = parameters.data();
     const auto read = [&from](auto& to, std::size_t n) {
@@ -48,8 +48,8 @@ struct Experts : ExpertLayout {
     read(memories, linear);
     read(first_weights, all);
     read(first_variances, all);
-    for (double* to : {&mixture_r, &drift, &spline_r, &covariance_r, &covariance_least, &smoothing,
-                       &smoothing_of_all})
+    for (double* to : {&mixture_r, &drift, &spline_r, &covariance_r, &covariance_least, &pairs_r,
+                       &smoothing, &smoothing_of_all})
       *to = *from++;
   }
 

@@ -17,7 +17,7 @@ namespace yarrow {
 /// A sample weight below 1 divides r; a heavy row is not believed more than others, as one
 /// row must not decide whom to trust. Experts that begin without variance keep their weight.
 struct Mixture {
-  static constexpr int experts = 9, places = 10;  ///< the last place, always 0, fills up a pair
+  static constexpr int experts = 10, places = 10;  ///< whole pairs
   using Numbers = std::array<double, places>;
 
   static constexpr double most = 3;  ///< that an expert may say

@@ -5,6 +5,7 @@
 
 #include "mixture/few_features.hpp"
 #include "mixture/mixture.hpp"
+#include "mixture/pairs.hpp"
 #include "state/state.hpp"
 
 // What the learner without settings keeps beside the blocks, and how files keep it.
@@ -80,6 +81,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
 
   Mixture mixture;     ///< of experts: what each is worth
   FewFeatures<W> few;  ///< what is kept as long as there are few features
+  Pairs<W> pairs;      ///< and as long as rows have few values
   std::vector<Counts> columns = std::vector<Counts>(1);
   double counted = 0;  ///< standardised columns: rows that their counts refer to
   double visits = 0;   ///< naive Bayes: values in all rows
@@ -92,19 +94,25 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       columns.back().weight = weight - columns.back().weight;
     }
     few.add_column(from, mirrored);
+    pairs.add_column(from, mirrored);
   }
   void truncate_columns(int n) override {
     columns.resize(n);
     few.truncate_columns(n);
+    pairs.columns.resize(n);
   }
-  void keep_features(const std::vector<Index>&) override {
+  void keep_features(const std::vector<Index>& keep) override {
     few.end();  // its features have other numbers now
+    pairs.renumber(keep);
   }
   bool is_fresh(Index feature) const override {
-    return few.number_of(feature) == FewFeatures<W>::most;
+    return few.number_of(feature) == FewFeatures<W>::most && pairs.number_of(feature) == 0;
   }
-  void drop_fresh(const std::vector<Index>& keep) override { few.renumber(keep); }
-  std::size_t bytes() const override { return few.bytes(); }
+  void drop_fresh(const std::vector<Index>& keep) override {
+    few.renumber(keep);
+    pairs.renumber(keep);
+  }
+  std::size_t bytes() const override { return few.bytes() + pairs.bytes(); }
 
   /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
   void save(const ArrayWriter& put) const override {

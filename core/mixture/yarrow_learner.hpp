@@ -7,6 +7,7 @@
 #include "mixture/covariance_expert.hpp"
 #include "mixture/explanation.hpp"
 #include "mixture/linear_experts.hpp"
+#include "mixture/pair_expert.hpp"
 #include "mixture/spline_expert.hpp"
 
 namespace yarrow {
@@ -33,6 +34,7 @@ class YarrowLearner final : public Learner<W> {
     MixtureState<W>& own = MixtureState<W>::start(state);
     own.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
     own.few.start();
+    own.pairs.start();
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -133,11 +135,16 @@ class YarrowLearner final : public Learner<W> {
     const Mixture::Step mixture_step =
         own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
     if (!pass_.values.new_features.empty()) meet_features(row);
+    if (own().pairs.is_kept && !pass_.pairs.new_features.empty()) {
+      own().pairs.make_room(own().pairs.features + pass_.pairs.new_features.size());
+      evaluator().sum_of_pairs(row, true, pass_);
+    }
     const Outputs outputs = this->outputs();
     const double growth =
         std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
                   spline_.decide(state, experts_, pass_, outputs, c, weight),
-                  covariance_.decide(state, experts_, pass_, outputs, c, weight)});
+                  covariance_.decide(state, experts_, pass_, outputs, c, weight),
+                  pairs_.decide(state, experts_, pass_, outputs, c, weight)});
     state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
@@ -172,6 +179,9 @@ class YarrowLearner final : public Learner<W> {
     for (const Index feature : pass_.values.new_features) own().few.add_feature(feature);
     if (pass_.has_spline) spline_.move(state, experts_, pass_, outputs, c, times);
     if (pass_.few()) covariance_.move(state);
+    if (own().pairs.is_kept)
+      for (const Index feature : pass_.pairs.new_features) own().pairs.add_feature(feature);
+    if (pass_.has_pairs) pairs_.move(state, pass_);
   }
 
   bool is_hit(int column, int c) const { return this->outputs().sign(column, c) > 0; }
@@ -238,7 +248,7 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double largest_weight() const {
-    double most = own().few.largest_weight();
+    double most = std::max(own().few.largest_weight(), own().pairs.largest_weight());
     for (std::size_t e = 0; e < Experts::linear; ++e) most = std::max(most, state.largest(e));
     return most;
   }
@@ -248,6 +258,7 @@ class YarrowLearner final : public Learner<W> {
   LinearExperts<W> linear_;
   SplineExpert<W> spline_;
   CovarianceExpert<W> covariance_;
+  PairExpert<W> pairs_;
 };
 
 }  // namespace yarrow

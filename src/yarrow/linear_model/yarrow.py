@@ -18,7 +18,7 @@ ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
 EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
 #: what the mixture gives to these at first, half to those that forget; then to AROW on splines,
 #: to naive Bayes and to AROW with a full covariance, which learn from few rows
-FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0.5, 0.5, 1.0)
+FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0.5, 0.5, 1.0, 0.5)
 FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
 #: r of the mixture, and what each row adds to its variances
 MIXTURE = (1.0, 1e-4)
@@ -26,6 +26,8 @@ MIXTURE = (1.0, 1e-4)
 SPLINE = (0.1,)
 #: r of AROW with a full covariance, and which part of r a row's variance has to be to shrink it
 COVARIANCE = (0.1, 0.03)
+#: r of AROW on products of two values
+PAIRS = (0.1,)
 #: what naive Bayes adds to the counts of a feature, and to those of all
 SMOOTHING = (0.3, 10.0)
 
@@ -77,6 +79,7 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
             *MIXTURE,
             *SPLINE,
             *COVARIANCE,
+            *PAIRS,
             *SMOOTHING,
         ]
 
