@@ -15,6 +15,7 @@ from yarrow.linear_model.yarrow import (
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
     MIXTURE,
+    PAIRS,
     SMOOTHING,
     SPLINE,
 )
@@ -95,12 +96,13 @@ def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:
     """`YarrowClassifier` without one of its parts, to see what the part is worth."""
     return yarrow_of(
         {
-            "AROW": (0, 0, 0, 0, 1, 1, 0, 1, 0),
-            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1, 1),
-            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0, 1),
-            "bends": (1, 1, 1, 1, 1, 1, 0, 1, 1),
-            "full covariance": (1, 1, 1, 1, 1, 1, 1, 1, 0),
-            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0, 0),
+            "AROW": (0, 0, 0, 0, 1, 1, 0, 1, 0, 0),
+            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1, 1, 1),
+            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0, 1, 1),
+            "bends": (1, 1, 1, 1, 1, 1, 0, 1, 1, 1),
+            "full covariance": (1, 1, 1, 1, 1, 1, 1, 1, 0, 1),
+            "pairs": (1, 1, 1, 1, 1, 1, 1, 1, 1, 0),
+            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
         }.get(part, (1,) * len(FIRST_WEIGHTS)),
         forgets=part != "forgetting",
         weighs=part != "mixture",
@@ -121,6 +123,7 @@ def yarrow_of(
 
     class Some(YarrowClassifier):
         def _loop_parameters(self) -> list[float]:
-            return [*rates, *kept, *weights, *variances, *mixture, *SPLINE, *COVARIANCE, *SMOOTHING]
+            shared = *mixture, *SPLINE, *COVARIANCE, *PAIRS, *SMOOTHING
+            return [*rates, *kept, *weights, *variances, *shared]
 
     return Some(**parameters)

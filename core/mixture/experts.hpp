@@ -53,6 +53,12 @@ struct Experts : ExpertLayout {
       *to = *from++;
   }
 
+  /// The same where products of two values are not kept.
+  static Mixture::Numbers without_pairs(Mixture::Numbers numbers) {
+    numbers[pairs] = 0;
+    return numbers;
+  }
+
   /// How much of a score the mixture takes.
   static double gain(std::size_t expert) {
     return expert == bayes ? 0.1 : expert < arows || expert >= spline ? 1 : 0.5;

@@ -71,6 +71,100 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
                 few.correlated.covariance.begin() + i * few.correlated.line());
 }
 
+/// Whether products of two values are worth keeping (pair_expert.hpp).
+struct PairTrial {
+  Mixture without;                    ///< of the other experts
+  double loss = 0, loss_without = 0;  ///< since the last time that was asked
+  double next = 4096;                 ///< row, when it is asked
+};
+
+/// What so many experts are worth, line by line.
+inline void append(const Mixture& mixture, std::size_t experts, std::vector<double>& numbers) {
+  const auto add = [&](const Mixture::Numbers& line) {
+    numbers.insert(numbers.end(), line.begin(), line.begin() + experts);
+  };
+  add(mixture.mean);
+  for (std::size_t e = 0; e < experts; ++e) add(mixture.covariance[e]);
+}
+
+/// The way back, from numbers of an array of this name; `number` stands behind them then.
+inline Mixture read_mixture(const char* name, std::size_t experts, const double*& number) {
+  Mixture mixture;
+  const auto read = [&](Mixture::Numbers& line) {
+    std::copy_n(number, experts, line.begin());
+    number += experts;
+  };
+  read(mixture.mean);
+  for (std::size_t e = 0; e < experts; ++e) read(mixture.covariance[e]);
+  std::vector<double> covariance;  // a silent expert's variance is 0
+  double largest = 0;
+  for (std::size_t e = 0; e < experts; ++e) {
+    const Mixture::Numbers& line = mixture.covariance[e];
+    covariance.insert(covariance.end(), line.begin(), line.begin() + experts);
+    largest = std::max(largest, line[e]);
+  }
+  if (!(largest < 1e15) || !is_covariance(covariance, experts, 1e-9 * largest))
+    SavedState::refuse(name, "has no covariance");
+  for (const double mean : mixture.mean)
+    if (!(std::abs(mean) < 1e15)) SavedState::refuse(name, "has a number out of range");
+  return mixture;
+}
+
+/// The weights of products of two values, and whether these are worth it. A state without them is
+/// one that has given them up, as are all from before there were any.
+template <class W>
+void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter& put) {
+  const std::size_t cells = Pairs<W>::numbers * pairs.size_of(pairs.features);
+  std::vector<Index> numbered(pairs.numbered.begin(), pairs.numbered.end());
+  while (!numbered.empty() && numbered.back() == 0) numbered.pop_back();
+  std::vector<W> places;
+  for (const std::vector<W>& column : pairs.columns)
+    places.insert(places.end(), column.begin(), column.begin() + cells);
+  std::vector<double> numbers;
+  append(trial.without, Mixture::experts - 1, numbers);
+  for (const double number : {trial.loss, trial.loss_without, trial.next,
+                              static_cast<double>(pairs.features)})
+    numbers.push_back(number);
+  put("pair_features", std::move(numbered));
+  put("pairs", std::move(places), pairs.columns.size(), cells / Pairs<W>::numbers,
+      std::size_t{Pairs<W>::numbers});
+  put("pair_trial", std::move(numbers));
+}
+
+/// The way back.
+template <class W>
+void restore_pairs(Pairs<W>& pairs, PairTrial& trial, SavedState& from, std::size_t features,
+                   std::size_t columns) {
+  constexpr std::size_t experts = Mixture::experts - 1;
+  pairs = {};
+  trial = {};
+  pairs.columns.resize(columns);
+  if (!from.has("pairs")) return;
+  pairs.is_kept = true;
+  if (pairs.is_crowded()) SavedState::refuse("pairs", "has too many columns");
+  const auto saved = from.values<double>("pair_trial", {experts * (experts + 1) + 4});
+  const double* number = saved.data();
+  trial.without = read_mixture("pair_trial", experts, number);
+  for (double* to : {&trial.loss, &trial.loss_without, &trial.next}) *to = *number++;
+  if (trial.loss < 0 || trial.loss_without < 0 || trial.next < 1 ||
+      !Range::count(Pairs<W>::most_features).has(*number))
+    SavedState::refuse("pair_trial", "has a number out of range");
+  pairs.features = static_cast<std::uint32_t>(*number);
+  const auto numbered = from.values<Index>("pair_features", {SavedState::any});
+  std::vector<Index> sorted = numbered;
+  std::ranges::sort(sorted);
+  const auto first = std::ranges::upper_bound(sorted, 0);
+  if (numbered.size() > features || (!sorted.empty() && sorted.front() < 0) ||
+      (first != sorted.end() && sorted.back() > static_cast<Index>(pairs.features)) ||
+      std::adjacent_find(first, sorted.end()) != sorted.end())
+    SavedState::refuse("pair_features", "has a number out of range");
+  pairs.numbered.assign(numbered.begin(), numbered.end());
+  const std::size_t places = pairs.size_of(pairs.features), cells = Pairs<W>::numbers * places;
+  const auto weights = from.values<W>("pairs", {columns, places, Pairs<W>::numbers});
+  for (std::size_t k = 0; k < columns; ++k)
+    pairs.columns[k].assign(weights.begin() + k * cells, weights.begin() + (k + 1) * cells);
+}
+
 template <class W>
 struct MixtureState final : ExtensionOf<MixtureState<W>> {
   /// Of a column, for naive Bayes.
@@ -82,10 +176,17 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
   Mixture mixture;     ///< of experts: what each is worth
   FewFeatures<W> few;  ///< what is kept as long as there are few features
   Pairs<W> pairs;      ///< and as long as rows have few values
+  PairTrial trial;     ///< of these
   std::vector<Counts> columns = std::vector<Counts>(1);
   double counted = 0;  ///< standardised columns: rows that their counts refer to
   double visits = 0;   ///< naive Bayes: values in all rows
   double weight = 0;   ///< naive Bayes: of all rows
+
+  void give_up_pairs() {
+    pairs.end();
+    mixture = trial.without;
+    trial = {};
+  }
 
   void add_column(int from, bool mirrored) override {
     columns.push_back(from < 0 ? Counts{} : Counts(columns[from]));
@@ -116,12 +217,8 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
 
   /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
   void save(const ArrayWriter& put) const override {
-    const auto mean = mixture.mean.begin();
-    std::vector<double> numbers(mean, mean + Mixture::experts), hits, weights;
-    for (int e = 0; e < Mixture::experts; ++e) {
-      const auto line = mixture.covariance[e].begin();
-      numbers.insert(numbers.end(), line, line + Mixture::experts);
-    }
+    std::vector<double> numbers, hits, weights;
+    append(mixture, Mixture::experts - !pairs.is_kept, numbers);
     for (const double number : {counted, visits, weight}) numbers.push_back(number);
     for (const Counts& column : columns) {
       hits.push_back(column.hits);
@@ -131,9 +228,11 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     put("mixture_hits", std::move(hits));
     put("mixture_weights", std::move(weights));
     if (few.tier != Tier::high) save_few(few, put);
+    if (pairs.is_kept) save_pairs(pairs, trial, put);
   }
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
-    constexpr std::size_t experts = Mixture::experts;
+    restore_pairs(pairs, trial, from, features, columns);
+    const std::size_t experts = Mixture::experts - !pairs.is_kept;
     const auto saved = from.values<double>("mixture", {experts * (experts + 1) + 3});
     const auto hits = from.values<double>("mixture_hits", {columns}, Range::not_negative());
     const auto weights = from.values<double>("mixture_weights", {columns}, Range::not_negative());
@@ -142,24 +241,8 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       this->columns[k].hits = hits[k];
       this->columns[k].weight = weights[k];
     }
-    auto number = saved.begin();
-    const auto read = [&](Mixture::Numbers& line) {
-      std::copy_n(number, experts, line.begin());
-      number += experts;
-    };
-    read(mixture.mean);
-    for (std::size_t e = 0; e < experts; ++e) read(mixture.covariance[e]);
-    std::vector<double> covariance;  // a silent expert's variance is 0
-    double largest = 0;
-    for (std::size_t e = 0; e < experts; ++e) {
-      const Mixture::Numbers& line = mixture.covariance[e];
-      covariance.insert(covariance.end(), line.begin(), line.begin() + experts);
-      largest = std::max(largest, line[e]);
-    }
-    if (!(largest < 1e15) || !is_covariance(covariance, experts, 1e-9 * largest))
-      SavedState::refuse("mixture", "has no covariance");
-    for (const double number_of : mixture.mean)
-      if (!(std::abs(number_of) < 1e15)) SavedState::refuse("mixture", "has a number out of range");
+    const double* number = saved.data();
+    mixture = read_mixture("mixture", experts, number);
     for (double* count : {&counted, &visits, &weight}) {
       if (*number < 0) SavedState::refuse("mixture", "has a negative count");
       *count = *number++;

@@ -7,7 +7,10 @@
 
 namespace yarrow {
 
-/// How AROW learns products of two values.
+/// How AROW learns products of two values, and for how long: a second mixture learns what the other
+/// experts are worth without it. If products have not made the loss less since the last time that
+/// this was asked (it is asked after 4,096 rows, and each time that there are twice as many), they
+/// are given up, and the second mixture takes the place of the first.
 template <class W>
 class PairExpert {
  public:
@@ -37,7 +40,31 @@ class PairExpert {
         pass.pairs.learn(MixtureState<W>::of(state).pairs.columns[k].data(), step_[k], gain_[k]);
   }
 
+  /// What the row says of the experts without this one.
+  void weigh(const MixtureState<W>& own, Mixture::Numbers example, double r, double weight) {
+    const double heard = std::min(weight, 1.0);
+    loss_ = heard * own.mixture.loss(example);
+    example = Experts::without_pairs(example);
+    loss_without_ = heard * own.trial.without.loss(example);
+    step_without_ = own.trial.without.step(example, r / heard);
+  }
+  void finish_row(MixtureState<W>& own, double drift, const Mixture::Numbers& variances,
+                  double rows) const {
+    PairTrial& trial = own.trial;
+    trial.without.take(step_without_, drift, variances);
+    trial.loss += loss_;
+    trial.loss_without += loss_without_;
+    const bool is_due = rows >= trial.next;
+    if (own.pairs.is_crowded() || (is_due && !(trial.loss < trial.loss_without)))
+      return own.give_up_pairs();
+    if (!is_due) return;
+    trial.loss = trial.loss_without = 0;
+    trial.next *= 2;
+  }
+
  private:
+  Mixture::Step step_without_;
+  double loss_ = 0, loss_without_ = 0;
   std::vector<W> step_, gain_;  ///< by column: alpha with the sign of the class, kappa
 };
 

@@ -19,6 +19,7 @@ struct Pairs {
   static constexpr std::size_t most_columns = 64;  ///< beyond these, nothing is kept
   static constexpr std::uint32_t most_exact = 64;
   static constexpr std::size_t places = 1 << 15;
+  static constexpr std::uint32_t most_features = (std::uint32_t{1} << 31) - 1;
   enum Number { weight, precision, numbers };  ///< of a place: weight, P - 1
 
   bool is_kept = false;
@@ -45,7 +46,7 @@ struct Pairs {
   void add_feature(Index feature) {
     const auto at = static_cast<std::size_t>(feature);
     if (at >= numbered.size()) numbered.resize(std::max(at + 1, 2 * numbered.size()), 0);
-    numbered[at] = ++features;
+    if (features < most_features) numbered[at] = ++features;
   }
   /// The features have other numbers in the blocks: `keep` lists, ascending, what they were.
   void renumber(const std::vector<Index>& keep) {
@@ -76,9 +77,11 @@ struct Pairs {
       if (column.size() < numbers * size_of(n)) column.resize(numbers * size_of(n));
   }
 
+  /// More columns than these are too many.
+  bool is_crowded() const { return columns.size() > most_columns; }
+
   void add_column(int from, bool mirrored) {
     columns.push_back(from < 0 ? std::vector<W>(columns[0].size()) : columns[from]);
-    if (columns.size() > most_columns) end();
     if (!mirrored) return;
     std::vector<W>& added = columns.back();
     for (std::size_t i = weight; i < added.size(); i += numbers) added[i] = 0 - added[i];
@@ -118,6 +121,7 @@ struct PairRow {
     cells.clear();
     values.clear();
     numbers_.assign(1, 0);
+    positions_.assign(1, row.size);
     x_.assign(1, 1);
     std::uint32_t next = pairs.features;
     for (std::size_t i = 0; i < row.size; ++i) {
@@ -129,8 +133,9 @@ struct PairRow {
       }
       numbers_.push_back(number);
       x_.push_back(x[i]);
+      positions_.push_back(i);
     }
-    if (row.size > Pairs<W>::most_values) return false;
+    if (row.size > Pairs<W>::most_values || pairs.is_crowded()) return false;
     const std::size_t n = numbers_.size();
     const W length = static_cast<W>(1 / std::sqrt(static_cast<double>(n * (n - 1) / 2 + 1)));
     cells.push_back(0);
@@ -157,6 +162,22 @@ struct PairRow {
       sum += static_cast<double>(values[i]) * values[i] / (1 + column[cells[i] + Pairs<W>::precision]);
     return sum;
   }
+  /// What each value adds to the product, the constant last; two share alike what they add together.
+  std::vector<double> parts(const W* column, std::size_t row_size) const {
+    std::vector<double> parts(row_size + 1, 0.0);
+    const auto add = [&](std::size_t at, std::size_t i, double share) {
+      parts[positions_[i]] += share * values[at] * column[cells[at] + Pairs<W>::weight];
+    };
+    add(0, 0, 1);
+    std::size_t at = 1;
+    for (std::size_t i = 1; i < positions_.size(); ++i) {
+      add(at++, i, 1);  // with the constant
+      for (std::size_t j = 1; j < i; ++j, ++at)
+        for (const std::size_t one : {i, j}) add(at, one, 0.5);
+    }
+    return parts;
+  }
+
   /// AROW's step on a column.
   void learn(W* column, W step, W gain) const {
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -169,7 +190,8 @@ struct PairRow {
   }
 
  private:
-  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> numbers_;  ///< the constant's comes first
+  std::vector<std::size_t> positions_;  ///< in the row; the constant stands behind it
   std::vector<W> x_;
 };
 

@@ -32,9 +32,10 @@ class YarrowLearner final : public Learner<W> {
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
         experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
     MixtureState<W>& own = MixtureState<W>::start(state);
-    own.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
+    own.mixture.start(experts_.first_weights, experts_.first_variances);
     own.few.start();
     own.pairs.start();
+    own.trial.without.start(Experts::without_pairs(experts_.first_weights), variances_without_);
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -86,7 +87,8 @@ class YarrowLearner final : public Learner<W> {
   void check() const override {
     const std::size_t capacity = state.blocks.capacity();
     const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
-    bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.spline.has_negative();
+    bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.spline.has_negative() &&
+                !own().pairs.has_negative();
     for (const auto& column : own().columns)
       fits = fits && is_part(column.hits, own().visits) && is_part(column.weight, own().weight);
     for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
@@ -132,8 +134,10 @@ class YarrowLearner final : public Learner<W> {
     const int classes = state.classes - is_new;
     const int predicted = this->outputs().predicted(pass_.scores, classes);
     this->last_prediction = predicted;
+    const Mixture::Numbers example = example_of(c);
     const Mixture::Step mixture_step =
-        own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
+        own().mixture.step(example, experts_.mixture_r / std::min(weight, 1.0));
+    if (own().pairs.is_kept) pairs_.weigh(own(), example, experts_.mixture_r, weight);
     if (!pass_.values.new_features.empty()) meet_features(row);
     if (own().pairs.is_kept && !pass_.pairs.new_features.empty()) {
       own().pairs.make_room(own().pairs.features + pass_.pairs.new_features.size());
@@ -153,7 +157,9 @@ class YarrowLearner final : public Learner<W> {
       move_few(outputs, c, times);
       count(row, c, times);
     }
-    own().mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
+    own().mixture.take(mixture_step, experts_.drift,
+                       own().pairs.is_kept ? experts_.first_variances : variances_without_);
+    if (own().pairs.is_kept) pairs_.finish_row(own(), experts_.drift, variances_without_, state.t + 1);
     if (evaluator().statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
@@ -254,6 +260,7 @@ class YarrowLearner final : public Learner<W> {
   }
 
   const Experts experts_;
+  const Mixture::Numbers variances_without_ = Experts::without_pairs(experts_.first_variances);
   ForwardPass<W> pass_;
   LinearExperts<W> linear_;
   SplineExpert<W> spline_;

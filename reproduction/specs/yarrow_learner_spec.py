@@ -33,7 +33,7 @@ WORSE_AT_MOST = 0.02  # more mistakes, relatively, on any set
 OURS = "YarrowClassifier"
 PARTS = (
     "forgetting", "mixture", "AdaGrad", "AROW", "naive Bayes", "bends", "full covariance",
-    "all but one expert",
+    "pairs", "all but one expert",
 )  # fmt: skip
 """What it is tried without; with naive Bayes goes the AROW that listens to it."""
 LEARNERS = (

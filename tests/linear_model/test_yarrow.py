@@ -34,7 +34,7 @@ def test_it_is_the_textbook_learner(columns, classes, weighted):
         textbook.learn(x, c, weights[i])
     np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-7)
     saved = model._model.get_state()["mixture"][MATRIX].reshape(EXPERTS, EXPERTS)
-    np.testing.assert_allclose(saved, textbook.S, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(saved, textbook.mixture.S, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("columns", [3, 7, 70, 140])
@@ -261,9 +261,64 @@ def test_a_full_covariance_tells_what_belongs_together():
     random = np.random.default_rng(0)
     common, own = random.normal(size=(2000, 1)), random.normal(size=(2000, 10))
     X, y = common + 0.1 * own, (own[:, 0] > own[:, 1]).astype(int)
-    full, diagonal = YarrowClassifier(), yarrow_of([1, 1, 1, 1, 1, 1, 1, 1, 0])
+    full, diagonal = YarrowClassifier(), yarrow_of([1, 1, 1, 1, 1, 1, 1, 1, 0, 1])
     errors = [np.mean(m.progressive(X, y).predictions[500:] != y[500:]) for m in (full, diagonal)]
     assert errors[0] < 0.05 < 2 * errors[0] < errors[1]
+
+
+def asked_earlier(model, rows):
+    """Return the model, which asks already after so many rows whether pairs pay."""
+    state = model.__getstate__()
+    state["_core_state"]["tensors"]["pair_trial"][-2] = rows
+    later = type(model)()
+    later.__setstate__(state)
+    return later
+
+
+@pytest.mark.parametrize("columns", [5, 70])
+@pytest.mark.parametrize("pays", [False, True])
+def test_pairs_are_given_up_as_in_the_textbook(columns, pays):
+    random = np.random.default_rng(2)
+    X = np.sign(random.normal(size=(160, columns))) * (random.random((160, columns)) < 20 / columns)
+    y = (X[:, 0] * X[:, 1] > 0 if pays else random.random(160) < 0.5).astype(int)
+    y[0], y[1] = 0, 1
+    model, textbook = YarrowClassifier(dtype="float64"), Textbook(columns, 2)
+    textbook.next_trial = 60
+    for i, (x, c) in enumerate(zip(X, y, strict=True)):
+        model = asked_earlier(model, 60) if i == 30 else model
+        model.partial_fit(x[None], [c])
+        textbook.learn(x, c)
+    assert textbook.has_pairs == ("pairs" in model._model.get_state())
+    assert textbook.has_pairs >= (pays and columns == 5)
+    np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-6)
+    scores = np.array([textbook.said(x)[1][1] for x in X])
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-6, atol=1e-9)
+
+
+def test_pairs_say_what_columns_alone_do_not():
+    """The class is that of two signs together, among twenty columns; nobody else sees it."""
+    X = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 20))
+    y = (X[:, 3] * X[:, 11] > 0).astype(int)
+    errors = [
+        np.mean(model.progressive(X, y).predictions[1000:] != y[1000:])
+        for model in (YarrowClassifier(), yarrow_of([1] * 9 + [0]))
+    ]
+    assert errors[0] < 0.05 < 0.4 < errors[1]
+
+
+def test_pairs_of_many_categories_share_a_bounded_table():
+    """The class is that of two of ten categories together; features are more than 64."""
+    random = np.random.default_rng(0)
+    marks = random.integers(0, 8, (4000, 10))
+    y = ((marks[:, 0] + marks[:, 1]) % 2).astype(int)
+    names = [{f"{k}={mark}": 1.0 for k, mark in enumerate(row)} for row in marks]
+    model = YarrowClassifier()
+    right = []
+    for row, c in zip(names, y.tolist(), strict=True):
+        right.append(model.predict_one(row) == c)
+        model.learn_one(row, c)
+    assert np.mean(right[2000:]) > 0.9
+    assert model._model.get_state()["pairs"].shape == (2, 2**15, 2)
 
 
 @pytest.mark.parametrize("classes", [None, ["a", "b"]])

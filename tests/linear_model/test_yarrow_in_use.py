@@ -71,6 +71,15 @@ DAMAGE = {
     "a negative total": changed("mixture", -1, -1.0),
     "negative visits": changed("blocks", (2, 13), -1.0),
     "a negative precision": changed("blocks", (2, 6, 0), -1.0),
+    "pairs without their trial": lambda t: t.pop("pair_trial"),
+    "a trial without pairs": lambda t: t.pop("pairs"),
+    "a number of two features": changed("pair_features", 1, 1),
+    "a number of no feature": changed("pair_features", 1, 7),
+    "a number below all": changed("pair_features", 1, -1),
+    "more features than pairs": changed("pair_trial", -1, 7.0),
+    "a trial in the past": changed("pair_trial", -2, -1.0),
+    "a trial without covariance": changed("pair_trial", 9, -1.0),
+    "a negative precision of a pair": changed("pairs", (0, 3, 1), -1.0),
     "negative visits of a piece": changed("bends", (0, 3, 3), -1.0),
 }
 
