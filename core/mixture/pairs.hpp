@@ -15,7 +15,7 @@ namespace yarrow {
 /// pairs of the first 64 have a place each, all others share a bounded table, by a hash.
 template <class W>
 struct Pairs {
-  static constexpr std::size_t most_values = 48;   ///< of a row; a longer one says nothing
+  static constexpr std::size_t most_values = 48;   ///< of a row; a longer one is passed over
   static constexpr std::size_t most_columns = 64;  ///< beyond these, nothing is kept
   static constexpr std::uint32_t most_exact = 64;
   static constexpr std::size_t places = 1 << 15;
@@ -120,6 +120,7 @@ struct PairRow {
     new_features.clear();
     cells.clear();
     values.clear();
+    if (row.size > Pairs<W>::most_values || pairs.is_crowded()) return false;
     numbers_.assign(1, 0);
     positions_.assign(1, row.size);
     x_.assign(1, 1);
@@ -135,7 +136,6 @@ struct PairRow {
       x_.push_back(x[i]);
       positions_.push_back(i);
     }
-    if (row.size > Pairs<W>::most_values || pairs.is_crowded()) return false;
     const std::size_t n = numbers_.size();
     const W length = static_cast<W>(1 / std::sqrt(static_cast<double>(n * (n - 1) / 2 + 1)));
     cells.push_back(0);

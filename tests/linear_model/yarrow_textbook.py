@@ -193,7 +193,7 @@ def pair_row(z, there, numbers, size):
     """Return the products of the values of numbered columns, and of each with the constant 1."""
     if size > 48:
         return []
-    values = [(0, 1.0), *((numbers[j], z[j]) for j in there)]
+    values = [(0, 1.0), *((numbers[j], z[j]) for j in there if j in numbers)]
     pairs = [(0, 1.0)]
     for i, (number, x) in enumerate(values):
         pairs += [(place_of_pair(number, other), x * y) for other, y in values[:i]]
@@ -349,7 +349,7 @@ class Textbook:
         self.rows += 1
         if not self.has_pairs:
             return
-        for j in there:
+        for j in there if len(there) <= 48 else []:
             self.numbers.setdefault(j, len(self.numbers) + 1)
         row = pair_row(self.columns.unscaled(x), there, self.numbers, len(there))
         for k, column in enumerate(self.classes):
