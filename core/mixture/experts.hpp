@@ -19,7 +19,8 @@ namespace yarrow {
 ///   AROW on splines, for few features or some (few_features.hpp), else silent;
 ///   naive Bayes (naive_bayes.hpp): few features by the pieces of splines, many by themselves,
 ///       some by both;
-///   AROW with a full covariance, which all classes share, for few features, else silent.
+///   AROW with a full covariance, which all classes share, for few features, else silent;
+///   AROW on products of two values (pairs.hpp), for rows of few values and as long as it pays.
 struct Experts : ExpertLayout {
   /// The linear experts are the first six, whose score is a sum of weight times value.
   static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, pairs = 9;

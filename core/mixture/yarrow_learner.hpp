@@ -12,13 +12,14 @@
 
 namespace yarrow {
 
-/// The learner without settings: nine experts on standardised rows (experts.hpp), and a mixture
+/// The learner without settings: ten experts on standardised rows (experts.hpp), and a mixture
 /// above them. Each expert is one-versus-rest, each learns every row by itself;
 /// docs/yarrow-learner.md has the idea.
 ///   forward_pass.hpp       what a row is found to say: to the experts, and to the mixture
 ///   linear_experts.hpp     how the six learn whose score is a sum of weight times value
 ///   spline_expert.hpp      how few features are learned with splines
 ///   covariance_expert.hpp  and how with a full covariance
+///   pair_expert.hpp        how products of two values are learned, and for how long
 ///   explanation.hpp        what each value of a row adds to a score
 template <class W>
 class YarrowLearner final : public Learner<W> {
