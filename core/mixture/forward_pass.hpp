@@ -34,7 +34,7 @@ struct ForwardPass {
   std::vector<SplineSums> spline_sums;
   PairRow<W> pairs;
   bool has_pairs = false;
-  Numbers pair_products;  ///< of AROW on pairs
+  Numbers pair_products;                        ///< of AROW on pairs
   Numbers covariance_products;                  ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> expert_scores;  ///< by the experts
   Numbers scores;                               ///< of the mixture
@@ -102,8 +102,8 @@ struct Evaluator {
 
   /// The same of those who learn products of two values.
   void sum_of_pairs(const Row<W>& row, bool with_new, ForwardPass<W>& pass) const {
-    pass.has_pairs = own.pairs.is_kept &&
-                     pass.pairs.place(own.pairs, row, pass.row.values.data(), with_new);
+    pass.has_pairs =
+        own.pairs.is_kept && pass.pairs.place(own.pairs, row, pass.row.values.data(), with_new);
     if (!pass.has_pairs) return;
     const std::size_t columns = state.blocks.columns();
     pass.pair_products.resize(columns);

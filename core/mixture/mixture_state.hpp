@@ -122,8 +122,8 @@ void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter
     places.insert(places.end(), column.begin(), column.begin() + cells);
   std::vector<double> numbers;
   append(trial.without, Mixture::experts - 1, numbers);
-  for (const double number : {trial.loss, trial.loss_without, trial.next,
-                              static_cast<double>(pairs.features)})
+  for (const double number :
+       {trial.loss, trial.loss_without, trial.next, static_cast<double>(pairs.features)})
     numbers.push_back(number);
   put("pair_features", std::move(numbered));
   put("pairs", std::move(places), pairs.columns.size(), cells / Pairs<W>::numbers,

@@ -159,10 +159,12 @@ struct PairRow {
   double variance(const W* column) const {
     double sum = 0;
     for (std::size_t i = 0; i < cells.size(); ++i)
-      sum += static_cast<double>(values[i]) * values[i] / (1 + column[cells[i] + Pairs<W>::precision]);
+      sum +=
+          static_cast<double>(values[i]) * values[i] / (1 + column[cells[i] + Pairs<W>::precision]);
     return sum;
   }
-  /// What each value adds to the product, the constant last; two share alike what they add together.
+  /// What each value adds to the product, the constant last; two share alike what they add
+  /// together.
   std::vector<double> parts(const W* column, std::size_t row_size) const {
     std::vector<double> parts(row_size + 1, 0.0);
     const auto add = [&](std::size_t at, std::size_t i, double share) {

@@ -145,11 +145,10 @@ class YarrowLearner final : public Learner<W> {
       evaluator().sum_of_pairs(row, true, pass_);
     }
     const Outputs outputs = this->outputs();
-    const double growth =
-        std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
-                  spline_.decide(state, experts_, pass_, outputs, c, weight),
-                  covariance_.decide(state, experts_, pass_, outputs, c, weight),
-                  pairs_.decide(state, experts_, pass_, outputs, c, weight)});
+    const double growth = std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
+                                    spline_.decide(state, experts_, pass_, outputs, c, weight),
+                                    covariance_.decide(state, experts_, pass_, outputs, c, weight),
+                                    pairs_.decide(state, experts_, pass_, outputs, c, weight)});
     state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
@@ -160,7 +159,8 @@ class YarrowLearner final : public Learner<W> {
     }
     own().mixture.take(mixture_step, experts_.drift,
                        own().pairs.is_kept ? experts_.first_variances : variances_without_);
-    if (own().pairs.is_kept) pairs_.finish_row(own(), experts_.drift, variances_without_, state.t + 1);
+    if (own().pairs.is_kept)
+      pairs_.finish_row(own(), experts_.drift, variances_without_, state.t + 1);
     if (evaluator().statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));

@@ -204,7 +204,10 @@ class Mixture:
     """AROW with a full covariance over the experts' scores."""
 
     def __init__(self, experts):
-        self.u, self.S = np.array(FIRST_WEIGHTS) * experts, np.diag(np.array(FIRST_VARIANCES) * experts)
+        self.u, self.S = (
+            np.array(FIRST_WEIGHTS) * experts,
+            np.diag(np.array(FIRST_VARIANCES) * experts),
+        )
         self.drift = np.diag(MIXTURE[1] * experts)
         self.loss = 0.0
 
@@ -282,7 +285,10 @@ class Textbook:
         self.classes = [Column(columns) for _ in range(classes)]
         self.full = FullAROW(columns + 1, classes)
         every = np.ones(EXPERTS)
-        self.mixture, self.without_pairs = Mixture(every), Mixture(every * (every.cumsum() < EXPERTS))
+        self.mixture, self.without_pairs = (
+            Mixture(every),
+            Mixture(every * (every.cumsum() < EXPERTS)),
+        )
         self.numbers = {}  # of columns, from 1 on as they come
         self.has_pairs, self.rows, self.next_trial = True, 0, 4096
         self.seen = []

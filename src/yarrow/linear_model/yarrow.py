@@ -42,8 +42,9 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     or never, one of them with an eye for telling words; two logistic regressions by AdaGrad; naive
     Bayes; and, where features are few, an AROW on splines of them (up to 128) and one that knows
     how they go together (up to 64); and, where rows have up to 48 values, an AROW on products of
-    two of them, which is given up after 4,096 rows unless it pays. Above them a small AROW with a full covariance learns, row by
-    row, what each expert is worth. Columns of different size are brought to one scale on the way.
+    two of them, which is given up after 4,096 rows unless it pays. Above them a small AROW with a
+    full covariance learns, row by row, what each expert is worth. Columns of different size are
+    brought to one scale on the way.
     docs/yarrow-learner.md has the equations, the evidence, and where it fails.
 
     Use it first: it makes the fewest mistakes of all in docs/evidence.md, on text, on dense tables
