@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -201,6 +202,22 @@ def test_errors_are_one_sentence(run: Run, svm: Path, options: list[str], says: 
     assert says in run("compare", svm, *options, code=2).stderr
 
 
+def test_the_next_command_reads_the_rows_as_they_were_read(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "rows of a table.csv"
+    table.write_text("y;x;word\n" + "a;1;hot\nb;2;cold\n" * 40)
+    options = ("--label", "y", "--delimiter", ";", "--category", "x", "--category", "word")
+    out = run("compare", table, *options, "--learners", "arow", "--threads", "2")
+    command, python = (line.strip() for line in out.stdout.splitlines()[-2:])
+    assert python.startswith("model = yarrow.AROWClassifier(")
+    *words, model = shlex.split(command)
+    assert words[:3] == ["yarrow", "train", str(table)]
+    assert model == "model.yarrow"
+    run(*words[1:], tmp_path / model)
+    trained = yarrow.load(tmp_path / model)
+    assert f"model = yarrow.{trained!r}".split("(")[0] == python.split("(")[0]
+    assert trained.predict_one({"x": "1", "word": "hot"}) == "a"
+
+
 def test_a_file_without_rows_is_named(run: Run, tmp_path: Path) -> None:
     empty = tmp_path / "empty.vw"
     empty.touch()
@@ -210,7 +227,7 @@ def test_a_file_without_rows_is_named(run: Run, tmp_path: Path) -> None:
     few.write_text("a | x\nb | y\n")
     shown = run("compare", few)
     assert "votedperceptron are left out: their cost per row grows with the stream" in shown.stderr
-    assert "2 rows are too few to choose a learner by: take AROWClassifier" in shown.stdout
+    assert "2 rows are too few to choose a learner by: take YarrowClassifier" in shown.stdout
     assert "(95 %)" not in shown.stdout
 
 

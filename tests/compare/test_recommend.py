@@ -1,4 +1,4 @@
-"""A recommendation: the simplest learner that the rows cannot tell from the best one."""
+"""A recommendation: the preferred learner that the rows cannot tell from the best one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def outcome(name, error, nonzeros=100, family="affine", n=4000, learner=None, se
     return Outcome(name, learner or name, family, nonzeros=nonzeros, wrong=wrong)
 
 
-def recommended(*outcomes):
+def recommended(*outcomes, prefer="accurate"):
     mark_best(outcomes)
-    return recommend(outcomes, seed=0)
+    return recommend(outcomes, seed=0, prefer=prefer)
 
 
 def test_a_clear_winner_is_taken_whatever_it_weighs():
@@ -35,14 +35,15 @@ def test_a_clear_winner_is_taken_whatever_it_weighs():
     assert rival["low"] > 0
 
 
-def test_of_equals_the_sparser_one_is_taken():
+def test_of_equals_the_sparser_one_is_taken_if_small_ones_are_preferred():
     dense, sparse = outcome("dense", 0.1, 10_000), outcome("sparse", 0.1, 100)
     sparse.wrong = dense.wrong.copy()
     second = np.arange(4000) >= 2000
     sparse.wrong[np.flatnonzero(second & ~dense.wrong)[::150]] = True  # 12 mistakes more
     sparse.wrong[np.flatnonzero(second & dense.wrong)[::20]] = False  # and some fewer
     assert 0 < sparse.wrong.sum() - dense.wrong.sum() < 4
-    found = recommended(dense, sparse)
+    assert recommended(dense, sparse)["learner"] == "dense"
+    found = recommended(dense, sparse, prefer="small")
     assert found["learner"] == "sparse"
     assert any("100 nonzero weights against 10,000" in words for words in found["evidence"])
 
@@ -130,19 +131,40 @@ def test_of_equals_the_preferred_one_is_taken_not_the_first_of_the_alphabet():
     found = recommended(*listed)
     assert found["learner"] == "AROWClassifier"
     assert "which is less by 0.05 %, within one standard error" in found["evidence"][1]
-    assert "order of preference (AROW, PassiveAggressive, Perceptron" in found["evidence"][1]
-    listed[3].nonzeros = 150
-    assert recommended(*listed)["learner"] == "AROWClassifier"  # not clearly more than 100
+    assert "order of preference (Yarrow, AROW, PassiveAggressive" in found["evidence"][1]
+    listed[3].nonzeros = 150  # not clearly more than 100
+    assert recommended(*listed, prefer="small")["learner"] == "AROWClassifier"
     listed[3].nonzeros = 250
-    assert recommended(*listed)["learner"] == "PassiveAggressiveClassifier"
+    assert recommended(*listed, prefer="small")["learner"] == "PassiveAggressiveClassifier"
+    assert recommended(*listed, prefer="fast")["learner"] == "AROWClassifier"
 
 
-def test_of_equals_the_one_with_cheaper_rows_is_taken():
+def test_the_learner_without_settings_is_taken_unless_less_work_is_preferred():
+    yarrows, arow = outcome("YarrowClassifier", 0.1), outcome("AROWClassifier", 0.1)
+    yarrows.model, arow.model = yarrow.YarrowClassifier(), yarrow.AROWClassifier()
+    arow.wrong = yarrows.wrong
+    assert recommended(arow, yarrows)["learner"] == "YarrowClassifier"
+    assert recommended(arow, yarrows)["python"] == "model = yarrow.YarrowClassifier.fit(X, y)"
+    for less in ("fast", "small"):
+        assert recommended(arow, yarrows, prefer=less)["learner"] == "AROWClassifier"
+    for each in (arow, yarrows):
+        each.wrong = each.wrong[:20]
+    assert recommended(arow, yarrows)["learner"] == "YarrowClassifier"
+    assert recommended(arow, yarrows, prefer="fast")["learner"] == "AROWClassifier"
+
+
+def test_a_better_learner_is_taken_instead_of_the_preferred_one():
+    better = outcome("AROWClassifier", 0.05)
+    assert recommended(outcome("YarrowClassifier", 0.1), better)["learner"] == "AROWClassifier"
+
+
+def test_of_equals_the_one_with_cheaper_rows_is_taken_if_fast_ones_are_preferred():
     cheap, dear = outcome("ALMAClassifier", 0.1), outcome("OFSClassifier", 0.1)
     cheap.model, dear.model = yarrow.ALMAClassifier(), yarrow.OFSClassifier()
     dear.wrong = cheap.wrong.copy()
     cheap.wrong[np.flatnonzero(~dear.wrong)[-1]] = True
-    found = recommended(dear, cheap)
+    assert recommended(dear, cheap)["learner"] == "OFSClassifier"
+    found = recommended(dear, cheap, prefer="fast")
     assert found["learner"] == "ALMAClassifier"
     assert "does less work for a row" in found["evidence"][1]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+FUZZERS = ROOT / "tests" / "fuzz"
 SANITIZE = os.environ.get("YARROW_SANITIZE", "")
 BUILD = ROOT / "build" / (f"tests-{SANITIZE.partition(',')[0]}" if SANITIZE else "tests")
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -48,7 +49,7 @@ def test_core(cmake: str, test: str) -> None:
     run(BUILD / test)
 
 
-@pytest.mark.parametrize("format", ["svmlight", "vw"])
-def test_kept_inputs_of_the_fuzzers(cmake: str, format: str) -> None:
-    run(cmake, "--build", BUILD, "--target", f"text_{format}")
-    run(BUILD / f"text_{format}", ROOT / "tests" / "fuzz" / "corpus" / format)
+@pytest.mark.parametrize("fuzzer", sorted(path.stem for path in FUZZERS.glob("*.cpp")))
+def test_kept_inputs_of_the_fuzzers(cmake: str, fuzzer: str) -> None:
+    run(cmake, "--build", BUILD, "--target", fuzzer)
+    run(BUILD / fuzzer, FUZZERS / "corpus" / fuzzer.removeprefix("text_"))

@@ -142,9 +142,8 @@ void predict_some(Model<W>& model) {
   const W cells[2][columns] = {{1, 0, -1, 0.5, 2, 0}, {0, 0, 0, 1, 1, 1}};
   DenseRows<W> source({reinterpret_cast<const char*>(cells), NumberType::f32, sizeof(W)}, 2,
                       columns, columns * sizeof(W));
-  const std::size_t width = model.is_regression() ? 1 : model.state().classes;
-  std::vector<double> scores(2 * width), variances(2 * width);
-  model.predict_rows(source, columns, {}, width, scores.data(), variances.data());
+  std::vector<double> scores(2 * model.score_width()), variances(scores.size());
+  model.predict_rows(source, columns, {}, scores.data(), variances.data());
   for (const double score : scores) require(std::isfinite(score), "a score is not finite");
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -13,16 +14,21 @@ import click
 from yarrow.cli.options import (
     DATA,
     FILE,
+    INPUT,
     OUTPUT,
+    TABLES,
     Command,
     check_inputs,
     check_output,
+    given_options,
     opened_for_writing,
     option,
     reading_options,
 )
 from yarrow.cli.progress import RaceDisplay, counted
+from yarrow.compare.recommend import PREFERENCES
 from yarrow.errors import ParameterError
+from yarrow.saving.registry import short_name
 
 RACE = "Comparison"
 
@@ -60,6 +66,9 @@ QUIET = option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
         help="Replace this share of the labels; errors count against the true ones.")  # fmt: skip
 @option(RACE, "--folds", type=click.IntRange(min=2), metavar="K",
         help="Also cross-validate the chosen settings; ranks are over the folds.")  # fmt: skip
+@option(RACE, "--prefer", type=click.Choice(PREFERENCES), default="accurate", show_default=True,
+        help="Of learners that the rows cannot tell apart, recommend the usually most accurate, "
+        "one that does less work for a row, or one with fewer weights.")  # fmt: skip
 @REGRESSION
 @SEED
 @option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a report as an HTML page.")
@@ -74,6 +83,7 @@ def command(
     passes: int,
     noise: float,
     folds: int | None,
+    prefer: str,
     regression: bool | None,
     seed: int,
     report: str | None,
@@ -97,9 +107,10 @@ def command(
     with RaceDisplay(source, passes, quiet) as display:
         comparison = compare(
             source, learners, grid, passes=passes, folds=folds or 0, noise=noise, seed=seed,
-            threads=stream_format.threads or None, command=as_given(), on_progress=display.show,
-            on_slow=None if quiet else report_slow,
+            prefer=prefer, threads=stream_format.threads or None, command=as_given(),
+            on_progress=display.show, on_slow=None if quiet else report_slow,
         )  # fmt: skip
+    comparison.recommendation |= next_command(comparison)
     if report is not None:
         from yarrow.report import page
 
@@ -122,8 +133,6 @@ def source_of(
     seed: int = 0,
 ) -> Any:
     """Files, or a set of that name where there is no file."""
-    import os
-
     from yarrow import datasets
     from yarrow.compare.sources import Files, Named
 
@@ -149,6 +158,20 @@ def check_race(source: Any, grid: str, *outputs: str | None) -> None:
 def as_given() -> str:
     """The command as it was given."""
     return shlex.join(["yarrow", *sys.argv[1:]])
+
+
+def next_command(comparison: Any) -> dict[str, str]:
+    """The command that trains the recommended learner on the same files, read the same way."""
+    found = comparison.recommendation
+    context = click.get_current_context()
+    data = context.params["data"]
+    if found["learner"] is None or "-" in data or not all(map(os.path.exists, data)):
+        return {}
+    words = ["yarrow", "train", *data, *given_options(context, (INPUT, TABLES))]
+    words += ["--learner", short_name(found["learner"])]
+    for name, value in found["parameters"].items():
+        words += ["--set", f"{name}={value}"]
+    return {"command": shlex.join([*words, "--model", "model.yarrow"])}
 
 
 def report_slow(names: list[str]) -> None:
@@ -206,6 +229,9 @@ def show_recommendation(comparison: Any) -> None:
             f"they differ if {ranks['critical_difference']:.2f} apart."
         )
         click.echo(wrap.fill(sentence))
+    steps = [found[key] for key in ("command", "python") if key in found]
+    if steps:
+        click.echo("\n".join(["Next:", *(f"  {step}" for step in steps)]))
 
 
 def write_json(path: str | None, comparison: Any, **more: Any) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from yarrow.data.labels import kept
 from yarrow.errors import ParameterError, did_you_mean
@@ -257,6 +258,24 @@ def _describe(source: str, columns: Mapping[str, str]) -> None:
     width = max(map(len, columns), default=0)
     lines = (f"  {name:<{width}}  {how}" for name, how in columns.items())
     click.echo("\n".join([f"{source}:", *lines]), err=True)
+
+
+def given_options(ctx: click.Context, sections: Iterable[str]) -> list[str]:
+    """The words of a command that gave it its options of these sections."""
+    words = []
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if not (given and isinstance(parameter, Option) and parameter.section in sections):
+            continue
+        if parameter.name in ("threads", "describe"):  # the result does not depend on them
+            continue
+        value = ctx.params[parameter.name]
+        if parameter.is_flag:
+            words.append(parameter.opts[-1])
+        else:
+            for one in value if parameter.multiple else [value]:
+                words += [parameter.opts[-1], str(one)]
+    return words
 
 
 def check_inputs(paths: Iterable[str]) -> None:

@@ -13,7 +13,13 @@ from yarrow.compare.folds import cross_validate
 from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
 from yarrow.compare.race_batch import OneMoreClass
-from yarrow.compare.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
+from yarrow.compare.recommend import (
+    PREFERENCES,
+    mark_best,
+    ranks_of,
+    ranks_over_stretches,
+    recommend,
+)
 from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError
@@ -32,6 +38,7 @@ def compare(
     folds: int = 0,
     noise: float = 0.0,
     seed: int = 0,
+    prefer: str = "accurate",
     threads: int | None = None,
     fixed: Mapping[str, Any] | None = None,
     command: str = "",
@@ -42,7 +49,9 @@ def compare(
 
     `data` is a Dataset, the names of files, or an array, a frame or a list of dicts with its labels
     `y`: `compare(X, y)`. `learners` is `all`, names or families, or a list of entrants. `noise`
-    replaces that share of the labels, and mistakes count against the old ones.
+    replaces that share of the labels, and mistakes count against the old ones. Of learners that the
+    rows cannot tell apart, `prefer` takes the usually most "accurate", a "fast" one, or a "small"
+    one.
 
     >>> from yarrow.datasets import load
     >>> found = compare(load("synthetic/gaussian", rows=300), "arow,perceptron")
@@ -50,6 +59,11 @@ def compare(
     ['affine', 'baseline', 'confidence']
     """
     started = time.monotonic()
+    if prefer not in PREFERENCES:
+        raise ParameterError(
+            f"The 'prefer' parameter must be one of {', '.join(PREFERENCES)}. Got {prefer!r} "
+            "instead."
+        )
     if y is None and not isinstance(learners, str) and not _are_entrants(learners):
         y, learners = learners, "all"
     source = as_source(data if y is None else in_memory(data, y), noise, seed)
@@ -75,7 +89,7 @@ def compare(
         yarrow=__version__,
         protocol=_protocol(passes, noise),
         outcomes=outcomes,
-        recommendation=recommend(outcomes, seed),
+        recommendation=recommend(outcomes, seed, prefer),
         ranks=ranks_over_stretches(outcomes),
     )
     if folds:

@@ -20,8 +20,20 @@ from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
 
 RANKED = 20  # stretches over which learners are ranked
+#: what decides between learners that the rows cannot tell apart
+PREFERENCES = ("accurate", "fast", "small")
 #: of equals the one that stands first here, without Classifier or Regressor behind its name
-PREFERRED = ("AROW", "PassiveAggressive", "Perceptron", "OGD", "SCW", "CW", "AdaGrad", "FTRL")
+PREFERRED = (
+    "Yarrow",
+    "AROW",
+    "PassiveAggressive",
+    "Perceptron",
+    "OGD",
+    "SCW",
+    "CW",
+    "AdaGrad",
+    "FTRL",
+)
 #: another learner must have so many times the weights to be less simple for that
 CLEARLY_MORE = 2
 
@@ -43,13 +55,14 @@ def mark_best(outcomes: Sequence[Outcome], seed: int = 0) -> None:
         outcome.best, outcome.judged = True, judged(_wrong(outcome), seed)
 
 
-def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
-    """The simplest of the learners that the second half cannot tell from the best one.
+def recommend(outcomes: Sequence[Outcome], seed: int, prefer: str = "accurate") -> dict[str, Any]:
+    """The preferred one of the learners that the second half cannot tell from the best one.
 
     These are the ones whose error is at most one standard error of the difference above the
-    lowest. Simplest is, in this order: clearly fewer nonzero weights (less than half), rows that
-    cost no more than their values, an earlier place in `PREFERRED`, the lower error. Intervals are
-    95 % for all rivals together. Fewer rows than tell learners apart recommend the usual one.
+    lowest. Of them the first in `PREFERRED` is taken, then the lower error. To prefer "fast" puts
+    rows of O(nnz) before that, "small" also clearly fewer nonzero weights (less than half).
+    Intervals are 95 % for all rivals together. Fewer rows than tell learners apart recommend the
+    usual one.
     """
     chosen = [o for o in outcomes if o.best and o.wrong is not None]
     learners = [o for o in chosen if o.family != "baseline"]
@@ -63,9 +76,9 @@ def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
         }
     halves = {o.name: second_half(_wrong(o)) for o in chosen}
     if len(halves[learners[0].name]) < ENOUGH:
-        return _without_enough_rows(learners)
+        return _without_enough_rows(learners, prefer)
     leader = min(learners, key=lambda o: (error_of(halves[o.name]), _preference(o)))
-    taken, reason = _simplest(leader, learners, halves, seed)
+    taken, reason = _preferred(leader, learners, halves, seed, prefer)
     rivals = []
     for other in sorted(chosen, key=lambda o: error_of(halves[o.name])):
         if other is not taken:
@@ -77,6 +90,7 @@ def recommend(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
         "learner": taken.learner,
         "parameters": taken.parameters,
         "name": taken.name,
+        "python": _python(taken.name),
         "error": error_of(halves[taken.name]),
         "low": low,
         "high": high,
@@ -91,14 +105,19 @@ def _wrong(outcome: Outcome) -> Array:
     return wrong
 
 
-def _without_enough_rows(learners: Sequence[Outcome]) -> dict[str, Any]:
-    usual = min(learners, key=_preference)
+def _python(name: str) -> str:
+    return f"model = yarrow.{name}.fit(X, y)"
+
+
+def _without_enough_rows(learners: Sequence[Outcome], prefer: str) -> dict[str, Any]:
+    usual = min(learners, key=lambda o: (prefer != "accurate" and _is_dear(o), _preference(o)))
     rows = len(_wrong(usual))
     left = len(second_half(_wrong(usual)))
     return {
         "learner": usual.learner,
         "parameters": {},
         "name": f"{usual.learner}()",
+        "python": _python(f"{usual.learner}()"),
         "sentence": f"{_rows(rows)} too few to choose a learner by: take {usual.learner} with its "
         f"defaults, and compare again with {2 * ENOUGH} rows or more.",
         "evidence": [
@@ -126,24 +145,28 @@ def _is_dear(outcome: Outcome) -> bool:
     return covariance == "full" or getattr(outcome.model, "is_dear", True)
 
 
-def _simplest(
-    leader: Outcome, learners: Sequence[Outcome], halves: dict[str, Array], seed: int
+def _preferred(
+    leader: Outcome, learners: Sequence[Outcome], halves: dict[str, Array], seed: int, prefer: str
 ) -> tuple[Outcome, str]:
-    """The simplest of those that are as good as the leader, and why it was taken instead."""
+    """The preferred one of those that are as good as the leader, and why it was taken instead."""
     near = []
     for other in learners:
         # Two hundred resamples are enough for a standard error.
         gap = difference(halves[other.name], halves[leader.name], seed, resamples=200)
         if other is leader or gap["difference"] <= gap["deviation"]:
             near.append(other)
-    fewest = min(o.nonzeros for o in near)
-    light = [o for o in near if o.nonzeros <= CLEARLY_MORE * fewest]
-    taken = min(
-        light, key=lambda o: (_is_dear(o), _preference(o), error_of(halves[o.name]), o.name)
-    )
-    if leader not in light:
+    if prefer == "small":
+        fewest = min(o.nonzeros for o in near)
+        near = [o for o in near if o.nonzeros <= CLEARLY_MORE * fewest]
+
+    def key(o: Outcome) -> tuple[bool, int, float, str]:
+        dear = prefer != "accurate" and _is_dear(o)
+        return dear, _preference(o), error_of(halves[o.name]), o.name
+
+    taken = min(near, key=key)
+    if leader not in near:
         return taken, f"has {taken.nonzeros:,} nonzero weights against {leader.nonzeros:,}"
-    if _is_dear(leader) and not _is_dear(taken):
+    if key(leader)[0] and not key(taken)[0]:
         return taken, "does less work for a row"
     return taken, f"comes first in the order of preference ({', '.join(PREFERRED[:3])}, …)"
 

@@ -83,6 +83,7 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str]]:
         ("failed", "Did not finish", _table(tables.failed(comparison), "Did not finish")),
         ("data", "Data and protocol", _data(comparison)),
         ("again", "Do it again", _again(comparison)),
+        ("next", "What to run next", _next(comparison)),
     ]
     return [part for part in parts if part[2]]
 
@@ -177,6 +178,12 @@ def _again(comparison: Comparison) -> str:
         f" Page made by Yarrow {__version__} with Python {platform.python_version()}."
     )
     return f'<pre tabindex="0">{escape(comparison.command)}</pre><p>{escape(versions)}</p>'
+
+
+def _next(comparison: Comparison) -> str:
+    said = comparison.recommendation
+    steps = [said[key] for key in ("command", "python") if key in said]
+    return "".join(f'<pre tabindex="0">{escape(step)}</pre>' for step in steps)
 
 
 def _in_one_width(shown: Shown | None) -> str:
