@@ -35,9 +35,10 @@ def merge(parts: Iterable[Any], base: Any = None) -> Any:
     Examples
     --------
     >>> import yarrow
-    >>> parts = [yarrow.AROWClassifier().learn_one({"x": 1.0}, "a"),
-    ...          yarrow.AROWClassifier().learn_one({"y": 1.0}, "b")]
-    >>> merged = yarrow.merge(parts)
+    >>> a, b = yarrow.AROWClassifier(), yarrow.AROWClassifier()
+    >>> a.learn_one({"x": 1.0}, "a")
+    >>> b.learn_one({"y": 1.0}, "b")
+    >>> merged = yarrow.merge([a, b])
     >>> merged.t_, merged.predict_one({"y": 1.0})
     (2, 'b')
     """
