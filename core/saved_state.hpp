@@ -62,12 +62,12 @@ void restore_scalars(State<W>& state, SavedState& from) {
   state.penalty = take(Range::not_negative());
   state.weight_bound.value = take(Range::not_negative());
   state.sum_bound.value = take(Range::not_negative());
-  state.calibration.c = take({1e-30, 1e30});
+  state.calibration.c = take({Calibration::least_c, Calibration::most_c});
   state.calibration.lapse = take({0, 1 - 1.0 / std::max(2, state.classes)});
   state.calibration.next_fit = take(Range::not_negative());
   state.shrink = from.has("shrink") ? from.values<double>("shrink", {1}, Range::positive())[0] : 1;
   const auto read = [&](const char* name, std::array<double, Calibration::bins>& to) {
-    const auto counts = from.values<double>(name, {SavedState::any}, Range::not_negative());
+    const auto counts = from.values<double>(name, {SavedState::any}, {0, Calibration::most_rows});
     if (counts.size() != Calibration::near_bins && counts.size() != to.size())
       SavedState::refuse(name, "has another number of bins");
     to.fill(0);

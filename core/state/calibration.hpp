@@ -22,6 +22,10 @@ struct Calibration {
   /// Of a bin, in units of asinh(8q): fine around 0, coarse where only learners come that grow as
   /// sure as they can, as CW does.
   static constexpr double width = 0.25, far_width = 1.5;
+  /// Of a count, whatever rows weigh: sums over the bins stay finite.
+  static constexpr double most_rows = 1e280;
+  /// Of c: where the search of `fit` can end.
+  static constexpr double least_c = 1e-60, most_c = 1e30;
   std::array<double, bins> right{}, wrong{};
   double c = 1, lapse = 0;
   double next_fit = 32;
@@ -37,7 +41,8 @@ struct Calibration {
     if (!(place >= 0)) return;  // 0/0: no prediction was made
     if (place > near_bins) place = near_bins + (place - near_bins) * (width / far_width);
     const double rows = weight * static_cast<double>(rows_for_one(t));
-    (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))] += rows;
+    double& counted = (is_right ? right : wrong)[static_cast<int>(std::min(place, bins - 0.5))];
+    counted = std::min(counted + rows, most_rows);
   }
 
   /// How many bins a file needs: the far ones only where a margin was there.

@@ -12,9 +12,12 @@
 #include "replay.hpp"
 #include "rules/arow.hpp"
 #include "rules/gradient.hpp"
+#include "rules/l1_constrained.hpp"
+#include "rules/mirror.hpp"
 #include "rules/online_feature_selection.hpp"
 #include "rules/passive_aggressive.hpp"
 #include "rules/perceptron.hpp"
+#include "rules/regularized_pa.hpp"
 #include "saved_state.hpp"
 
 using namespace yarrow;
@@ -68,6 +71,8 @@ std::vector<Kind> kinds() {
                                         Strategy::regression};
     if (slack) strategies.push_back(Strategy::many);
     if (loop == LoopKind::yarrow) strategies = {Strategy::one_versus_rest, Strategy::binary};
+    if (loop == LoopKind::yarrow_regression) strategies = {Strategy::regression};
+    if (loop == LoopKind::task_groups) strategies = {Strategy::one_versus_rest};
     for (const Strategy strategy : strategies) {
       Recipe recipe;
       recipe.loop = loop;
@@ -101,6 +106,24 @@ std::vector<Kind> kinds() {
   experts.insert(experts.end(), 9, 0.1);      // first variances
   experts.insert(experts.end(), {1, 1e-6, 1, 1, 0.03, 1, 1});
   add(LoopKind::yarrow, nullptr, {}, experts);
+  add(LoopKind::yarrow_regression, nullptr, {},
+      {0.1, 1, 0.95, 0.03, 0.001, 0.1, 10, 0.1, 1e-4, 10, 0.05, 0.99, 0.5, 4, 0.03});
+  add(LoopKind::whitened, as_rule<arow>, {1}, {});
+  add(LoopKind::herded, as_rule<arow>, {1}, {});
+  add(LoopKind::p_norm, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {3, 1});
+  add(LoopKind::exponential_signed, as_rule<exponentiated<hinge_slope>>, {0.1, 30}, {30});
+  add(LoopKind::elastic, as_rule<elastic_pa<Updates::below_target>>, {}, {1e-3, 1e-3});
+  add(LoopKind::l1_constrained, as_rule<l1_constrained>, {10}, {10});
+  add(LoopKind::feature_groups, as_rule<dual_descent<hinge_slope>>, {}, {0, 1e-5, 1});
+  add(LoopKind::task_groups, as_rule<dual_descent<hinge_slope>>, {}, {0, 1e-5, 1, 0});
+  add(LoopKind::soft_threshold, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.01, 0.5, 0.5, 0});
+  add(LoopKind::dual_averaging, as_rule<dual_descent<hinge_slope>>, {}, {0.01, 1, 0, 0});
+  add(LoopKind::ftrl_proximal, as_rule<dual_descent<logistic_slope>>, {}, {0, 0.1, 1, 0});
+  add(LoopKind::adagrad_mirror, as_rule<dual_descent<hinge_slope>>, {}, {1e-5, 0.1, 0.1});
+  add(LoopKind::frequency_penalty, as_rule<descent<hinge_slope>>, {0.5, 0.5},
+      {1e-5, 0.5, 0.5, 2, 500});
+  add(LoopKind::frequency_dual_averaging, as_rule<dual_descent<hinge_slope>>, {}, {1e-5, 1, 2, 500});
+  add(LoopKind::randomized_rounding, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.001, 1000});
   return all;
 }
 

@@ -8,6 +8,7 @@ from scipy.special import erf, expit, ndtr
 from sklearn.datasets import make_classification
 
 from yarrow import YarrowClassifier
+from yarrow import load as load_model
 from yarrow.datasets import load
 from yarrow.datasets.catalogue import declared
 from yarrow.linear_model import (
@@ -320,3 +321,15 @@ def test_two_classes_are_ordered_as_their_margins(model, name):
     apart = np.diff(margins[some]) > 0.001 * sure
     assert (np.diff(said[some])[apart] > 0).all()
     assert unsure.mean() > 0.01  # of mushrooms nearly all are sure
+
+
+@pytest.mark.parametrize("model", [AROWClassifier(), CWClassifier(), SCWClassifier()], ids=repr)
+@pytest.mark.parametrize("weight", [1e300, 1e307])
+def test_rows_of_any_weight_leave_probabilities_and_a_file_that_loads(model, weight, tmp_path):
+    X, y = noisy_problem(3, 400)
+    model = model.clone().partial_fit(X, y, sample_weight=np.full(len(y), weight))
+    likely = model.predict_proba(X)
+    assert np.isfinite(likely).all()
+    assert np.allclose(likely.sum(axis=1), 1)
+    model.save(tmp_path / "heavy.yarrow")
+    assert np.array_equal(load_model(tmp_path / "heavy.yarrow").predict_proba(X), likely)
