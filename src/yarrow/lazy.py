@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["exports", "np"]
+__all__ = ["exports", "listed", "np", "resource"]
 
 
 def exports(
@@ -28,6 +28,19 @@ def exports(
         return value
 
     return get, lambda: sorted({*vars(sys.modules[package]), *homes})
+
+
+def resource(package: str, name: str) -> str:
+    """The text of a file that stands beside the modules of a package."""
+    from importlib import resources
+
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def listed(package: str, name: str) -> list[list[str]]:
+    """The words of each line of such a file, but for comments and empty lines."""
+    lines = resource(package, name).splitlines()
+    return [line.split() for line in lines if line and not line.startswith("#")]
 
 
 if TYPE_CHECKING:

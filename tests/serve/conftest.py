@@ -12,7 +12,7 @@ import uvicorn
 
 from yarrow.serve.api import Api
 from yarrow.serve.client import Client
-from yarrow.serve.connection import Connection
+from yarrow.serve.run import Connection
 from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from yarrow.data.arrays import check_columns, place_of, read_rows
 from yarrow.decomposition.stored import Places, Stored, numbers
-from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.errors import DataError, ModelFileError
 from yarrow.features.base import Row, Transformer
 from yarrow.lazy import np
 from yarrow.saving import schema
@@ -96,16 +96,14 @@ class Decomposition(Stored, Transformer):
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the few numbers that stand for each row."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         now = self._snapshot()
         rows, _, dtype = now._read(X)
         return now._code(rows).astype(dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` gives."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         word = type(self).__name__.lower()
         return np.asarray([f"{word}{i}" for i in range(self._n_codes)], dtype=object)
 
@@ -233,12 +231,6 @@ class Decomposition(Stored, Transformer):
         if state["_names"] is not None and list(state["_columns"]) != state["_names"]:
             raise ModelFileError("its columns do not have the names of its features")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_missing
-        tags.input_tags.positive_only = not self._takes_negative
-        return tags
-
 
 class Blockwise(Decomposition):
     """Base of the methods that learn from blocks of rows.
@@ -308,8 +300,7 @@ class Blockwise(Decomposition):
 
     def _now(self) -> Self:
         """The model that has learned the waiting rows, too, as of one moment."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         self.__dict__.setdefault("_seen", [])  # a loaded one has none
         now = self._snapshot()
         if len(now._waiting_begins) == 1:

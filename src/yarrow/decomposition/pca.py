@@ -17,7 +17,7 @@ from yarrow.decomposition.base import (
     is_orthonormal,
 )
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -166,10 +166,6 @@ class OnlinePCA(Decomposition):
             raise ModelFileError("its directions are not orthonormal")
         if sizes["features"] and not abs(np.exp(state["_logs"]).sum() - 1) <= 1e-6:
             raise ModelFileError("its uncertainties do not sum to 1")
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
 
     # -- using it --------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from yarrow.decomposition.base import (
 )
 from yarrow.decomposition.factors import Factors, by_squares, fill, orthonormal
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
+from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
@@ -82,6 +82,7 @@ class OnlineSVD(Decomposition):
 
     _takes_new_columns: ClassVar[bool] = True
     _takes_missing: ClassVar[bool] = True
+    sklearn_tags: ClassVar[dict[str, Any]] = {"input_tags.allow_nan": True}
     _not_saved: ClassVar[tuple[str, ...]] = ("_seen",)
 
     # -- what has been learned -------------------------------------------------------------------
@@ -188,8 +189,7 @@ class OnlineSVD(Decomposition):
 
     def _factors(self) -> Factors:
         """All that is known, the rows that wait among it, as of one moment."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         self.__dict__.setdefault("_seen", [])  # a loaded one has none
         return self._snapshot()._all_factors()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from yarrow.base.classifier import LinearClassifier
@@ -62,13 +61,6 @@ class SelectiveClassifier(CompositeClassifier, Composite):
     family: ClassVar[str] = "feedback"
     row_costs: ClassVar[str] = "what its learner costs, row by row in Python"
 
-    def _learners(self) -> Sequence[Any]:
-        if self.learner is not None:
-            return [self.learner]
-        from yarrow.linear_model import AROWClassifier
-
-        return [AROWClassifier()]
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         learner = self._learners()[0]
@@ -81,9 +73,8 @@ class SelectiveClassifier(CompositeClassifier, Composite):
     def _begin(self, state: State) -> None:
         state.notes = {"draws": 0, "asked": 0}
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
-        notes = dict.fromkeys(("draws", "asked"), schema.Whole())
-        return schema.Fields({}, closed=True), schema.Fields(notes, closed=True)
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
+        return {}, dict.fromkeys(("draws", "asked"), schema.Whole())
 
     def _wants(self, state: State, batch: Batch) -> bool:
         """Decide about one row; the next row draws another number."""

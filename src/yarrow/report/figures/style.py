@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from yarrow.lazy import resource
+
 #: Okabe and Ito's colours, told apart by colour-blind readers too; yellow is too faint on paper
 #: and black on a dark page, so these two are a wine red and the colour of the text.
 _LIGHT = {
@@ -38,29 +40,6 @@ _DARK = {
 }
 COLOURS = sum(name[1:].isdigit() for name in _LIGHT)
 
-FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
-
-_RULES = f"""
-svg.figure {{ background: var(--paper); color: var(--ink); font-family: {FONTS}; }}
-svg.figure text {{ fill: var(--ink); }}
-svg.figure .soft {{ fill: var(--soft); }}
-svg.figure .strong {{ font-weight: 650; }}
-svg.figure .axis {{ stroke: var(--soft); fill: none; }}
-svg.figure .rule {{ stroke: var(--faint); fill: none; }}
-svg.figure .mark {{ stroke: var(--ink); fill: none; }}
-svg.figure .curve {{ stroke: var(--c); fill: none; stroke-width: 2; stroke-linejoin: round; }}
-svg.figure .thin {{ stroke-width: 1; }}
-svg.figure .thick {{ stroke-width: 3.2; }}
-svg.figure .leader {{ stroke: var(--c); fill: none; }}
-svg.figure .band {{ fill: var(--c); opacity: .18; }}
-svg.figure .dot {{ fill: var(--c); stroke: var(--paper); }}
-svg.figure .bar {{ fill: var(--c); }}
-svg.figure .box {{ fill: var(--c); fill-opacity: .25; stroke: var(--c); }}
-svg.figure .ring {{ fill: none; stroke: var(--ink); stroke-width: 1.5; }}
-svg.figure .shade {{ fill: var(--shade); }}
-svg.figure .cell {{ fill: none; stroke: var(--faint); }}
-"""
-
 
 def css() -> str:
     """The style of figures: for a page, or inside an .svg file that stands alone.
@@ -75,7 +54,7 @@ def css() -> str:
         f"@media screen and (prefers-color-scheme: dark) {{\n"
         f":root:not([data-theme=light]) {{ {dark} }} }}\n"
         f"@media screen {{ :root[data-theme=dark] {{ {dark} }} }}\n"
-        f"{_RULES.strip()}\n{series}"
+        f"{resource('yarrow.report.figures', 'figures.css')}{series}"
         "svg.figure .sq { --c: var(--quiet); }\nsvg.figure .si { --c: var(--ink); }\n"
     )
 
