@@ -15,7 +15,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from yarrow._core import Lock
 from yarrow.errors import DataError, not_fitted
@@ -31,6 +31,11 @@ from yarrow.parameters import (
     number,
     parameters,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 T = TypeVar("T", bound=type)
 
@@ -449,7 +454,7 @@ class ClassifierMixin:
             )
 
     @staticmethod
-    def _decision(scores: Any, mirrored: bool) -> Any:
+    def _decision(scores: Array, mirrored: bool) -> Array:
         """What `decision_function` gives of a column a class: one column where there are two.
 
         `mirrored`: the scores of two classes are each other's negatives.

@@ -42,7 +42,7 @@ def keep_old_names() -> None:
 @functools.cache
 def _moved() -> dict[str, str]:
     """Old names and new ones."""
-    return dict(listed("yarrow", "moved.txt"))  # type: ignore[arg-type]
+    return dict(listed("yarrow", "moved.txt"))
 
 
 def _new_name(name: str) -> str | None:

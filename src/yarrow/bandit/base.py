@@ -349,9 +349,9 @@ class BanditClassifier(CompositeClassifier):
         return tensors, {"scale": table.scale, "draws": state.draws, "mistakes": state.mistakes}
 
     def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
-        arrays = {"weights": schema.Array("f8", (None, "classes")), **NAME_FIELDS}
+        arrays: schema.Parts = {"weights": schema.Array("f8", (None, "classes")), **NAME_FIELDS}
         scale = schema.Number(at_least=LEAST_SCALE, at_most=1e9)
-        notes = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
+        notes: schema.Parts = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
         return arrays, notes
 
     def _unpack_state(
