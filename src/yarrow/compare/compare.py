@@ -69,7 +69,8 @@ def compare(
             f"The 'prefer' parameter must be one of {', '.join(PREFERENCES)}. Got {prefer!r} "
             "instead."
         )
-    if y is None and not isinstance(learners, str) and not _are_entrants(learners):
+    named = isinstance(learners, str) or all(isinstance(one, Entrant) for one in learners)
+    if y is None and not named:
         y, learners = learners, "all"
     source = as_source(data if y is None else in_memory(data, y), noise, seed)
     if (passes > 1 or folds) and not source.can_be_read_again:
@@ -106,10 +107,6 @@ def compare(
         comparison.ranks = _ranks_over_folds(comparison.folds, folds) or comparison.ranks
     comparison.seconds = time.monotonic() - started
     return comparison
-
-
-def _are_entrants(learners: Any) -> bool:
-    return all(isinstance(one, Entrant) for one in learners)
 
 
 def _raced(

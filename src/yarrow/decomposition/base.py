@@ -101,6 +101,13 @@ class Decomposition(Stored, Transformer):
         rows, _, dtype = now._read(X)
         return now._code(rows).astype(dtype)
 
+    def _decoded(self, X: Any, basis: Floats) -> NDArray[Any]:
+        """The rows that codes stand for, as sums of a basis."""
+        codes = np.asarray(X)
+        if codes.ndim != 2 or codes.shape[1] != len(basis):
+            raise DataError(f"X must have {len(basis)} columns, got shape {codes.shape}.")
+        return codes @ basis
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` gives."""
         self._check_fitted()
@@ -258,7 +265,9 @@ class Blockwise(Decomposition):
     def _learn(self, rows: Any) -> None:
         waiting = len(self._waiting_begins) - 1
         if waiting:
-            rows = _stacked(self._waiting(), rows)
+            from scipy.sparse import csr_array, vstack
+
+            rows = vstack([self._waiting(), csr_array(rows)], format="csr")
         done = 0
         while rows.shape[0] - done >= self.block_size:
             self._learn_block(rows[done : done + self.block_size])
@@ -312,12 +321,6 @@ class Blockwise(Decomposition):
             ahead._wait(np.zeros((0, len(now._columns))))
             seen.append(ahead)
         return seen[0]
-
-
-def _stacked(first: Any, then: Any) -> Any:
-    from scipy.sparse import csr_array, vstack
-
-    return vstack([first, csr_array(then)], format="csr")
 
 
 def dense(rows: Any) -> Floats:

@@ -175,11 +175,7 @@ class OnlinePCA(Decomposition):
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that the numbers from `transform` stand for."""
-        self._check_fitted()
-        codes = np.asarray(X)
-        if codes.ndim != 2 or codes.shape[1] != self._n_codes:
-            raise DataError(f"X must have {self._n_codes} columns, got shape {codes.shape}.")
-        return codes @ self.components_
+        return self._decoded(X, self.components_)
 
     @classmethod
     def _unit_test_skips(cls) -> set[str]:

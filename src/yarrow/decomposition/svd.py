@@ -423,8 +423,4 @@ class OnlineSVD(Decomposition):
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that the numbers from `transform` stand for."""
         factors = self._factors()
-        codes = np.asarray(X)
-        basis = factors.basis[: self.rank]
-        if codes.ndim != 2 or codes.shape[1] != len(basis):
-            raise DataError(f"X must have {len(basis)} columns, got shape {codes.shape}.")
-        return codes @ basis + factors.mean
+        return self._decoded(X, factors.basis[: self.rank]) + factors.mean

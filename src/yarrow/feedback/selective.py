@@ -128,11 +128,12 @@ class SelectiveClassifier(CompositeClassifier, Composite):
             state = self.__dict__.get("_state")
             if state is None:
                 return True
-            return bool(state.attempt(lambda: self._asked_about(state, batch)))
 
-    def _asked_about(self, state: State, batch: Batch) -> bool:
-        state.t += 1
-        return self._wants(state, batch)
+            def asked() -> bool:
+                state.t += 1
+                return self._wants(state, batch)
+
+            return bool(state.attempt(asked))
 
     def learn_asked(self, x: dict[Any, Any], y: Any) -> None:
         """Learn a label that was asked for."""

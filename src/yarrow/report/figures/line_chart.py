@@ -68,7 +68,13 @@ def lines(
     named = [line for line in series if line.points and not line.quiet]
     most = max(1, int((height - 80) / _LABEL_GAP))
     named = named[:most]  # the first ones matter most; the others keep their lines
-    room = max(60.0, min(0.3 * width, max(map(_label_width, named), default=0)))
+    room = max(
+        60.0,
+        min(
+            0.3 * width,
+            max((text_width(line.name, strong=line.strong) for line in named), default=0),
+        ),
+    )
     names = [fitted(line.name, room, strong=line.strong) for line in named]
 
     drawing = Drawing(width, height)
@@ -124,10 +130,6 @@ def _look(line: Series) -> str:
     if line.quiet:
         return "sq"
     return "si" if line.plain or line.colour is None else f"s{line.colour % COLOURS}"
-
-
-def _label_width(line: Series) -> float:
-    return text_width(line.name, strong=line.strong)
 
 
 def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) -> None:
