@@ -40,7 +40,7 @@ def keep_old_names() -> None:
 
 
 @functools.cache
-def _moved() -> dict[str, str]:
+def moved() -> dict[str, str]:
     """Old names and new ones."""
     return dict(listed("yarrow", "moved.txt"))
 
@@ -48,10 +48,10 @@ def _moved() -> dict[str, str]:
 def _new_name(name: str) -> str | None:
     if not name.startswith("yarrow."):
         return None
-    moved, known = _moved(), name
-    while known not in moved and "." in known:
+    names, known = moved(), name
+    while known not in names and "." in known:
         known = known.rpartition(".")[0]
-    return moved[known] + name.removeprefix(known) if known in moved else None
+    return names[known] + name.removeprefix(known) if known in names else None
 
 
 class _Moved:
@@ -78,9 +78,10 @@ class _Moved:
         for old_name, new_name in RENAMED.get(old, {}).items():
             setattr(found, old_name, getattr(found, new_name))
         sys.modules[old] = found  # importlib takes it instead of the empty one
-        for name in [name for name in sys.modules if name.startswith(f"{new}.")]:
-            # Found by both names: importing it anew would hide a function that is called so, too.
-            sys.modules.setdefault(old + name.removeprefix(new), sys.modules[name])
+        for name, value in vars(found).items():
+            # Importing a module anew would hide a function of the package that is called so, too.
+            if callable(value) and f"{new}.{name}" in sys.modules:
+                sys.modules[f"{old}.{name}"] = sys.modules[f"{new}.{name}"]
         warn(old, new)
 
 

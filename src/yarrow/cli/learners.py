@@ -250,31 +250,14 @@ def _summary(cls: type) -> str:
 
 
 _LEARNING = [
-    option(
-        LEARNER,
-        "--learner",
-        metavar="NAME",
-        help="The learner, by its short name or that of its class; followed by --help, its options "
-        "are shown.",
-        default=DEFAULT,
-        show_default=True,
-    ),
-    option(
-        LEARNER,
-        "--resume",
-        type=FILE,
-        metavar="MODEL",
-        help="Continue to train a saved model instead, as if it had never been saved.",
-    ),
-    option(
-        LEARNER,
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Any hyper-parameter by its name in Python, including those of 'fit'. Repeatable.",
-    ),
-]
+    option(LEARNER, "--learner", metavar="NAME", default=DEFAULT, show_default=True,
+           help="The learner, by its short name or that of its class; followed by --help, its "
+           "options are shown."),
+    option(LEARNER, "--resume", type=FILE, metavar="MODEL", help="Continue to train a saved "
+           "model instead, as if it had never been saved."),
+    option(LEARNER, "--set", "settings", multiple=True, metavar="NAME=VALUE",
+           help="Any hyper-parameter by its name in Python, including those of 'fit'. Repeatable."),
+]  # fmt: skip
 
 
 def learning_options(command: F) -> F:
