@@ -25,7 +25,7 @@ from yarrow.data.labels import (
     plain,
     read_labels,
 )
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.estimator import ClassifierMixin, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
@@ -297,7 +297,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
 
 def shown_names(names: Sequence[Any]) -> str:
     """Some classes as a sentence has them: 'ham', 'spam', 3."""
-    return ", ".join([*map(repr, names[:20]), *(["..."] if len(names) > 20 else [])])
+    return first_of(map(repr, names))
 
 
 def best_column(scores: Array) -> Array:

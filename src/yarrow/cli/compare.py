@@ -200,7 +200,7 @@ def show_results(comparison: Any, table: Any) -> None:
     data = comparison.data
     n = sum(o.family != "baseline" for o in comparison.outcomes)
     k = data["classes"] and len(data["classes"])
-    classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
+    classes = counted(k, "class", "classes") if k else "a regression"
     click.echo(
         f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
         f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s\n\n"

@@ -11,7 +11,7 @@ import click
 
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
 from yarrow.docstrings import written
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, first_of
 from yarrow.saving.registry import learner_named, learners, short_name
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class LearnerCommand(Command):
         if cls is None:
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
-        others = ", ".join(having[:8]) + (", ..." if len(having) > 8 else "")
+        others = first_of(having, 8)
         return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

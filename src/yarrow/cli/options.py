@@ -49,6 +49,19 @@ class Page(click.Command):
                     formatter.write_text(paragraph)
 
 
+class Commands(Page, click.Group):
+    """A group of commands, which suggests one where there is none of a name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            alike = did_you_mean(args[0], known)
+            raise click.UsageError(f"There is no command {args[0]!r}{alike}", ctx)
+        return super().resolve_command(ctx, args)
+
+
 class Command(Page):
     """A command whose help page has its options in sections."""
 
