@@ -10,7 +10,9 @@ from importlib import import_module
 import pytest
 
 import yarrow
-from yarrow.moved import MOVED, RENAMED
+from yarrow.moved import RENAMED, moved
+
+MOVED = moved()
 
 PICKLED = {
     "yarrow.experiments.comparison": ("yarrow.compare.comparison", "Comparison"),
@@ -34,7 +36,8 @@ def fresh(monkeypatch):
     old = [name for name in sys.modules if name in MOVED or "yarrow.experiments" in name]
     for name in sorted(old, key=len, reverse=True):  # packages after what is in them
         package, _, child = name.rpartition(".")
-        monkeypatch.delitem(vars(sys.modules[package]), child, raising=False)
+        if sys.modules[package].__name__ == package:  # else it is the new one
+            monkeypatch.delitem(vars(sys.modules[package]), child, raising=False)
         monkeypatch.delitem(sys.modules, name)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from yarrow.lazy import resource
 from yarrow.parameters import parameters
 
 #: packages whose names a docstring may mention
@@ -114,9 +115,7 @@ def _references(about: str) -> list[str]:
 
 def _papers() -> Iterator[tuple[str, str]]:
     """Papers as docstrings cite them, and in full."""
-    from importlib.resources import files
-
-    for line in files("yarrow").joinpath("references.txt").read_text("utf-8").splitlines():
+    for line in resource("yarrow", "references.txt").splitlines():
         short, _, full = line.partition(": ")
         yield short, full
 

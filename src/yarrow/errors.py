@@ -104,6 +104,16 @@ class ReadingWarning(UserWarning):
         return f"{self.place}: {self.problem}; say {' or '.join(ways)}."
 
 
+def first_of(items: Iterable[object], most: int = 20) -> str:
+    """The first of some names, and dots if that is not all.
+
+    >>> first_of("abc", 2)
+    'a, b, ...'
+    """
+    words = [str(item) for item in items]
+    return ", ".join([*words[:most], *["..."] * (len(words) > most)])
+
+
 def not_fitted(estimator: object) -> NoReturn:
     """Raise `NotFittedError` for `estimator`.
 

@@ -15,10 +15,10 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from yarrow._core import Lock
-from yarrow.errors import DataError
+from yarrow.errors import DataError, not_fitted
 from yarrow.lazy import np
 from yarrow.notebook import shown
 from yarrow.parameters import (
@@ -31,6 +31,11 @@ from yarrow.parameters import (
     number,
     parameters,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 T = TypeVar("T", bound=type)
 
@@ -75,6 +80,8 @@ class Estimator:
     grows_with_rows: ClassVar[bool] = False
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
+    #: tags of scikit-learn that are not the usual ones, such as "input_tags.sparse"
+    sklearn_tags: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **more: Any) -> None:
         """What cannot hold for a base cannot hold for what is made of it."""
@@ -120,6 +127,11 @@ class Estimator:
             getattr(self, name).set_params(**values)
         return self
 
+    def _check_fitted(self: Any) -> None:
+        """Raise `NotFittedError` if nothing has been learned."""
+        if not self.__sklearn_is_fitted__():
+            not_fitted(self)
+
     def _check_parameters(self) -> None:
         check_parameters(self)
 
@@ -141,11 +153,12 @@ class Estimator:
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(sparse=True),
-        )
+        tags = Tags(None, TargetTags(required=False), input_tags=InputTags(sparse=True))
+        for base in type(self).__mro__[::-1]:
+            for name, value in vars(base).get("sklearn_tags", {}).items():
+                *inner, last = name.split(".")
+                setattr(functools.reduce(getattr, inner, tags), last, value)
+        return tags
 
     def _get_doc_link(self) -> str:
         return ""  # scikit-learn's HTML display asks for it
@@ -221,21 +234,10 @@ class Estimator:
         for name in new_attrs:
             raise ValueError(f"{name!r} is not a mutable attribute of {type(self).__name__}")
 
-    @property
-    def _mutable_attributes(self) -> set[str]:
-        return set()
-
-    @property
-    def _is_stochastic(self) -> bool:
-        return False
-
-    @property
-    def _tags(self) -> set[str]:
-        return set()
-
-    @property
-    def _supervised(self) -> bool:
-        return True
+    _mutable_attributes: ClassVar[set[str]] = set()
+    _is_stochastic: ClassVar[bool] = False
+    _tags: ClassVar[set[str]] = set()
+    _supervised: ClassVar[bool] = True
 
     @property
     def _raw_memory_usage(self) -> int:
@@ -428,14 +430,11 @@ class ClassifierMixin:
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         tags.target_tags.required = True
         return tags
 
-    @property
-    def _multiclass(self) -> bool:
-        return True
+    _multiclass: ClassVar[bool] = True
 
     def _check_new_class(self: Any, label: Any, known: int) -> None:
         """Refuse a class beyond `max_classes`, in the words of the core."""
@@ -453,6 +452,18 @@ class ClassifierMixin:
                 f"the class {label!r} is one too many: max_classes allows {self.max_classes} "
                 "classes; real targets are for regressors"
             )
+
+    @staticmethod
+    def _decision(scores: Array, mirrored: bool) -> Array:
+        """What `decision_function` gives of a column a class: one column where there are two.
+
+        `mirrored`: the scores of two classes are each other's negatives.
+        """
+        if scores.shape[1] == 1:
+            return -np.abs(scores[:, 0])  # only one class is known
+        if scores.shape[1] > 2:
+            return scores
+        return np.ascontiguousarray(scores[:, 1] if mirrored else scores[:, 1] - scores[:, 0])
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy."""
@@ -478,8 +489,7 @@ class RegressorMixin:
         from sklearn.utils import RegressorTags
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.estimator_type = "regressor"
-        tags.regressor_tags = RegressorTags()
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.target_tags.required = True
         return tags
 

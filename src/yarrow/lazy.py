@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["exports", "np"]
+__all__ = ["exports", "listed", "np", "resource"]
 
 
 def exports(
@@ -28,6 +29,20 @@ def exports(
         return value
 
     return get, lambda: sorted({*vars(sys.modules[package]), *homes})
+
+
+def resource(package: str, name: str) -> str:
+    """The text of a file that stands beside the modules of a package."""
+    # Not by importlib.resources, which takes longer to load than most commands need.
+    folder = os.path.dirname(import_module(package).__file__ or "")
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def listed(package: str, name: str) -> list[list[str]]:
+    """The words of each line of such a file, but for comments and empty lines."""
+    lines = resource(package, name).splitlines()
+    return [line.split() for line in lines if line and not line.startswith("#")]
 
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Sequence
@@ -10,77 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: packages of before and of now, and the modules that have kept their names
-_SAME_NAME = {
-    ("yarrow.activity", "yarrow.activity.sources"): (
-        "activitywatch categories clock feed spans tables"
-    ),
-    ("yarrow.activity", "reproduction.activity_lab"): (
-        "baselines generator generator_words simulation"
-    ),
-    ("yarrow.activity", "yarrow.activity.model"): (
-        "features folders function_words learning recogniser vectors"
-    ),
-    ("yarrow.activity", "yarrow.activity.log"): "store",
-    ("yarrow.activity", "yarrow.activity.app"): (
-        "demo keys requests runner server session transfer"
-    ),
-    ("yarrow.experiments", "yarrow.compare"): (
-        "baselines comparison folds grids recommend runs sources tune"
-    ),
-    ("yarrow.experiments", "reproduction"): (
-        "candidates engine findings peers protocols results spec"
-    ),
-    ("yarrow.linear_model", "yarrow.base"): (
-        "classifier combinations probabilities regressor rivals"
-    ),
-    ("yarrow.stream", "yarrow.data"): "arrays named_rows sparse",
-    ("yarrow.stream", "yarrow.io"): "columns compressed csv_table taught",
-}
-MOVED = {
-    f"{old}.{name}": f"{new}.{name}"
-    for (old, new), names in _SAME_NAME.items()
-    for name in names.split()
-} | {
-    "yarrow.activity.answers": "yarrow.activity.model.unanswered",
-    "yarrow.activity.checks": "yarrow.activity.model.activities",
-    "yarrow.activity.database": "yarrow.activity.log.store",
-    "yarrow.activity.diary": "yarrow.activity.model.history",
-    "yarrow.activity.events": "yarrow.activity.log.entries",
-    "yarrow.activity.judge": "yarrow.activity.model.learning",
-    "yarrow.activity.openness": "yarrow.activity.model.vectors",
-    "yarrow.activity.outside": "yarrow.activity.log.validation",
-    "yarrow.activity.past": "yarrow.activity.model.history",
-    "yarrow.activity.records": "yarrow.activity.model.activities",
-    "yarrow.activity.rows": "yarrow.activity.log.entries",
-    "yarrow.activity.rules": "yarrow.activity.app.category_rules",
-    "yarrow.activity.said": "yarrow.activity.log.entries",
-    "yarrow.activity.snapshot": "yarrow.activity.model.recogniser",
-    "yarrow.activity.table": "yarrow.activity.model.features",
-    "yarrow.activity.thoughts": "yarrow.activity.model.explain",
-    "yarrow.activity.titles": "yarrow.activity.sources.spans",
-    "yarrow.composite.members": "yarrow.online.adapters",
-    "yarrow.kernel.inside": "yarrow.kernel.base",
-    "yarrow.linear_model.base": "yarrow.base.linear",
-    "yarrow.linear_model.confidence_relatives": "yarrow.linear_model",
-    "yarrow.linear_model.inspection": "yarrow.base.explanation",
-    "yarrow.linear_model.naming": "yarrow.saving.registry",
-    "yarrow.linear_model.owner": "yarrow.base.core_estimator",
-    "yarrow.linear_model.passes": "yarrow.base.epochs",
-    "yarrow.linear_model.persistence": "yarrow.base.core_estimator",
-    "yarrow.linear_model.progressive": "yarrow.online.progressive",
-    "yarrow.linear_model.query_stream": "yarrow.online.query_stream",
-    "yarrow.datasets.gaussian": "yarrow.datasets.synthetic",
-    "yarrow.experiments.curve": "yarrow.evaluate.curves",
-    "yarrow.experiments.heats": "yarrow.compare.race_batch",
-    "yarrow.experiments.judgement": "yarrow.compare.holdout",
-    "yarrow.experiments.lanes": "yarrow.compare.entrant",
-    "yarrow.experiments.reproductions": "reproduction.specs",
-    "yarrow.report.reproduction": "reproduction.pages",
-    "yarrow.stream.format": "yarrow.io.formats",
-    "yarrow.stream.tabular": "yarrow.io.tables",
-}
-"""Old names and new ones; what is in an old package is in the new one."""
+from yarrow.lazy import listed
 
 #: what has another name in these modules now
 RENAMED = {
@@ -108,11 +39,19 @@ def keep_old_names() -> None:
         sys.meta_path.insert(0, _FINDER)
 
 
+@functools.cache
+def moved() -> dict[str, str]:
+    """Old names and new ones."""
+    return dict(listed("yarrow", "moved.txt"))
+
+
 def _new_name(name: str) -> str | None:
-    known = name
-    while known not in MOVED and "." in known:
+    if not name.startswith("yarrow."):
+        return None
+    names, known = moved(), name
+    while known not in names and "." in known:
         known = known.rpartition(".")[0]
-    return MOVED[known] + name.removeprefix(known) if known in MOVED else None
+    return names[known] + name.removeprefix(known) if known in names else None
 
 
 class _Moved:
@@ -139,6 +78,10 @@ class _Moved:
         for old_name, new_name in RENAMED.get(old, {}).items():
             setattr(found, old_name, getattr(found, new_name))
         sys.modules[old] = found  # importlib takes it instead of the empty one
+        for name, value in vars(found).items():
+            # Importing a module anew would hide a function of the package that is called so, too.
+            if callable(value) and f"{new}.{name}" in sys.modules:
+                sys.modules[f"{old}.{name}"] = sys.modules[f"{new}.{name}"]
         warn(old, new)
 
 

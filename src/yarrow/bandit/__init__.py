@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from yarrow.lazy import exports
 
 if TYPE_CHECKING:
+    from yarrow.bandit.banditron import BanditPAClassifier as BanditPAClassifier
     from yarrow.bandit.banditron import BanditronClassifier as BanditronClassifier
     from yarrow.bandit.choice import Choice as Choice
-    from yarrow.bandit.regularized_pa import BanditPAClassifier as BanditPAClassifier
 
 #: what is offered, and the file that has it
 _HOMES = {
-    "BanditPAClassifier": "regularized_pa",
+    "BanditPAClassifier": "banditron",
     "BanditronClassifier": "banditron",
     "Choice": "choice",
 }

@@ -279,8 +279,7 @@ class BanditClassifier(CompositeClassifier):
             state.codes[label] = len(state.codes)
             state.table.add_class()
 
-    def _walk(self, state: State, batch: Batch) -> Array:
-        assert isinstance(state, BanditState)
+    def _walk(self, state: Any, batch: Batch) -> Array:
         for label in (batch.classes or ()) if self.classes is None else ():
             self._add_class(state, label)
         said = np.full(len(batch), -1)
@@ -307,8 +306,7 @@ class BanditClassifier(CompositeClassifier):
             self._add_class(state, truth)
         return said
 
-    def _said(self, state: State, batch: Batch) -> Array:
-        assert isinstance(state, BanditState)
+    def _said(self, state: Any, batch: Batch) -> Array:
         table = state.table
         best = [np.argmax(table.scores(*row)) for row in self._rows(table, batch, adds=False)]
         return np.array(best, dtype=np.int64)
@@ -316,59 +314,45 @@ class BanditClassifier(CompositeClassifier):
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class."""
         state, batch = self._ask(X)
-        assert isinstance(state, BanditState)
         with self._lock:
             rows = self._rows(state.table, batch, adds=False)
             table = np.array([state.table.scores(*row) for row in rows])
             classes = in_order(state.codes)
-        table = table[:, [state.codes[name] for name in classes]]
-        if len(classes) == 1:
-            return np.asarray(-np.abs(table[:, 0]))
-        return np.asarray(table[:, 1] - table[:, 0] if len(classes) == 2 else table)
+        return self._decision(table[:, [state.codes[name] for name in classes]], mirrored=False)
 
     # -- looking inside, files -------------------------------------------------------------------
 
     @property
     def n_mistakes_(self) -> int:
         """Classes that were shown and were wrong."""
-        state = self._fitted
-        assert isinstance(state, BanditState)
-        return state.mistakes
+        return int(self._fitted.mistakes)
 
     @property
     def n_nonzero_(self) -> int:
         """Weights that are not zero, without the intercept's."""
-        state = self._fitted
-        assert isinstance(state, BanditState)
-        return int(np.count_nonzero(state.table.weights[1:]))
+        return int(np.count_nonzero(self._fitted.table.weights[1:]))
 
     @property
     def gamma_(self) -> float:
         """The probability with which the next row explores."""
-        state = self._fitted
-        assert isinstance(state, BanditState)
-        return self.gamma / float((state.draws + 1) ** self.decay)
+        return self.gamma / float((self._fitted.draws + 1) ** self.decay)
 
     @property
     def _raw_memory_usage(self) -> int:
         state = self.__dict__.get("_state")
         return super()._raw_memory_usage + (0 if state is None else state.table.nbytes)
 
-    def _pack_state(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
-        assert isinstance(state, BanditState)
+    def _pack_state(self, state: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         table = state.table
         names = list(table.places)
         tensors = {"weights": table.weights[: len(names) + 1], **pack_names(names)}
         return tensors, {"scale": table.scale, "draws": state.draws, "mistakes": state.mistakes}
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
-        arrays = {
-            "weights": schema.Array("f8", (None, "classes")),
-            **NAME_FIELDS,
-        }
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
+        arrays: schema.Parts = {"weights": schema.Array("f8", (None, "classes")), **NAME_FIELDS}
         scale = schema.Number(at_least=LEAST_SCALE, at_most=1e9)
-        notes = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
-        return schema.Fields(arrays, closed=True), schema.Fields(notes, closed=True)
+        notes: schema.Parts = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
+        return arrays, notes
 
     def _unpack_state(
         self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]

@@ -25,7 +25,7 @@ from yarrow.data.labels import (
     plain,
     read_labels,
 )
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.estimator import ClassifierMixin, estimator
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
@@ -205,7 +205,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         scores = scores[:, order]
         if len(model.declared) == 2:
             both = scores.shape[1] == 2
-            decided = self._two_class_decision(scores) if both else np.full(len(scores), np.nan)
+            decided = self._decided(scores) if both else np.full(len(scores), np.nan)
             scores = np.where(np.isnan(scores).any(axis=1), np.nan, decided)[:, None]
         return ProgressiveResult(labels, scores, classes, likely)
 
@@ -221,16 +221,10 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         that class, so that there a row that fits is above 0.
         """
         scores = self._in_class_order(self._scores(X, variances=False)[0])
-        if scores.shape[1] > 2:
-            return scores
-        return self._two_class_decision(scores)
+        return self._decided(scores)
 
-    def _two_class_decision(self, scores: Array) -> Array:
-        if scores.shape[1] == 1:
-            return -np.abs(scores[:, 0])  # only one class is known
-        if self.multiclass != "ovr":
-            return scores[:, 1] - scores[:, 0]
-        return np.ascontiguousarray(scores[:, 1])
+    def _decided(self, scores: Array) -> Array:
+        return self._decision(scores, mirrored=self.multiclass == "ovr")
 
     def _predicted(self, scores: Array) -> Array:
         names, order = self._class_table(scores.shape[1])
@@ -303,7 +297,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
 
 def shown_names(names: Sequence[Any]) -> str:
     """Some classes as a sentence has them: 'ham', 'spam', 3."""
-    return ", ".join([*map(repr, names[:20]), *(["..."] if len(names) > 20 else [])])
+    return first_of(map(repr, names))
 
 
 def best_column(scores: Array) -> Array:

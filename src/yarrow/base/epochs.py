@@ -18,10 +18,10 @@ def run_epochs(
     estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
 ) -> None:
     """`max_iter` passes, each in a new random order where `shuffle` is set."""
-    random = np.random.default_rng(estimator.random_state)
+    random, names = np.random.default_rng(estimator.random_state), rows.names or []
     for _ in range(estimator.max_iter):
         order = random.permutation(rows.n_rows) if estimator.shuffle else None
-        _one_pass(estimator, model, rows, labels, sample_weight, order)
+        estimator._learn(model, rows, names, labels, sample_weight, order, undo=False)
 
 
 def run_until_plateau(
@@ -33,7 +33,7 @@ def run_until_plateau(
     better if its score exceeds the best so far by more than `tol`; the model that is kept is the
     one of the highest score, the earliest if several have it.
     """
-    random = np.random.default_rng(estimator.random_state)
+    random, names = np.random.default_rng(estimator.random_state), rows.names or []
     groups = np.zeros(rows.n_rows) if estimator.regression else labels[0]
     learned, held = hold_out(groups, estimator.validation_fraction, random)
     kept_rows, kept_labels = rows.take(held), (labels[0][held], labels[1])
@@ -48,7 +48,7 @@ def run_until_plateau(
     best: Any = None
     for _ in range(estimator.max_iter):
         order = random.permutation(learned) if estimator.shuffle else learned
-        _one_pass(estimator, model, rows, labels, sample_weight, order)
+        estimator._learn(model, rows, names, labels, sample_weight, order, undo=False)
         score = estimator._score_held_out(model, kept_rows, kept_labels, kept_weights)
         scores.append(score)
         if score > highest:
@@ -86,18 +86,6 @@ def hold_out(groups: Array, fraction: float, random: np.random.Generator) -> tup
             "its only one."
         )
     return np.setdiff1d(np.arange(len(groups)), held), held
-
-
-def _one_pass(
-    estimator: LinearModel,
-    model: CoreModel,
-    rows: Rows,
-    labels: Labels,
-    sample_weight: Any,
-    order: Array | None,
-) -> None:
-    names = rows.names or []
-    estimator._learn(model, rows, names, labels, sample_weight, order, undo=False)
 
 
 def _restored(estimator: LinearModel, model: CoreModel, state: Any) -> CoreModel:

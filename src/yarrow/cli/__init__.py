@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from yarrow import __version__
-from yarrow.cli.options import Page
-from yarrow.errors import ReadingWarning, YarrowError, did_you_mean
+from yarrow.cli.options import Commands
+from yarrow.errors import ReadingWarning, YarrowError
 
 COMMANDS = (
     "train",
@@ -30,7 +30,7 @@ COMMANDS = (
 )
 
 
-class Yarrow(Page, click.Group):
+class Yarrow(Commands):
     """The commands, imported when needed; a user's error is one sentence and exit code 2."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -41,14 +41,6 @@ class Yarrow(Page, click.Group):
             return None
         command: click.Command = importlib.import_module(f"yarrow.cli.{name}").command
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            alike = did_you_mean(args[0], COMMANDS)
-            raise click.UsageError(f"There is no command {args[0]!r}{alike}", ctx)
-        return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]  # one signature is enough
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any

@@ -22,28 +22,15 @@ from yarrow.cli.activity_log import (
     path_of,
     shown,
 )
-from yarrow.cli.options import Page, option
-from yarrow.errors import did_you_mean
+from yarrow.cli.options import Commands, option
 
 SOURCES, PAGE = "Sources", "Page"
 _PORT = 5609
 _MOST_SHOWN = 20  # activities
 
 
-class Group(Page, click.Group):
-    """The commands of the activity recogniser."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.commands and not args[0].startswith("-"):
-            alike = did_you_mean(args[0], self.commands)
-            raise click.UsageError(f"There is no command {args[0]!r}{alike}", ctx)
-        return super().resolve_command(ctx, args)
-
-
 @click.group(
-    cls=Group,
+    cls=Commands,
     name="activity",
     short_help="Know what you work on, and notice switches you did not declare.",
 )

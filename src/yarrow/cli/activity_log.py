@@ -100,8 +100,8 @@ def import_(
     with Store(path) as store:
         done = import_history(store, histories)
     click.echo(
-        f"{counted(done.new, 'new entry').replace('entrys', 'entries')} of {done.entries:,}, "
-        f"{counted(done.switches, 'switch').replace('switchs', 'switches')} between activities"
+        f"{counted(done.new, 'new entry', 'new entries')} of {done.entries:,}, "
+        f"{counted(done.switches, 'switch', 'switches')} between activities"
         + (f"; new activities: {', '.join(done.activities)}" if done.activities else "")
     )
     if done.new and running_at(path) is None:
@@ -228,7 +228,7 @@ def forget(
         click.confirm(f"Permanently forget {told}?", abort=True, err=True)
     with Store(path) as store:
         removed = store.forget(**what)
-    click.echo(f"{removed:,} {'entry' if removed == 1 else 'entries'} removed")
+    click.echo(f"{counted(removed, 'entry', 'entries')} removed")
 
 
 @click.command(cls=LogCommand, short_help="Choose what is never stored.")

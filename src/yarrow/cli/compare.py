@@ -32,12 +32,12 @@ from yarrow.saving.registry import short_name
 RACE = "Comparison"
 
 GRID = option(
-    RACE, "--grid", default="default", metavar="default|FILE", show_default=True,
+    RACE, "--grid", default="default", metavar="default|FILE",
     help="Hyper-parameters to try: a small grid for each learner, or a JSON or TOML file such as "
     '{"arow": {"r": [0.1, 1, 10]}}.',
 )  # fmt: skip
 PASSES = option(
-    RACE, "--passes", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+    RACE, "--passes", type=click.IntRange(min=1), default=1, metavar="N",
     help="Number of epochs (passes over the data); the errors of later ones are shown separately.",
 )  # fmt: skip
 REGRESSION = option(
@@ -56,7 +56,7 @@ QUIET = option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
     cls=Command, name="compare", short_help="Compare learners and hyper-parameters; recommend one."
 )
 @click.argument("data", nargs=-1, required=True, type=DATA)
-@option(RACE, "--learners", default="all", metavar="all|FAMILY|NAMES", show_default=True,
+@option(RACE, "--learners", default="all", metavar="all|FAMILY|NAMES",
         help="Comma-separated names or families; 'all' leaves out learners whose cost per row "
         "grows with the stream.")  # fmt: skip
 @GRID
@@ -200,7 +200,7 @@ def show_results(comparison: Any, table: Any) -> None:
     data = comparison.data
     n = sum(o.family != "baseline" for o in comparison.outcomes)
     k = data["classes"] and len(data["classes"])
-    classes = f"{k:,} {'class' if k == 1 else 'classes'}" if k else "a regression"
+    classes = counted(k, "class", "classes") if k else "a regression"
     click.echo(
         f"{data['name']}: {counted(data['rows'], 'row')}, {counted(data['features'], 'feature')}, "
         f"{classes}; {counted(n, 'setting')} in {comparison.seconds:.2f} s\n\n"

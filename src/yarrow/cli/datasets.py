@@ -28,9 +28,8 @@ _WHAT_TO_DO = (
 @option(OUTPUT, "--output", type=FILE, metavar="FILE",
         help="Write the rows: svmlight, or VW text if FILE ends in .vw ('-' is standard output). "
         "FILE is compressed if it ends in .gz, .zst, .xz or .bz2.")  # fmt: skip
-@option(
-    OUTPUT, "--to", type=click.Choice(["svmlight", "vw"]), help="Default: by the suffix of FILE."
-)
+@option(OUTPUT, "--to", type=click.Choice(["svmlight", "vw"]), help="Default: by the suffix of "
+        "FILE.")  # fmt: skip
 @option(OUTPUT, "--quiet", is_flag=True, help="Print only errors and warnings.")
 def command(
     name: str | None, settings: tuple[str, ...], output: str | None, to: str | None, quiet: bool

@@ -60,12 +60,8 @@ _MOST_COLUMNS = 3  # of metrics in the table; the summary has them all
         help="The positive class of f1, roc_auc and metrics of probabilities.")  # fmt: skip
 @option(SCORING, "--delay", type=click.IntRange(min=0), default=0, metavar="N",
         help="Delay of the labels: each arrives when N more rows have been predicted.")  # fmt: skip
-@option(
-    SCORING,
-    "--watch",
-    is_flag=True,
-    help="Also tell when the error or the share of a class has changed.",
-)
+@option(SCORING, "--watch", is_flag=True, help="Also tell when the error or the share of a class "
+        "has changed.")  # fmt: skip
 @option(OUTPUT, "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 @option(OUTPUT, "--certificate", is_flag=True, help="Also print the bound that a theorem "
         "gives for this run, and its assumptions. Reads the data again, into memory.")  # fmt: skip

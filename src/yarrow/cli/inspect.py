@@ -31,13 +31,8 @@ WHAT = "What to show"
 @option(WHAT, "--explain", metavar="ROW",
         help="Contribution of each feature of a row to its score. Written as in training, "
         "like '12:1 47:0.5' or '|text cheap pills', or as a JSON object.")  # fmt: skip
-@option(
-    WHAT,
-    "--since",
-    type=FILE,
-    metavar="OLD",
-    help="What changed since this older model: weights, and the rates at which they learn.",
-)
+@option(WHAT, "--since", type=FILE, metavar="OLD", help="What changed since this older model: "
+        "weights, and the rates at which they learn.")  # fmt: skip
 @option(WHAT, "--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     model: str,

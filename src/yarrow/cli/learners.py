@@ -11,7 +11,7 @@ import click
 
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
 from yarrow.docstrings import written
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, first_of
 from yarrow.saving.registry import learner_named, learners, short_name
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class LearnerCommand(Command):
         if cls is None:
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
-        others = ", ".join(having[:8]) + (", ..." if len(having) > 8 else "")
+        others = first_of(having, 8)
         return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -250,31 +250,14 @@ def _summary(cls: type) -> str:
 
 
 _LEARNING = [
-    option(
-        LEARNER,
-        "--learner",
-        metavar="NAME",
-        help="The learner, by its short name or that of its class; followed by --help, its options "
-        "are shown.",
-        default=DEFAULT,
-        show_default=True,
-    ),
-    option(
-        LEARNER,
-        "--resume",
-        type=FILE,
-        metavar="MODEL",
-        help="Continue to train a saved model instead, as if it had never been saved.",
-    ),
-    option(
-        LEARNER,
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Any hyper-parameter by its name in Python, including those of 'fit'. Repeatable.",
-    ),
-]
+    option(LEARNER, "--learner", metavar="NAME", default=DEFAULT, show_default=True,
+           help="The learner, by its short name or that of its class; followed by --help, its "
+           "options are shown."),
+    option(LEARNER, "--resume", type=FILE, metavar="MODEL", help="Continue to train a saved "
+           "model instead, as if it had never been saved."),
+    option(LEARNER, "--set", "settings", multiple=True, metavar="NAME=VALUE",
+           help="Any hyper-parameter by its name in Python, including those of 'fit'. Repeatable."),
+]  # fmt: skip
 
 
 def learning_options(command: F) -> F:

@@ -27,10 +27,10 @@ FILE = click.Path(path_type=str)
 
 
 class Option(click.Option):
-    """An option that belongs to a section of the help page."""
+    """An option that belongs to a section of the help page, which also shows its default."""
 
     def __init__(self, *args: Any, section: str = OTHER, **settings: Any) -> None:
-        super().__init__(*args, **settings)
+        super().__init__(*args, **{"show_default": bool(settings.get("default"))} | settings)
         self.section = section
 
 
@@ -47,6 +47,19 @@ class Page(click.Command):
                     formatter.write("".join(f"{indent}{line.strip()}\n" for line in lines))
                 else:
                     formatter.write_text(paragraph)
+
+
+class Commands(Page, click.Group):
+    """A group of commands, which suggests one where there is none of a name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            alike = did_you_mean(args[0], known)
+            raise click.UsageError(f"There is no command {args[0]!r}{alike}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 class Command(Page):
@@ -96,111 +109,47 @@ def repeatable(section: str, name: str, metavar: str, help: str) -> Callable[[F]
 
 
 _READING = [
-    option(
-        INPUT,
-        "--format",
-        type=FORMAT,
-        help="Default: by the suffix (.svm .vw .csv .tsv .jsonl .parquet, each perhaps followed by "
-        ".gz .zst .xz or .bz2), otherwise svmlight.",
-    ),
-    option(
-        INPUT,
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="N",
-        show_default="one for each core",
-        help="Number of threads that parse text; the result does not depend on it.",
-    ),
-    option(
-        INPUT,
-        "--index-base",
-        type=click.Choice(["auto", "0", "1"]),
-        default="auto",
-        show_default=True,
-        help="Smallest index of svmlight files. auto: 0 if it occurs in the first 4 MB, otherwise "
-        "1; set it for a live pipe, which would have to deliver 4 MB first.",
-    ),
-    option(
-        INPUT,
-        "-q",
-        "--interactions",
-        multiple=True,
-        metavar="AB",
-        help="VW text: add the products of the features of namespaces A and B (first letters, or "
-        "whole names separated by a comma). Repeatable.",
-    ),
-    option(
-        INPUT,
-        "--on-error",
-        type=click.Choice(["raise", "skip"]),
-        default="raise",
-        show_default=True,
-        help="An invalid row: stop with an error, or skip and count it.",
-    ),
-    option(
-        INPUT,
-        "--longest-line",
-        type=click.IntRange(min=1),
-        metavar="BYTES",
-        show_default="64 MiB",
-        help="Maximum length of a line, or of a row of a CSV file: a longer one is an error.",
-    ),
+    option(INPUT, "--format", type=FORMAT, help="Default: by the suffix (.svm .vw .csv .tsv "
+           ".jsonl .parquet, each perhaps followed by .gz .zst .xz or .bz2), otherwise svmlight."),
+    option(INPUT, "--threads", type=click.IntRange(min=1), metavar="N",
+           show_default="one for each core", help="Number of threads that parse text; the result "
+           "does not depend on it."),
+    option(INPUT, "--index-base", type=click.Choice(["auto", "0", "1"]), default="auto",
+           help="Smallest index of svmlight files. auto: 0 if it occurs in the first 4 MB, "
+           "otherwise 1; set it for a live pipe, which would have to deliver 4 MB first."),
+    option(INPUT, "-q", "--interactions", multiple=True, metavar="AB",
+           help="VW text: add the products of the features of namespaces A and B (first letters, "
+           "or whole names separated by a comma). Repeatable."),
+    option(INPUT, "--on-error", type=click.Choice(["raise", "skip"]), default="raise",
+           help="An invalid row: stop with an error, or skip and count it."),
+    option(INPUT, "--longest-line", type=click.IntRange(min=1), metavar="BYTES",
+           show_default="64 MiB", help="Maximum length of a line, or of a row of a CSV file: a "
+           "longer one is an error."),
     option(TABLES, "--label", metavar="COLUMN", help="Column with the labels."),
     option(TABLES, "--weight", metavar="COLUMN", help="Column with the sample weights."),
     repeatable(TABLES, "--text", "COLUMN", "Column of text, split into words."),
-    option(
-        TABLES,
-        "--ngrams",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Also count n-grams of up to N words in columns of text.",
-    ),
+    option(TABLES, "--ngrams", type=click.IntRange(min=1), metavar="N",
+           help="Also count n-grams of up to N words in columns of text."),
     repeatable(TABLES, "--category", "COLUMN", "Categorical column, even if it has numbers."),
-    repeatable(
-        TABLES, "--numeric", "COLUMN", "CSV: numeric column, whatever its first rows look like."
-    ),
+    repeatable(TABLES, "--numeric", "COLUMN",
+               "CSV: numeric column, whatever its first rows look like."),
     repeatable(TABLES, "--drop", "COLUMN", "Column to ignore."),
     repeatable(TABLES, "--only", "COLUMN", "Use only these columns as features."),
-    option(
-        TABLES,
-        "--delimiter",
-        metavar="CHARACTER",
-        show_default="a comma; a tab in tsv",
-        help="CSV: the character that separates cells, or 'tab'.",
-    ),
-    repeatable(
-        TABLES,
-        "--missing",
-        "MARK",
-        "How a missing value is written; in numeric columns NA, null, ? and the like are.",
-    ),
-    option(
-        TABLES,
-        "--when-missing",
-        type=click.Choice(["ignore", "indicate", "error"]),
-        show_default="ignore",
-        help="A missing value gives no feature, the feature 'COLUMN is missing', or an error.",
-    ),
+    option(TABLES, "--delimiter", metavar="CHARACTER", show_default="a comma; a tab in tsv",
+           help="CSV: the character that separates cells, or 'tab'."),
+    repeatable(TABLES, "--missing", "MARK",
+               "How a missing value is written; in numeric columns NA, null, ? and the like are."),
+    option(TABLES, "--when-missing", type=click.Choice(["ignore", "indicate", "error"]),
+           show_default="ignore", help="A missing value gives no feature, the feature 'COLUMN is "
+           "missing', or an error."),
     option(TABLES, "--describe", is_flag=True, help="Report how each column was read."),
-    option(
-        TABLES,
-        "--no-quotes",
-        is_flag=True,
-        help="CSV: double quotes are ordinary characters, as in most tab-separated files.",
-    ),
-    option(
-        TABLES,
-        "--columns",
-        metavar="A,B,...",
-        help="CSV without a header line: the names of its columns.",
-    ),
-    option(
-        TABLES,
-        "--no-header",
-        is_flag=True,
-        help="CSV without a header line: its columns are named 1, 2, 3...",
-    ),
-]
+    option(TABLES, "--no-quotes", is_flag=True, help="CSV: double quotes are ordinary "
+           "characters, as in most tab-separated files."),
+    option(TABLES, "--columns", metavar="A,B,...", help="CSV without a header line: the names of "
+           "its columns."),
+    option(TABLES, "--no-header", is_flag=True, help="CSV without a header line: its columns are "
+           "named 1, 2, 3..."),
+]  # fmt: skip
 
 
 def reading_options(command: F) -> F:

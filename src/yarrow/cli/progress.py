@@ -46,9 +46,9 @@ def learned_words(estimator: Any) -> str:
     return ", ".join(words) + (" kept" if hasattr(estimator, "n_support_") else "")
 
 
-def counted(number: int, thing: str) -> str:
+def counted(number: int, thing: str, things: str = "") -> str:
     """`1 row`, `1,000 rows`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def rate(amount: float, seconds: float) -> str:

@@ -13,33 +13,17 @@ from yarrow.cli.options import OUTPUT, Command, option
 @click.command(cls=Command, name="reproduce", short_help="Measure the papers' experiments again.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All of them, and a page that lists them.")
-@click.option(
-    "--list", "listed", is_flag=True, help="List the experiments with their time budgets."
-)
+@click.option("--list", "listed", is_flag=True, help="List the experiments with their time "
+              "budgets.")  # fmt: skip
 @click.option("--reduced", is_flag=True, help="A reduced run of a few minutes, as a test.")
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    metavar="N",
-    show_default="one for each core",
-    help="Number of worker processes.",
-)
-@click.option(
-    "--cache",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    show_default="$YARROW_CACHE or ~/.cache/yarrow/reproduce",
-    help="Where results are cached, so that nothing is measured twice.",
-)
-@option(
-    OUTPUT,
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reproduction-results"),
-    show_default=True,
-    metavar="DIR",
-    help="Where to write pages and figures.",
-)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N",
+              show_default="one for each core", help="Number of worker processes.")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              show_default="$YARROW_CACHE or ~/.cache/yarrow/reproduce",
+              help="Where results are cached, so that nothing is measured twice.")  # fmt: skip
+@option(OUTPUT, "--output", type=click.Path(path_type=Path, file_okay=False),
+        default=Path("reproduction-results"), show_default=True, metavar="DIR",
+        help="Where to write pages and figures.")  # fmt: skip
 @option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
 def command(
     names: tuple[str, ...],

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from yarrow import __version__
+from yarrow.base.linear import LinearModel
 from yarrow.compare.comparison import Comparison, Outcome
 from yarrow.compare.entrant import Entrant
-from yarrow.compare.folds import cross_validate
 from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
-from yarrow.compare.race_batch import OneMoreClass
+from yarrow.compare.race_batch import Classes, OneMoreClass, RaceBatch
 from yarrow.compare.recommend import (
     PREFERENCES,
     mark_best,
@@ -21,9 +22,13 @@ from yarrow.compare.recommend import (
     recommend,
 )
 from yarrow.compare.sources import Files, Named, in_memory
+from yarrow.data.arrays import Array
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError
+from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
+from yarrow.online.adapters import adapter_of
+from yarrow.online.learners import has_learned
 
 Source = Named | Files
 
@@ -64,7 +69,8 @@ def compare(
             f"The 'prefer' parameter must be one of {', '.join(PREFERENCES)}. Got {prefer!r} "
             "instead."
         )
-    if y is None and not isinstance(learners, str) and not _are_entrants(learners):
+    named = isinstance(learners, str) or all(isinstance(one, Entrant) for one in learners)
+    if y is None and not named:
         y, learners = learners, "all"
     source = as_source(data if y is None else in_memory(data, y), noise, seed)
     if (passes > 1 or folds) and not source.can_be_read_again:
@@ -101,10 +107,6 @@ def compare(
         comparison.ranks = _ranks_over_folds(comparison.folds, folds) or comparison.ranks
     comparison.seconds = time.monotonic() - started
     return comparison
-
-
-def _are_entrants(learners: Any) -> bool:
-    return all(isinstance(one, Entrant) for one in learners)
 
 
 def _raced(
@@ -185,3 +187,66 @@ def _ranks_over_folds(folds: list[dict[str, Any]], n: int) -> dict[str, Any] | N
     errors = {(item["fold"], item["learner"]): item["error"] for item in folds}
     table = [[errors[fold, learner] for learner in learners] for fold in range(1, n + 1)]
     return ranks_of(learners, np.array(table), f"{n} folds")
+
+
+def cross_validate(
+    source: Any, entrants: Sequence[Entrant], folds: int, *, passes: int, seed: int, threads: int
+) -> list[dict[str, Any]]:
+    """The error of each entrant on each fold, by a model that learned the other folds.
+
+    Each row belongs to a fold drawn at random. The rows of the other folds are learned in their
+    order; then one more pass predicts.
+    """
+    if folds < 2:
+        raise ParameterError(f"The number of folds must be at least 2. Got {folds} instead.")
+    classes = None if source.is_regression else Classes()
+    runs = [
+        _FoldRun(entrant, fold, classes)
+        for entrant in entrants
+        if isinstance(entrant.model, LinearModel)
+        for fold in range(folds)
+    ]
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(passes):
+            for batch, fold_of in _with_folds(source, classes, folds, seed):
+                list(pool.map(lambda run, b=batch, f=fold_of: run.learn(b, f), runs))
+        for batch, fold_of in _with_folds(source, classes, folds, seed):
+            list(pool.map(lambda run, b=batch, f=fold_of: run.predict(b, f), runs))
+    return [{"fold": run.fold + 1, "learner": run.learner, "error": run.error()} for run in runs]
+
+
+def _with_folds(
+    source: Any, classes: Classes | None, folds: int, seed: int
+) -> Iterator[tuple[RaceBatch, Array]]:
+    random = np.random.default_rng((seed, 2))
+    for block in source.blocks():
+        fold_of = random.integers(0, folds, len(block.y))
+        if len(block.y):
+            yield RaceBatch.of(block, classes, clean=True), fold_of
+
+
+class _FoldRun:
+    """One setting without one fold."""
+
+    def __init__(self, entrant: Entrant, fold: int, classes: Classes | None) -> None:
+        self.learner, self.fold, self.classes = type(entrant.model).__name__, fold, classes
+        self.adapter = adapter_of(entrant.model.clone())
+        self._wrong: list[Array] = []
+
+    def learn(self, batch: RaceBatch, fold_of: Array) -> None:
+        places = np.flatnonzero(fold_of != self.fold)
+        if len(places):
+            self.adapter.learn(batch, places)
+
+    def predict(self, batch: RaceBatch, fold_of: Array) -> None:
+        places = np.flatnonzero(fold_of == self.fold)
+        if not has_learned(self.adapter.model):
+            raise DataError("A fold has no row to learn from: there are too few rows.")
+        if len(places):
+            codes = {} if self.classes is None else self.classes.codes
+            said, truth = self.adapter.predict(batch.take(places), codes), batch.truth_numbers
+            gap = said - truth[places]
+            self._wrong.append(gap**2 if self.classes is None else gap != 0)
+
+    def error(self) -> float:
+        return error_of(np.concatenate(self._wrong)) if self._wrong else float("nan")

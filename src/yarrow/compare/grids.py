@@ -12,77 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from yarrow.compare.entrant import Entrant
 from yarrow.errors import ParameterError, did_you_mean
+from yarrow.lazy import resource
 from yarrow.parameters import parameters
 from yarrow.saving.registry import kind_of, means, offered, short_name
 
 if TYPE_CHECKING:
     from yarrow.base.linear import LinearModel
 
-#: a few values of what matters most, tenfold steps where a scale is unknown; at most eight settings
-GRIDS: dict[str, dict[str, list[Any]]] = {
-    "ALMAClassifier": {"alpha": [0.5, 0.7, 0.9, 1.0]},
-    "ALMApClassifier": {"p": [2.0, 3.0, 6.0, 12.0], "alpha": [0.5, 0.9]},
-    "ARCORClassifier": {"r": [0.1, 1.0, 10.0], "floor": [0.01, 0.1]},
-    "AROWClassifier": {"r": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]},
-    "AROWRegressor": {"r": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]},
-    "ASGDClassifier": {"eta0": [0.05, 0.5, 5.0], "l2": [1e-6, 1e-4]},
-    "AdaGradClassifier": {"eta": [0.01, 0.1, 1.0], "loss": ["hinge", "logistic"]},
-    "AdaGradRegressor": {"eta": [0.002, 0.02, 0.2, 2.0]},
-    "BanditPAClassifier": {"C": [0.01, 0.1], "gamma": [0.03, 0.1]},
-    "BanditronClassifier": {"gamma": [0.03, 0.1, 0.3]},
-    "BayesianPerceptron": {"noise": [0.1, 1.0, 10.0]},
-    "CWClassifier": {"eta": [0.6, 0.75, 0.9, 0.99]},
-    "CoefficientRoundingClassifier": {"eta0": [0.05, 0.5, 5.0], "theta": [1e-4, 1e-2]},
-    "CumulativePenaltyClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
-    "EGClassifier": {"eta": [0.001, 0.01, 0.1], "U": [10.0, 100.0]},
-    "EGRegressor": {"eta": [0.001, 0.01, 0.1], "U": [1.0, 10.0]},
-    "ElasticNetPAClassifier": {"alpha": [1e-4, 1e-3, 1e-2], "l1": [1e-5, 1e-3]},
-    "FOBOSClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
-    "FOBOSRegressor": {"eta0": [1e-4, 1e-3, 1e-2, 1e-1]},
-    "FTRLClassifier": {"alpha": [0.01, 0.1, 1.0], "l1": [0.0, 1.0]},
-    "FTRLRegressor": {"alpha": [0.02, 0.2, 2.0], "l1": [0.0, 1.0]},
-    "FixedShareClassifier": {"eta": [0.1, 0.5, 2.0], "share": [0.01]},
-    "FixedShareRegressor": {"eta": [0.5, 5.0], "share": [0.01]},
-    "ForgettingAROWClassifier": {"r": [0.1, 1.0, 10.0], "memory": [0.99, 0.999]},
-    "FrequencyRDAClassifier": {"l1": [1e-6, 1e-4, 1e-3], "gamma": [0.1, 1.0]},
-    "GroupLassoClassifier": {"l21": [1e-6, 1e-4], "gamma": [0.1, 1.0, 10.0]},
-    "HedgeClassifier": {"combine": ["vote", "leader"]},
-    "HedgeRegressor": {"eta": [0.5, 5.0]},
-    "IELLIPClassifier": {"c": [0.1, 0.5, 0.9], "b": [0.3, 0.99]},
-    "L1ConstrainedPAClassifier": {"beta": [1.0, 10.0, 100.0]},
-    "MIRAClassifier": {"margin": [0.0, 0.1, 1.0]},
-    "MixtureClassifier": {"share": [0.0, 0.01]},
-    "MultiTaskClassifier": {"l21": [1e-6, 1e-4], "gamma": [0.1, 1.0, 10.0]},
-    "NAROWClassifier": {"b": [0.01, 0.1, 1.0, 10.0]},
-    "NHERDClassifier": {"C": [0.01, 0.1, 1.0, 10.0]},
-    "NORMAClassifier": {"eta0": [0.05, 0.5, 5.0], "l2": [1e-5, 1e-3]},
-    "NormConstrainedPAClassifier": {"beta": [1.0, 10.0, 100.0]},
-    "OFSClassifier": {"B": [100, 1000], "eta": [0.02, 0.2, 2.0]},
-    "OGDClassifier": {"eta0": [0.05, 0.5, 5.0], "loss": ["hinge", "logistic"]},
-    "OGDRegressor": {"eta0": [1e-4, 1e-3, 1e-2, 1e-1]},
-    "OnlineToBatchClassifier": {"use": ["last", "average", "best"]},
-    "OnlineToBatchRegressor": {"use": ["last", "average", "best"]},
-    "PNormClassifier": {"p": [2.0, 4.0, 8.0], "eta0": [0.05, 0.5]},
-    "PassiveAggressiveClassifier": {"C": [1e-3, 1e-2, 1e-1, 1.0], "variant": ["pa1", "pa2"]},
-    "PassiveAggressiveRegressor": {"C": [1e-3, 1e-2, 1e-1, 1.0], "variant": ["pa1", "pa2"]},
-    "PegasosClassifier": {"l2": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]},
-    "Perceptron": {"margin": [0.0, 1.0], "average": [False, True]},
-    "PredictionSetClassifier": {},
-    "RDAClassifier": {"l1": [1e-6, 1e-4, 1e-3], "gamma": [0.1, 1.0]},
-    "RDARegressor": {"l1": [1e-6, 1e-4], "gamma": [1.0, 10.0, 100.0]},
-    "ROMMAClassifier": {"aggressive": [False, True]},
-    "RegularizedPAClassifier": {"alpha": [1e-4, 1e-3, 1e-2, 1e-1]},
-    "SCWClassifier": {"C": [0.01, 0.1, 1.0, 10.0], "eta": [0.75, 0.95]},
-    "SGFTClassifier": {"eta0": [0.05, 0.5, 5.0], "l1": [1e-6, 1e-4]},
-    "SOFSClassifier": {"B": [100, 1000], "r": [0.1, 1.0, 10.0]},
-    "SOPClassifier": {"a": [0.1, 1.0, 10.0]},
-    "SelectiveClassifier": {"b": [0.03, 0.3], "ask": ["margin", "variance"]},
-    "TruncatedGradientClassifier": {"eta0": [0.05, 0.5, 5.0], "gravity": [1e-6, 1e-4]},
-    "VotedPerceptron": {},
-    "WeightedMajorityClassifier": {"beta": [0.5, 0.9, 0.99]},
-    "YarrowClassifier": {},
-    "YarrowRegressor": {},
-}
+#: of each learner
+GRIDS: dict[str, dict[str, list[Any]]] = tomllib.loads(resource("yarrow.compare", "grids.toml"))
 
 
 def comparable() -> list[Any]:

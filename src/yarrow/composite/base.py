@@ -150,8 +150,11 @@ class Composite(StateEstimator):
     # -- what a subclass says --------------------------------------------------------------------
 
     def _learners(self) -> Sequence[Any]:
-        """The learners it is made of, as they were given."""
-        raise NotImplementedError
+        """The learners that it is made of, as its parameters say; by default one, AROW."""
+        from yarrow.linear_model import AROWClassifier
+
+        learner = getattr(self, "learner", None)
+        return [AROWClassifier() if learner is None else learner]
 
     def _begin(self, state: State) -> None:
         """Fill in what a fresh state has beside its members."""
@@ -276,7 +279,7 @@ class Composite(StateEstimator):
 
     # -- scikit-learn ----------------------------------------------------------------------------
 
-    def _ask(self, X: Any) -> tuple[State, Batch]:
+    def _ask(self, X: Any) -> tuple[Any, Batch]:
         """What has been learned, and rows to be predicted by it."""
         state = self._fitted
         rows = self._read(X)
@@ -342,9 +345,9 @@ class Composite(StateEstimator):
     ) -> None:
         files.unpack(self, tensors, metadata)
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
         """What `_pack_state` makes, arrays and notes, of so many `members` and `classes`."""
-        return schema.Fields({}, closed=True), schema.Fields({}, closed=True)
+        return {}, {}
 
     def _pack_state(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a state has beside its members and classes: arrays, and what JSON can hold."""

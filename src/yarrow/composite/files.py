@@ -63,7 +63,7 @@ def unpack(model: Composite, tensors: Mapping[str, Any], metadata: Mapping[str, 
         if name.partition("/")[0] not in {"own", *parts}:
             raise ModelFileError(f"its {name!r} belongs to no learner")
     own, notes = part(tensors, "own/"), metadata["notes"]
-    arrays, others = model._state_schema()
+    arrays, others = (schema.Fields(some, closed=True) for some in model._state_schema())
     sizes = schema.check(arrays, own, "its own", classes=len(codes), members=len(parts))
     schema.check(others, notes, "its 'notes'", **sizes)
     members = [

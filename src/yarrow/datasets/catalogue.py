@@ -14,18 +14,11 @@ from yarrow.datasets.drift import KINDS, NewsPhases, USPSPhases, drifting
 from yarrow.datasets.intrusion import NSLKDD, KDDCup99
 from yarrow.datasets.keel import Keel
 from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
+from yarrow.datasets.plain import PLAIN
 from yarrow.datasets.raw import MovieLens
-from yarrow.datasets.reviews import (
-    AmazonFive,
-    AmazonReviews,
-    AmazonVectors,
-    MovieReviews,
-    MovieSentences,
-)
+from yarrow.datasets.reviews import AmazonFive, AmazonReviews, AmazonVectors
 from yarrow.datasets.source import Size, Source, option_text, option_value, options, options_of
-from yarrow.datasets.spam import DriftingSpam, EnronSpam, SmsSpam
-from yarrow.datasets.streams import Electricity, Usenet1, Usenet2
-from yarrow.datasets.svmlight import CLASSICS
+from yarrow.datasets.spam import EnronSpam
 from yarrow.datasets.synthetic import Gaussian, Text
 from yarrow.errors import ParameterError, did_you_mean
 from yarrow.parameters import Parameter, check_parameters, choice, integer, number, text
@@ -64,14 +57,11 @@ class Drifting(Source):
 
 
 _DECLARED: tuple[type[Source], ...] = (
-    Newsgroups, *SUBSETS, NewsPhases, Reuters,
-    AmazonReviews, AmazonFive, AmazonVectors, MovieReviews, MovieSentences,
-    EnronSpam, SmsSpam, DriftingSpam,
-    Usenet1, Usenet2, Electricity,
-    KDDCup99, NSLKDD,
-    USPS, USPSPhases, MNIST,
-    *CLASSICS, Keel, MovieLens,
-    Gaussian, Text, Drifting,
+    Newsgroups, *SUBSETS, NewsPhases, Reuters, AmazonReviews, AmazonFive, AmazonVectors,
+    PLAIN["movie-reviews"], PLAIN["movie-reviews/sentences"],
+    EnronSpam, PLAIN["sms-spam"], PLAIN["spam-corpus-drift"],
+    PLAIN["usenet1"], PLAIN["usenet2"], PLAIN["electricity"], KDDCup99, NSLKDD,
+    USPS, USPSPhases, MNIST, *PLAIN.values(), Keel, MovieLens, Gaussian, Text, Drifting,
 )  # fmt: skip
 SETS = {source.name: source for source in _DECLARED}
 

@@ -10,10 +10,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from yarrow import lazy
 from yarrow.errors import DataError, missing_dependency
 from yarrow.io.compressed import open_bytes
 from yarrow.lazy import np
@@ -62,9 +62,7 @@ class File:
 
 @functools.cache
 def _registry() -> dict[str, list[str]]:
-    text = resources.files("yarrow.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
-    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    return {path: more for path, *more in lines}
+    return {path: more for path, *more in lazy.listed("yarrow.datasets", "registry.txt")}
 
 
 def listed(*paths: str) -> tuple[File, ...]:

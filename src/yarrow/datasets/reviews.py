@@ -1,4 +1,4 @@
-"""Reviews: Amazon's by domain and sentiment, movies by polarity."""
+"""Reviews of Amazon, by domain and sentiment."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from yarrow.datasets.dataset import Dataset, joined
 from yarrow.datasets.files import listed
+from yarrow.datasets.plain import parse_svmlight
 from yarrow.datasets.source import (
     Size,
     Source,
@@ -16,7 +17,6 @@ from yarrow.datasets.source import (
     options,
     part_option,
 )
-from yarrow.datasets.svmlight import parse_svmlight
 from yarrow.datasets.text import Features, tsv_documents
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
@@ -141,22 +141,3 @@ class AmazonVectors(_Reviews):
                 found.append(self._dataset(X, labels))
         data = joined(found)
         return self._dataset(data.X, data.y)
-
-
-class MovieReviews(TextSource):
-    """Whether a review of a movie is good (pos) or bad (neg); whole reviews."""
-
-    name = "movie-reviews"
-    origin = "polarity dataset v2.0 (Pang, Lee, ACL 2004)"
-    order = "shuffled with seed 0, since the file is sorted by class"
-    size = Size(2000, 39_696, 2)
-    files = listed("movie-reviews/movie-reviews.tsv.gz")
-
-
-class MovieSentences(MovieReviews):
-    """Whether a sentence from a review of a movie is good (pos) or bad (neg)."""
-
-    name = "movie-reviews/sentences"
-    origin = "sentence polarity dataset v1.0 (Pang, Lee, ACL 2005)"
-    size = Size(10_662, 18_368, 2)
-    files = listed("movie-reviews/sentence-polarity.tsv.gz")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.files import listed
 from yarrow.datasets.source import Size, TextSource, options
-from yarrow.datasets.svmlight import SvmlightSource
 from yarrow.parameters import choice
 
 _MAILBOXES = tuple(f"enron{number}" for number in range(1, 7))
@@ -35,23 +34,3 @@ class EnronSpam(TextSource):
         table = self._counted()
         rows = None if self.mailbox == "all" else table["set"] == self.mailbox
         return self._texts(table, table["label"], rows)
-
-
-class SmsSpam(TextSource):
-    """Short messages, an eighth of them unwanted."""
-
-    name = "sms-spam"
-    origin = "SMS Spam Collection v.1 (Almeida, Gomez Hidalgo, Yamakami, DocEng 2011)"
-    order = "file order: as the messages were collected"
-    size = Size(5574, 8753, 2)
-    files = listed("sms-spam/sms-spam.tsv.gz")
-
-
-class DriftingSpam(SvmlightSource):
-    """Mail over time, as 0/1 words; what spam (1) looks like changes slowly."""
-
-    name = "spam-corpus-drift"
-    origin = "Katakis, Tsoumakas, Vlahavas (Knowledge and Information Systems 22, 2010)"
-    order = "file order: mail in time"
-    size = Size(9324, 39_916, 2)
-    files = listed("spam-corpus-drift/spam-corpus.svm.gz")

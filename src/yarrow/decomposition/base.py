@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from yarrow.data.arrays import check_columns, place_of, read_rows
 from yarrow.decomposition.stored import Places, Stored, numbers
-from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.errors import DataError, ModelFileError
 from yarrow.features.base import Row, Transformer
 from yarrow.lazy import np
 from yarrow.saving import schema
@@ -96,16 +96,21 @@ class Decomposition(Stored, Transformer):
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the few numbers that stand for each row."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         now = self._snapshot()
         rows, _, dtype = now._read(X)
         return now._code(rows).astype(dtype)
 
+    def _decoded(self, X: Any, basis: Floats) -> NDArray[Any]:
+        """The rows that codes stand for, as sums of a basis."""
+        codes = np.asarray(X)
+        if codes.ndim != 2 or codes.shape[1] != len(basis):
+            raise DataError(f"X must have {len(basis)} columns, got shape {codes.shape}.")
+        return codes @ basis
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` gives."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         word = type(self).__name__.lower()
         return np.asarray([f"{word}{i}" for i in range(self._n_codes)], dtype=object)
 
@@ -233,12 +238,6 @@ class Decomposition(Stored, Transformer):
         if state["_names"] is not None and list(state["_columns"]) != state["_names"]:
             raise ModelFileError("its columns do not have the names of its features")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_missing
-        tags.input_tags.positive_only = not self._takes_negative
-        return tags
-
 
 class Blockwise(Decomposition):
     """Base of the methods that learn from blocks of rows.
@@ -266,7 +265,9 @@ class Blockwise(Decomposition):
     def _learn(self, rows: Any) -> None:
         waiting = len(self._waiting_begins) - 1
         if waiting:
-            rows = _stacked(self._waiting(), rows)
+            from scipy.sparse import csr_array, vstack
+
+            rows = vstack([self._waiting(), csr_array(rows)], format="csr")
         done = 0
         while rows.shape[0] - done >= self.block_size:
             self._learn_block(rows[done : done + self.block_size])
@@ -308,8 +309,7 @@ class Blockwise(Decomposition):
 
     def _now(self) -> Self:
         """The model that has learned the waiting rows, too, as of one moment."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         self.__dict__.setdefault("_seen", [])  # a loaded one has none
         now = self._snapshot()
         if len(now._waiting_begins) == 1:
@@ -321,12 +321,6 @@ class Blockwise(Decomposition):
             ahead._wait(np.zeros((0, len(now._columns))))
             seen.append(ahead)
         return seen[0]
-
-
-def _stacked(first: Any, then: Any) -> Any:
-    from scipy.sparse import csr_array, vstack
-
-    return vstack([first, csr_array(then)], format="csr")
 
 
 def dense(rows: Any) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from yarrow.decomposition.base import LARGEST, Blockwise, Floats, dense
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, ModelFileError, missing_dependency
+from yarrow.errors import ModelFileError, missing_dependency
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -168,10 +168,7 @@ class OnlineDictionaryLearning(Blockwise):
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that codes stand for."""
-        atoms, codes = self.components_, np.asarray(X)
-        if codes.ndim != 2 or codes.shape[1] != len(atoms):
-            raise DataError(f"X must have {len(atoms)} columns, got shape {codes.shape}.")
-        return codes @ atoms
+        return self._decoded(X, self.components_)
 
     @classmethod
     def _unit_test_skips(cls) -> set[str]:

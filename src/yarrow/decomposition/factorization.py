@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from yarrow.data.arrays import check_size, read_values
 from yarrow.decomposition.base import LARGEST, Floats
 from yarrow.decomposition.stored import Places, Stored, numbers
-from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -221,10 +221,6 @@ class Factorization(Stored):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_users" in self.__dict__
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
 
 
 @estimator

@@ -158,10 +158,6 @@ class OnlineHDP(TopicModel):
 
     # -- using it --------------------------------------------------------------------------------
 
-    @property
-    def _n_codes(self) -> int:
-        return self.n_components
-
     def _code(self, rows: Any) -> Floats:
         model = self._now()
         counts, words = words_of(rows)
@@ -192,11 +188,6 @@ class OnlineHDP(TopicModel):
         documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         likelihoods = np.einsum("nk,nk->n", shares[documents], chances[counts.indices])
         return math.exp(-float(counts.data @ np.log(likelihoods)) / float(counts.data.sum()))
-
-    @classmethod
-    def _unit_test_skips(cls) -> set[str]:
-        # The first weights belong to the order in which words appear.
-        return {"check_shuffle_features_no_impact"}
 
 
 def _normalized(logs: Floats) -> Floats:

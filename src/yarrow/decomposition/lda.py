@@ -139,10 +139,6 @@ class OnlineLDA(TopicModel):
 
     # -- using it --------------------------------------------------------------------------------
 
-    @property
-    def _n_codes(self) -> int:
-        return self.n_components
-
     def _code(self, rows: Any) -> Floats:
         counts, words = words_of(rows)
         model = self._now()
@@ -169,11 +165,6 @@ class OnlineLDA(TopicModel):
         start = math.lgamma(self._prior * self.n_components)
         bound += len(shares) * (start - self.n_components * math.lgamma(self._prior))
         return math.exp(-bound / counts.data.sum())
-
-    @classmethod
-    def _unit_test_skips(cls) -> set[str]:
-        # The first weights belong to the order in which words appear.
-        return {"check_shuffle_features_no_impact"}
 
 
 def _groups(lengths: Any, n_topics: int) -> Iterator[Any]:

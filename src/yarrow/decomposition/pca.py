@@ -17,7 +17,7 @@ from yarrow.decomposition.base import (
     is_orthonormal,
 )
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, ModelFileError, not_fitted
+from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -167,10 +167,6 @@ class OnlinePCA(Decomposition):
         if sizes["features"] and not abs(np.exp(state["_logs"]).sum() - 1) <= 1e-6:
             raise ModelFileError("its uncertainties do not sum to 1")
 
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
-
     # -- using it --------------------------------------------------------------------------------
 
     def _code(self, rows: Any) -> Floats:
@@ -179,11 +175,7 @@ class OnlinePCA(Decomposition):
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that the numbers from `transform` stand for."""
-        self._check_fitted()
-        codes = np.asarray(X)
-        if codes.ndim != 2 or codes.shape[1] != self._n_codes:
-            raise DataError(f"X must have {self._n_codes} columns, got shape {codes.shape}.")
-        return codes @ self.components_
+        return self._decoded(X, self.components_)
 
     @classmethod
     def _unit_test_skips(cls) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from yarrow.data.labels import plain
-from yarrow.errors import ModelFileError, not_fitted
+from yarrow.errors import ModelFileError
 from yarrow.estimator import Estimator, Shared
 from yarrow.lazy import np
 from yarrow.parameters import parameters
@@ -66,8 +66,7 @@ class Stored(Saved, Shared, Estimator):
     _fields: ClassVar[Mapping[str, schema.Schema]] = {"state": schema.MapOf(schema.Anything())}
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         state = {name: v for name, v in self._state().items() if name not in self._not_saved}
         tensors = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
         others = {name: _as_json(value) for name, value in state.items() if name not in tensors}

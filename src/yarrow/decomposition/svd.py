@@ -19,7 +19,7 @@ from yarrow.decomposition.base import (
 )
 from yarrow.decomposition.factors import Factors, by_squares, fill, orthonormal
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import DataError, ModelFileError, ParameterError, not_fitted
+from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import flag, integer, number
@@ -82,6 +82,7 @@ class OnlineSVD(Decomposition):
 
     _takes_new_columns: ClassVar[bool] = True
     _takes_missing: ClassVar[bool] = True
+    sklearn_tags: ClassVar[dict[str, Any]] = {"input_tags.allow_nan": True}
     _not_saved: ClassVar[tuple[str, ...]] = ("_seen",)
 
     # -- what has been learned -------------------------------------------------------------------
@@ -188,8 +189,7 @@ class OnlineSVD(Decomposition):
 
     def _factors(self) -> Factors:
         """All that is known, the rows that wait among it, as of one moment."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         self.__dict__.setdefault("_seen", [])  # a loaded one has none
         return self._snapshot()._all_factors()
 
@@ -423,8 +423,4 @@ class OnlineSVD(Decomposition):
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that the numbers from `transform` stand for."""
         factors = self._factors()
-        codes = np.asarray(X)
-        basis = factors.basis[: self.rank]
-        if codes.ndim != 2 or codes.shape[1] != len(basis):
-            raise DataError(f"X must have {len(basis)} columns, got shape {codes.shape}.")
-        return codes @ basis + factors.mean
+        return self._decoded(X, factors.basis[: self.rank]) + factors.mean

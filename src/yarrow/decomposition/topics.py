@@ -41,6 +41,7 @@ class TopicModel(Blockwise):
 
     _takes_new_columns: ClassVar[bool] = True
     _takes_negative: ClassVar[bool] = False
+    sklearn_tags: ClassVar[dict[str, Any]] = {"input_tags.positive_only": True}
 
     _weights: Floats  # lambda of the papers, transposed: the words of a block are rows of it
     _n_rows: int
@@ -78,6 +79,15 @@ class TopicModel(Blockwise):
         rate = (self.learning_offset + self._n_blocks + 1) ** -self.learning_decay
         total = self.total_rows or self._n_rows
         return rate, total / n_documents
+
+    @property
+    def _n_codes(self) -> int:
+        return self.n_components
+
+    @classmethod
+    def _unit_test_skips(cls) -> set[str]:
+        # The first weights belong to the order in which words appear.
+        return {"check_shuffle_features_no_impact"}
 
     def _checked_words(self, X: Any) -> Any:
         rows = self._now()._read(X)[0]

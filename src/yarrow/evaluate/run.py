@@ -131,13 +131,17 @@ class Run:
         """How far rounding may take a margin from what the formulas say, relative to 1."""
         return 1e-3 if self.parameters.get("dtype") == "float32" else 1e-7
 
-    def parameter(self, name: str, given: Any = None) -> Any:
-        """A parameter of the learner, unless it is given."""
-        if given is not None:
-            return given
-        if self.parameters.get(name) is None:
+    def parameter(self, name: str, given: Any = None, otherwise: Any = None) -> Any:
+        """A parameter of the learner, unless it is given; `otherwise` where the run has none."""
+        known = self.parameters.get(name) if given is None else given
+        known = otherwise if known is None else known
+        if known is None:
             raise ParameterError(f"The run does not say what {name!r} was: pass {name}=...")
-        return self.parameters[name]
+        return known
+
+    def steepest(self, slopes: Array) -> float:
+        """G: the length of the longest gradient, by the slopes of the loss."""
+        return float(np.max(np.abs(slopes) * np.sqrt(self.squared_norms)))
 
     @property
     def kept_weights(self) -> Array:

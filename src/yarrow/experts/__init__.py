@@ -9,20 +9,20 @@ from yarrow.lazy import exports
 
 if TYPE_CHECKING:
     from yarrow.experts.hedge import FixedShareClassifier as FixedShareClassifier
+    from yarrow.experts.hedge import FixedShareRegressor as FixedShareRegressor
     from yarrow.experts.hedge import HedgeClassifier as HedgeClassifier
+    from yarrow.experts.hedge import HedgeRegressor as HedgeRegressor
     from yarrow.experts.hedge import WeightedMajorityClassifier as WeightedMajorityClassifier
     from yarrow.experts.mixture import MixtureClassifier as MixtureClassifier
     from yarrow.experts.online_to_batch import OnlineToBatchClassifier as OnlineToBatchClassifier
     from yarrow.experts.online_to_batch import OnlineToBatchRegressor as OnlineToBatchRegressor
-    from yarrow.experts.regression import FixedShareRegressor as FixedShareRegressor
-    from yarrow.experts.regression import HedgeRegressor as HedgeRegressor
 
 #: what is offered, and the file that has it
 _HOMES = {
     "FixedShareClassifier": "hedge",
-    "FixedShareRegressor": "regression",
+    "FixedShareRegressor": "hedge",
     "HedgeClassifier": "hedge",
-    "HedgeRegressor": "regression",
+    "HedgeRegressor": "hedge",
     "MixtureClassifier": "mixture",
     "OnlineToBatchClassifier": "online_to_batch",
     "OnlineToBatchRegressor": "online_to_batch",

@@ -131,10 +131,9 @@ class Experts(Composite):
         n = len(state.members)
         state.tensors = {"weights": np.full(n, 1.0 / n), "losses": np.zeros(n)}
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
         losses = schema.Array("f8", ("members",), at_least=0)
-        arrays = {"weights": schema.Array("f8", ("members",), 0, 1), "losses": losses}
-        return schema.Fields(arrays, closed=True), schema.Fields({}, closed=True)
+        return {"weights": schema.Array("f8", ("members",), 0, 1), "losses": losses}, {}
 
     def _unpack_state(
         self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]

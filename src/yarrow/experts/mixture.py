@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
@@ -12,12 +11,12 @@ from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
-from yarrow.experts.base import LEADER, Experts, exponential, shared
+from yarrow.experts.base import Experts, exponential, shared
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
-from yarrow.parameters import choice, number
+from yarrow.parameters import number
 
 #: a probability below this counts as this much, so that one surprise does not end an expert
 FLOOR = 1e-6
@@ -50,10 +49,6 @@ class MixtureClassifier(CompositeClassifier, Experts):
         doc="Part of the weights that is shared out after each row.",
         at_least=0,
         below=1,
-    )
-    _: dataclasses.KW_ONLY
-    combine: Literal["vote", "leader"] = choice(
-        default="vote", options=("vote", "leader"), doc=LEADER
     )
 
     row_costs: ClassVar[str] = "what its learners cost, row by row in Python"

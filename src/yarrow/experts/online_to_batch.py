@@ -67,11 +67,10 @@ class OnlineToBatch(Composite):
         state.tensors = {"losses": np.zeros(0), "tests": np.zeros(0)}
         state.notes = {"stride": FIRST_STRIDE, "best": None}
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
         each = schema.Array("f8", ("copies",), at_least=0)
-        arrays = schema.Fields({"losses": each, "tests": each}, closed=True)
         stride, best = schema.Whole(at_least=1, at_most=2**62), schema.Maybe(schema.Whole())
-        return arrays, schema.Fields({"stride": stride, "best": best}, closed=True)
+        return {"losses": each, "tests": each}, {"stride": stride, "best": best}
 
     def _unpack_state(
         self, codes: dict[Any, int], t: int, tensors: dict[str, Any], notes: Mapping[str, Any]

@@ -125,10 +125,6 @@ class Selector(ColumnTransformer):
     def __sklearn_is_fitted__(self) -> bool:
         return "_slots" in self.__dict__
 
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
-
     @property
     def _n_bins(self) -> int:
         return 3 if self.edges is None else len(self.edges) + 1

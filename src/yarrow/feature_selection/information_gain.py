@@ -36,20 +36,13 @@ class InformationGain(Selector):
     """
 
     river_bases: ClassVar[tuple[str, ...]] = ("SupervisedTransformer",)
+    sklearn_tags: ClassVar[dict[str, Any]] = {"target_tags.required": True}
+    _supervised: ClassVar[bool] = True
 
     def _start(self) -> None:
         self._labels: Codes = {}
         self._counts = np.zeros((0, self._n_bins, 0))  # feature, bin, class; the bin of 0 is empty
         self._totals = np.zeros(0)  # rows of each class
-
-    @property
-    def _supervised(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:  # type: ignore[override]
         """Count one row."""

@@ -59,9 +59,7 @@ class Transformer(Estimator):
     def learn_one(self, x: Any) -> None:
         """Learn from one row; most components have nothing to learn."""
 
-    @property
-    def _supervised(self) -> bool:
-        return False
+    _supervised: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags

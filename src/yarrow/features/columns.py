@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from yarrow.data.arrays import check_names, column_names
 from yarrow.data.frames import frame_of
 from yarrow.data.named_rows import NamedRows
-from yarrow.errors import DataError, not_fitted
+from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
 from yarrow.io.taught import RowReader
@@ -50,6 +50,10 @@ class Columns(Transformer):
     >>> Columns(text=["title"]).transform_one({"title": "Buy now", "town": "Oslo", "age": 31})
     {'title=buy': 1.0, 'title=now': 1.0, 'town=Oslo': 1.0, 'age': 31.0}
     """
+
+    sklearn_tags: ClassVar[dict[str, Any]] = {
+        "input_tags.two_d_array": False, "input_tags.dict": True,
+    }  # fmt: skip
 
     text: Any = _names("Columns that are read as words.")
     categories: Any = _names("Columns whose values are names, even where they are numbers.")
@@ -103,8 +107,7 @@ class Columns(Transformer):
         """
         from scipy.sparse import csr_matrix
 
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         rows = self._read(X, dict(self.kinds_))
         places = np.array([self.vocabulary_.get(name, -1) for name in rows.names] or [-1], np.int32)
         indices = places[rows.indices]
@@ -115,17 +118,11 @@ class Columns(Transformer):
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, in the order of the columns."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         return np.array(list(self.vocabulary_), dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "vocabulary_" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.dict = False, True
-        return tags
 
     def _reader(self) -> RowReader:
         names = "text", "categories", "drop", "missing", "when_missing"

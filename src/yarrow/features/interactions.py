@@ -7,7 +7,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
@@ -48,6 +48,10 @@ class Interactions(Transformer):
     {'user^anna': 1.0, 'ad^car': 2.0, 'user^anna*ad^car': 2.0}
     """
 
+    sklearn_tags: ClassVar[dict[str, Any]] = {
+        "input_tags.two_d_array": False, "input_tags.dict": True, "requires_fit": False,
+    }  # fmt: skip
+
     terms: Any = anything(
         default=((ANY, ANY),),
         allowed="a list of tuples of two or more namespaces",
@@ -87,12 +91,6 @@ class Interactions(Transformer):
             for choice in itertools.product(*(spaces if s == ANY else [s] for s in term)):
                 found.setdefault(tuple(sorted(choice)), choice)
         return found.values()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.dict = False, True
-        tags.requires_fit = False
-        return tags
 
 
 def _products(term: tuple[str, ...], spaces: dict[str, list[Feature]]) -> list[Feature]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class RowNormalizer(ColumnTransformer):
     >>> RowNormalizer().transform_one({"a": 3, "b": 4})
     {'a': 0.6, 'b': 0.8}
     """
+
+    sklearn_tags: ClassVar[dict[str, Any]] = {"requires_fit": False}
 
     norm: Literal["l2", "l1", "max"] = choice(
         default="l2",
@@ -70,8 +72,3 @@ class RowNormalizer(ColumnTransformer):
         np.add.at(sums, rows, relative if self.norm == "l1" else relative * relative)
         sums[sums == 0] = 1
         return largest * (sums if self.norm == "l1" else np.sqrt(sums))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        return tags

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from yarrow.errors import DataError, not_fitted
+from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.features.base import ColumnTransformer, Row, values_of
 from yarrow.parameters import flag
@@ -78,8 +78,7 @@ class OnlineScaler(ColumnTransformer):
 
     def transform(self, X: Any) -> Any:
         """Scale all rows by what has been learned so far."""
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         array, names = self._read(X)
         state = self._state_of(names or range(array.shape[1]))
         if isinstance(array, np.ndarray):
@@ -144,8 +143,7 @@ class OnlineScaler(ColumnTransformer):
 
     @property
     def _known(self) -> Floats:
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         return self._state[1 : len(self._slots) + 1]
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -298,6 +296,7 @@ class OnlineMinMaxScaler(OnlineScaler):
            [1.5 ]])
     """
 
+    sklearn_tags: ClassVar[dict[str, Any]] = {"input_tags.sparse": False}
     _blank = (np.inf, -np.inf)
 
     def _counts_zeros(self) -> bool:
@@ -309,11 +308,6 @@ class OnlineMinMaxScaler(OnlineScaler):
     def _shift_and_scale(self, state: Floats) -> tuple[Floats | float, Floats | float]:
         low, high = state.T
         return np.where(high > low, low, 0.0), np.where(high > low, high - low, np.inf)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
 
 @estimator

@@ -6,12 +6,12 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from yarrow.errors import DataError, not_fitted
+from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
 from yarrow.io.columns import WORD
@@ -48,6 +48,11 @@ class TextFeatures(Transformer):
     >>> TextFeatures(words=(1, 2)).transform_one("Buy now, buy NOW!")
     {'buy': 2.0, 'now': 2.0, 'buy now': 2.0, 'now buy': 1.0}
     """
+
+    sklearn_tags: ClassVar[dict[str, Any]] = {
+        "input_tags.two_d_array": False, "input_tags.string": True,
+    }  # fmt: skip
+    _tags: ClassVar[set[str]] = {"text input"}  # river's name for it
 
     words: Any = anything(
         default=(1, 1), allowed=_RANGE, accepts=_is_range, doc="Lengths of the sequences of words."
@@ -108,8 +113,7 @@ class TextFeatures(Transformer):
         """Return all texts as a CSR matrix; names that are not in the vocabulary are left out."""
         from scipy.sparse import csr_matrix
 
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         indices: list[int] = []
         values: list[float] = []
         ends = [0]
@@ -129,8 +133,7 @@ class TextFeatures(Transformer):
         """Return the names in the vocabulary, in the order of the columns."""
         if self.n_features is not None:
             return np.array([f"hash{column}" for column in range(self.n_features)], dtype=object)
-        if not self.__sklearn_is_fitted__():
-            not_fitted(self)
+        self._check_fitted()
         return np.array(list(self.vocabulary_), dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -138,13 +141,8 @@ class TextFeatures(Transformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
         tags.requires_fit = self.n_features is None
         return tags
-
-    @property
-    def _tags(self) -> set[str]:
-        return {"text input"}  # river's name for it
 
     def _text(self, x: Any) -> str:
         text = x[self.on] if self.on is not None and isinstance(x, Mapping) else x

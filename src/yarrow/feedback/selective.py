@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from yarrow.base.classifier import LinearClassifier
@@ -62,13 +61,6 @@ class SelectiveClassifier(CompositeClassifier, Composite):
     family: ClassVar[str] = "feedback"
     row_costs: ClassVar[str] = "what its learner costs, row by row in Python"
 
-    def _learners(self) -> Sequence[Any]:
-        if self.learner is not None:
-            return [self.learner]
-        from yarrow.linear_model import AROWClassifier
-
-        return [AROWClassifier()]
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         learner = self._learners()[0]
@@ -81,9 +73,8 @@ class SelectiveClassifier(CompositeClassifier, Composite):
     def _begin(self, state: State) -> None:
         state.notes = {"draws": 0, "asked": 0}
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
-        notes = dict.fromkeys(("draws", "asked"), schema.Whole())
-        return schema.Fields({}, closed=True), schema.Fields(notes, closed=True)
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
+        return {}, dict.fromkeys(("draws", "asked"), schema.Whole())
 
     def _wants(self, state: State, batch: Batch) -> bool:
         """Decide about one row; the next row draws another number."""
@@ -137,11 +128,12 @@ class SelectiveClassifier(CompositeClassifier, Composite):
             state = self.__dict__.get("_state")
             if state is None:
                 return True
-            return bool(state.attempt(lambda: self._asked_about(state, batch)))
 
-    def _asked_about(self, state: State, batch: Batch) -> bool:
-        state.t += 1
-        return self._wants(state, batch)
+            def asked() -> bool:
+                state.t += 1
+                return self._wants(state, batch)
+
+            return bool(state.attempt(asked))
 
     def learn_asked(self, x: dict[Any, Any], y: Any) -> None:
         """Learn a label that was asked for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from yarrow.composite.base import Composite, State
@@ -64,20 +63,12 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
     family: ClassVar[str] = "feedback"
     row_costs: ClassVar[str] = "what its learner costs, row by row in Python"
 
-    def _learners(self) -> Sequence[Any]:
-        if self.learner is not None:
-            return [self.learner]
-        from yarrow.linear_model import AROWClassifier
-
-        return [AROWClassifier()]
-
     def _begin(self, state: State) -> None:
         state.notes = {"threshold": self.coverage, "tested": 0, "covered": 0, "sizes": 0}
 
-    def _state_schema(self) -> tuple[schema.Fields, schema.Fields]:
+    def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
         counts = dict.fromkeys(("tested", "covered", "sizes"), schema.Whole())
-        notes = schema.Fields({"threshold": schema.Number(at_least=0), **counts}, closed=True)
-        return schema.Fields({}, closed=True), notes
+        return {}, {"threshold": schema.Number(at_least=0), **counts}
 
     def _shares(self, state: State, batch: Batch) -> Array:
         return normalised(state.members[0].probabilities(batch, state.codes))

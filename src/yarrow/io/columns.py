@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.data.labels import kept
 from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble
-from yarrow.errors import DataError
+from yarrow.errors import DataError, first_of
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class Roles:
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
         for path in asked:
             if path is not None and not {path, path.split(".")[0]} & there:
-                columns = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-                raise DataError(f"no such column; it has {columns}", source=source, field=path)
+                problem = f"no such column; it has {first_of(names)}"
+                raise DataError(problem, source=source, field=path)
 
     def reads(self, column: str) -> bool:
         """Whether anything of a whole column is needed."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import (
     COMPRESSORS,
     Source,
@@ -39,7 +39,6 @@ SUFFIXES = {
     "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl",
     "parquet": "parquet", "pq": "parquet",
 }  # fmt: skip
-_COLUMNS_LISTED = 20
 
 
 def format_of_name(name: str) -> str | None:
@@ -418,10 +417,9 @@ def label_needed(
         columns = _columns(source, file, format, stream_format)
     except (ValueError, OSError, ImportError):  # the list is only a help
         columns = []
-    it_has = f": it has {', '.join(columns[:_COLUMNS_LISTED])}" if columns else ""
-    more = ", ..." if len(columns) > _COLUMNS_LISTED else ""
+    it_has = f": it has {first_of(columns)}" if columns else ""
     return ParameterError(
-        f"Say which column of {source_name(source)} is the label (--label COLUMN){it_has}{more}."
+        f"Say which column of {source_name(source)} is the label (--label COLUMN){it_has}."
     )
 
 

@@ -267,10 +267,7 @@ class KernelClassifier(ClassifierMixin, StateEstimator):
         """Scores: of the second class where there are two, else a column a class."""
         self._fitted  # noqa: B018  (raises before anything was learned)
         rows = self._read(X)
-        scores = self._score_table(rows, self._names_of(rows))
-        if scores.shape[1] == 1:
-            return -np.abs(scores[:, 0])  # only one class is known
-        return scores[:, 1] if scores.shape[1] == 2 else scores
+        return self._decision(self._score_table(rows, self._names_of(rows)), mirrored=True)
 
     def predict(self, X: Any) -> Array:
         """The class with the highest score; ties go to the class seen first."""

@@ -56,9 +56,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
         tags.estimator_type = "outlier_detector"
         return tags
 
-    @property
-    def _supervised(self) -> bool:
-        return False
+    _supervised: ClassVar[bool] = False
 
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
         return _core.Strategy.examples

@@ -20,7 +20,7 @@ from yarrow.online.core_stream import check_passes, most_index, no_row
 from yarrow.online.delay import DelayedBatches, KnownColumns
 from yarrow.online.files import FileBatches
 from yarrow.online.learners import is_core, is_regression
-from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.ledger import Checkpoint, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined
 
 
@@ -76,8 +76,7 @@ class BatchStream:
             rest = self._delayed.rest()
             if rest is not None:
                 self._take(*rest)
-            progress.skipped += files.skipped
-            progress.complaints = (progress.complaints + files.complaints)[:COMPLAINTS_KEPT]
+            progress.also(files.skipped, files.complaints)
             progress.done = True
             yield self._report(None, files)
             progress.done = False
@@ -155,11 +154,7 @@ class BatchStream:
         assert batch.sources is not None
         assert batch.lines is not None
         complaint = with_name(batch.sources[place], f"line {batch.lines[place]}: {problem}")
-        if self.stream_format.on_error != "skip":
-            raise DataError(complaint)
-        self._progress.skipped += 1
-        if len(self._progress.complaints) < COMPLAINTS_KEPT:
-            self._progress.complaints.append(complaint)
+        self._progress.skip(complaint, self.stream_format.on_error)
 
     # -- the account -----------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
 from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
@@ -48,10 +48,11 @@ def learn_stream(
 
 def no_row(progress: Progress, sources: Sequence[Source]) -> DataError:
     """The error of a model that has learned nothing."""
-    shown = [source_name(source) for source in sources[:3]] + ["..."] * (len(sources) > 3)
     found = f" ({progress.skipped} were skipped)" if progress.skipped else ""
     first = f": {progress.complaints[0]}" if progress.complaints else ""
-    return DataError(f"there is no row to learn{found}{first}", source=", ".join(shown))
+    return DataError(
+        f"there is no row to learn{found}{first}", source=first_of(map(source_name, sources), 3)
+    )
 
 
 def check_passes(sources: Sequence[Any], passes: int) -> None:

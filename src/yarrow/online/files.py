@@ -14,13 +14,13 @@ from yarrow.io.compressed import source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.online.ledger import COMPLAINTS_KEPT
+from yarrow.online.ledger import Skipping
 
 #: text in a block: enough rows that a call costs nothing, few enough that they stay in a cache
 BLOCK_BYTES = 1 << 21
 
 
-class FileBatches:
+class FileBatches(Skipping):
     """Files or standard input in order; named features are numbered as they appear.
 
     The names of a batch's columns include those that come later. `known` is what is remembered of
@@ -77,8 +77,7 @@ class FileBatches:
                 self._opened = opened
                 yield from self._text(opened) if opened.is_text else self._table(opened)
                 self.known = (self.known or {}) | opened.described()
-            self.skipped += opened.reader.skipped
-            self.complaints = (self.complaints + opened.complaints)[:COMPLAINTS_KEPT]
+            self.also(opened.reader.skipped, opened.complaints)
             self._finished, self._opened = self._finished + (size or 0), None
 
     def _text(self, opened: OpenedSource) -> Iterator[Batch]:
@@ -123,10 +122,7 @@ class FileBatches:
             negative = batch.weights is not None and not batch.weights[place] >= 0
             what = "the weight of the row is negative" if negative else "the row has no label"
             complaint = opened.named(f"line {np.asarray(batch.lines)[place]}: {what}")
-            if opened.stream_format.on_error != "skip":
-                raise DataError(complaint)
-            self.skipped += 1
-            self.complaints = [*self.complaints, complaint][:COMPLAINTS_KEPT]
+            self.skip(complaint, opened.stream_format.on_error)
         kept = batch.take(np.setdiff1d(np.arange(len(batch)), bad))
         y = np.asarray(kept.y)
         y = exact_array(y.tolist()) if y.dtype == object else y

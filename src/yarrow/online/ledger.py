@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from yarrow.data.arrays import Array, exact_array
+from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.online.results import ProgressiveResult, Wanted
 
@@ -102,8 +103,26 @@ class Checkpoint:
     features: int
 
 
+class Skipping:
+    """Counts rows that are left out, and keeps the first complaints about them."""
+
+    skipped: int
+    complaints: list[str]
+
+    def skip(self, complaint: str, on_error: str) -> None:
+        """Leave a row out, or refuse it."""
+        if on_error != "skip":
+            raise DataError(complaint)
+        self.also(1, [complaint])
+
+    def also(self, skipped: int, complaints: list[str]) -> None:
+        """Count what somebody else has left out."""
+        self.skipped += skipped
+        self.complaints = [*self.complaints, *complaints][:COMPLAINTS_KEPT]
+
+
 @dataclasses.dataclass
-class Progress:
+class Progress(Skipping):
     """Where a stream stands. Mistakes were counted before each row was learned."""
 
     source: str = ""

@@ -6,10 +6,10 @@ import base64
 import hashlib
 import platform
 from collections.abc import Callable, Sequence
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from yarrow import __version__
+from yarrow.lazy import resource
 from yarrow.report import charts, numbers, tables
 from yarrow.report import comparison_queries as queries
 from yarrow.report.figures import Figure, css, escape
@@ -36,7 +36,7 @@ def page(comparison: Comparison) -> str:
         f'<h2 id="{key}-head">{escape(head)}</h2>\n{content}\n</section>'
         for key, head, content in sections
     )
-    script = _resource("page.js")
+    script = resource("yarrow.report", "page.js")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -46,7 +46,7 @@ def page(comparison: Comparison) -> str:
 <meta http-equiv="Content-Security-Policy" content="{_policy(script)}">
 <title>{escape(title)}</title>
 <style>
-{css()}{_resource("page.css")}</style>
+{css()}{resource("yarrow.report", "page.css")}</style>
 </head>
 <body>
 <header><div>
@@ -261,7 +261,3 @@ def _policy(script: str) -> str:
         "default-src 'none'; img-src data:; style-src 'unsafe-inline';"
         f" script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
-
-
-def _resource(name: str) -> str:
-    return resources.files("yarrow.report").joinpath(name).read_text(encoding="utf-8")

@@ -214,6 +214,10 @@ class Record(Schema):
             schema.check(item, f"{place}[{number}]", sizes)
 
 
+Parts = dict[str, Schema]
+"""The parts of a state by name."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Fields(Schema):
     """An object with these fields, each as its own schema says; `optional` ones may be missing.

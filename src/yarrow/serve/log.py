@@ -27,48 +27,13 @@ import zlib
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from yarrow.lazy import resource
 from yarrow.serve.errors import ServiceError
 
 Level = Literal["always", "everysec", "os"]
 LEVELS: tuple[Level, ...] = ("always", "everysec", "os")
 
 _APPLICATION, _VERSION = 0x79617273, 1
-_SCHEMA = """
-CREATE TABLE models (
-    model INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL, time REAL NOT NULL,
-    champion INTEGER NOT NULL         -- the version that answers
-);
-CREATE TABLE versions (
-    version INTEGER PRIMARY KEY, model INTEGER NOT NULL, spec TEXT NOT NULL,
-    since INTEGER NOT NULL            -- it learns the events after this one
-);
-CREATE TABLE events (
-    event INTEGER PRIMARY KEY, model INTEGER NOT NULL, kind INTEGER NOT NULL, time REAL NOT NULL,
-    id BLOB,                          -- hash of the event's id
-    source TEXT,
-    lines INTEGER NOT NULL,           -- how many rows it holds
-    check_ INTEGER NOT NULL,          -- CRC of the content
-    content BLOB,                     -- NULL: erased
-    refused INTEGER NOT NULL DEFAULT 0,
-    answer BLOB                       -- what was answered, where it is not just the event's number
-);
-CREATE UNIQUE INDEX events_by_id ON events (model, id) WHERE id IS NOT NULL;
-CREATE INDEX events_by_model ON events (model);
-CREATE TABLE changes (                -- labels that were retracted (NULL) or corrected since
-    event INTEGER NOT NULL, line INTEGER NOT NULL, label BLOB, PRIMARY KEY (event, line)
-) WITHOUT ROWID;
-CREATE TABLE streams (                -- the last line of each block of a stream
-    model INTEGER NOT NULL, id BLOB NOT NULL, line INTEGER NOT NULL, event INTEGER NOT NULL,
-    PRIMARY KEY (model, id, line)
-) WITHOUT ROWID;
-CREATE TABLE snapshots (
-    version INTEGER NOT NULL, event INTEGER NOT NULL,
-    rows INTEGER NOT NULL, loss REAL NOT NULL,  -- what it had learned by then
-    PRIMARY KEY (version, event)
-) WITHOUT ROWID;
-CREATE TABLE tokens (name TEXT PRIMARY KEY, hash BLOB NOT NULL, rights TEXT NOT NULL);
-CREATE TABLE ticks (tick INTEGER PRIMARY KEY, time REAL NOT NULL);
-"""
 
 _AT_ONCE = 500  # events that a query reads
 #: kinds of events
@@ -270,8 +235,8 @@ def _open(path: str) -> sqlite3.Connection:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             db.executescript(
-                f"BEGIN; {_SCHEMA} PRAGMA application_id = {_APPLICATION}; "
-                f"PRAGMA user_version = {_VERSION}; COMMIT;"
+                f"BEGIN; {resource('yarrow.serve', 'schema.sql')}"
+                f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; COMMIT;"
             )
         elif db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             raise ServiceError(f"{path}: is no log of yarrow serve.")

@@ -204,11 +204,14 @@ class Problem(msgspec.Struct):
     error: str
 
 
+def _check_one(message: Learn | Predict) -> None:
+    if [message.row, message.rows, message.frame].count(None) != 2:
+        raise ServiceError("Send one of row, rows and frame.")
+
+
 def learned_rows(message: Learn, column: str | None) -> list[Row]:
     """The rows of a message that is to be learned."""
-    given = [message.row is not None, message.rows is not None, message.frame is not None]
-    if sum(given) != 1:
-        raise ServiceError("Send one of row, rows and frame.")
+    _check_one(message)
     if message.row is not None:
         return [_row(message.row, message.label, message.weight, message.id, column)]
     if message.rows is not None:
@@ -222,9 +225,7 @@ def learned_rows(message: Learn, column: str | None) -> list[Row]:
 
 def asked_rows(message: Predict, column: str | None) -> list[dict[Any, Any]]:
     """The rows of a message that asks."""
-    given = [message.row is not None, message.rows is not None, message.frame is not None]
-    if sum(given) != 1:
-        raise ServiceError("Send one of row, rows and frame.")
+    _check_one(message)
     if message.row is not None:
         return [row_of(message.row, column)]
     rows = message.rows if message.rows is not None else message.frame.rows()  # type: ignore[union-attr]

@@ -72,7 +72,8 @@ class Models:
             build(spec)
 
         def write() -> tuple[int, int]:
-            if name in self.models or self._number_of(name) is not None:
+            query = "SELECT 1 FROM models WHERE name = ?"
+            if name in self.models or self.log.db.execute(query, (name,)).fetchone():
                 raise ServiceError(f"There is a model {name!r} already.", 409)
             if len(self.models) >= self.most_models:
                 raise ServiceError(f"There are {self.most_models} models, which is the limit.", 507)
@@ -183,13 +184,6 @@ class Models:
             made.learned = since if learned is None else learned
             model.versions[version] = made
         self.models[name] = model
-
-    def _champions(self) -> set[int]:
-        return {model.champion_number for model in self.models.values()}
-
-    def _number_of(self, name: str) -> int | None:
-        found = self.log.db.execute("SELECT model FROM models WHERE name = ?", (name,)).fetchone()
-        return None if found is None else int(found[0])
 
     def _next(self, table: str, column: str) -> int:
         found = self.log.db.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]

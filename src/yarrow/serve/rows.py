@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from starlette.requests import Request
 
+from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.serve import messages
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import FORMATS, Block, Row, pack, row_of
@@ -112,7 +113,8 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
             total.line = max(total.line, answer["line"])
             total.learned += answer.get("learned", 0)
             total.skipped += answer.get("skipped", 0)
-            total.complaints = (total.complaints + answer.get("complaints", []))[:5]
+            total.complaints = [*total.complaints, *answer.get("complaints", [])]
+            del total.complaints[COMPLAINTS_KEPT:]
 
     async def send(text: bytes) -> None:
         nonlocal line

@@ -10,10 +10,10 @@ import tempfile
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from yarrow.errors import ParameterError
 from yarrow.serve.api import Api
-from yarrow.serve.connection import Connection
 from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
@@ -135,3 +135,36 @@ def _listen(host: str, port: int) -> socket.socket:
         raise ParameterError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
     listening.listen(1024)
     return listening
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's, with such a transport."""
+
+    def connection_made(self, transport: Any) -> None:
+        together: Any = _Together(transport, self.loop)
+        super().connection_made(together)
+
+
+class _Together:
+    """A transport that writes at the end of a turn."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._parts:
+            self._transport.write(b"".join(self._parts))
+            self._parts = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)

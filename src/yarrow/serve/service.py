@@ -291,7 +291,8 @@ class Service(Models):
                 if version.learner is None:
                     if version.rebuilding:
                         raise ServiceError(f"Version {version.number} is still being made.", 503)
-                    refuse = self._refuse if version.number in self._champions() else None
+                    champions = {model.champion_number for model in self.models.values()}
+                    refuse = self._refuse if version.number in champions else None
                     version.take(version.restored(self.db, version.learned, refuse))
                     self.weigh(version)
                 learner = version.learner

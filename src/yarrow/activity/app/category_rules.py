@@ -21,8 +21,6 @@ from yarrow.activity.model.vectors import IDLE_AFTER, IN_FRONT
 from yarrow.activity.sources.categories import Category
 from yarrow.activity.sources.spans import is_browser
 
-__all__ = ["PRECISION", "Rule", "find_rules"]
-
 PRECISION = 0.95
 """A rule is given away only if so much of the time that it matches is its activity's."""
 LEVELS = " > "

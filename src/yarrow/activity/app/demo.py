@@ -9,8 +9,9 @@ from __future__ import annotations
 import datetime
 import random
 import time
+import tomllib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from yarrow.activity.app.runner import Rounds
 from yarrow.activity.app.session import Session
@@ -18,8 +19,7 @@ from yarrow.activity.log.entries import Create, Declare, Entry, Event
 from yarrow.activity.sources.clock import FastClock
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import ParameterError
-
-__all__ = ["SPEED", "DemoDay", "last_week", "nothing_is_opened"]
+from yarrow.lazy import resource as text_of
 
 SPEED = 200.0
 _ANSWER_AFTER = 7.0  # real seconds that the newcomer has to answer
@@ -27,79 +27,11 @@ _SEED = 7
 _HOME = "/home/ada"
 
 
-class Thing(NamedTuple):
-    """Something on the screen."""
-
-    resource: str
-    title: str
-    application: str
-
-
-def _file(path: str, title: str, application: str) -> Thing:
-    return Thing(f"{_HOME}/{path}", title, application)
-
-
-def _page(address: str, title: str) -> Thing:
-    return Thing(f"https://{address}", title, "Firefox")
-
-
-WORK: dict[str, list[Thing]] = {
-    "Grant proposal": [
-        _file("grants/2026/proposal.odt", "proposal.odt - LibreOffice Writer", "Writer"),
-        _file("grants/2026/budget.ods", "budget.ods - LibreOffice Calc", "Calc"),
-        _file("grants/2026/work-plan.odt", "work-plan.odt - LibreOffice Writer", "Writer"),
-        _page("funding.example.org/call/2026", "Call for proposals 2026: Soil and climate"),
-        _page("funding.example.org/faq", "Eligible costs: questions and answers"),
-    ],
-    "Statistics course": [
-        _file("teaching/statistics/lecture-07.tex", "lecture-07.tex - Kile", "Kile"),
-        _file("teaching/statistics/exercises-07.tex", "exercises-07.tex - Kile", "Kile"),
-        _file("teaching/statistics/grades.ods", "grades.ods - LibreOffice Calc", "Calc"),
-        _page("moodle.example.edu/course/42", "Statistics for biologists: course page"),
-        _page("en.wikipedia.org/wiki/Analysis_of_variance", "Analysis of variance - Wikipedia"),
-    ],
-    "Soil moisture paper": [
-        _file("papers/soil/manuscript.tex", "manuscript.tex - Kile", "Kile"),
-        _file("papers/soil/figures.R", "figures.R - RStudio", "RStudio"),
-        _file("papers/soil/moisture-2025.csv", "moisture-2025.csv - LibreOffice Calc", "Calc"),
-        _page("journal.example.com/reviews/1187", "Reviewer comments: manuscript 1187"),
-        _file("papers/soil/reply.odt", "reply-to-reviewers.odt - LibreOffice Writer", "Writer"),
-    ],
-    "Tax return": [
-        _file("private/tax/2025/receipts.ods", "receipts.ods - LibreOffice Calc", "Calc"),
-        _file("private/tax/2025/travel-costs.pdf", "travel-costs.pdf - Okular", "Okular"),
-        _page("tax.example.gov/return", "Income tax return 2025: deductions"),
-    ],
-}
-NEW = "Field trip in May"
-NEW_WORK = [
-    _page("hotel.example.com/booking", "Hotel am See: your booking"),
-    _file("trips/may/participants.ods", "participants.ods - LibreOffice Calc", "Calc"),
-    _page("rail.example.com/timetable", "Timetable: connections on 12 May"),
-    _file("trips/may/route.gpx", "route.gpx - QMapShack", "QMapShack"),
-]
-EVERYWHERE = [
-    Thing("window:Thunderbird/Inbox", "Inbox - Mozilla Thunderbird", "Thunderbird"),
-    _page("search.example.com/", "Search"),
-    Thing("window:Element/Team chat", "Team chat - Element", "Element"),
-]
-
-# Of the day that is shown: when (hours), what, and whether it is declared.
-DAY = [
-    (9.00, "Grant proposal", True),
-    (9.55, "Statistics course", False),
-    (10.30, "Soil moisture paper", True),
-    (11.05, "Grant proposal", False),
-    (11.75, NEW, True),
-    (12.15, "Tax return", False),
-    (13.25, "Soil moisture paper", False),
-    (14.10, NEW, False),
-    (14.60, "Statistics course", True),
-    (15.20, "Grant proposal", False),
-    (15.95, "Soil moisture paper", True),
-    (16.50, None, True),
-]
-_LUNCH = (12.60, 13.25)
+_TOLD = tomllib.loads(text_of("yarrow.activity.app", "demo.toml"))
+NEW = _TOLD["new"]
+NEW_WORK = _TOLD["work"].pop(NEW)
+WORK: dict[str, list[list[str]]] = _TOLD["work"]
+DAY = [(hour, name or None, says) for hour, name, says in _TOLD["day"]]
 
 
 def nothing_is_opened(resource: str) -> None:
@@ -119,14 +51,15 @@ def _stretch(rng: random.Random, name: str, start: float, end: float) -> Iterato
     now = start
     while now < end:
         shared = now > start and rng.random() < 0.12
-        thing = rng.choice(EVERYWHERE if shared else things)
-        kind = "navigate" if thing.resource.startswith("https") else "focus"
-        if thing.resource.startswith(_HOME) and thing.resource not in opened:
-            opened.add(thing.resource)
+        thing = rng.choice(_TOLD["everywhere"] if shared else things)
+        resource = thing[0]
+        kind = "navigate" if resource.startswith("https") else "focus"
+        if resource.startswith(_HOME) and resource not in opened:
+            opened.add(resource)
             kind = "open"
         yield Event(now, kind, *thing)
         now += rng.uniform(25.0, 150.0)
-        if kind != "navigate" and thing.resource.startswith(_HOME) and rng.random() < 0.3:
+        if kind != "navigate" and resource.startswith(_HOME) and rng.random() < 0.3:
             yield Event(min(now - 5.0, end), "save", *thing)
     for resource in sorted(opened):
         if rng.random() < 0.6:
@@ -175,7 +108,7 @@ class DemoDay(Rounds):
 
     def _all_events(self) -> list[Event]:
         rng = random.Random(_SEED + 1)
-        away, back = (_hour(self._today, hour) for hour in _LUNCH)
+        away, back = (_hour(self._today, hour) for hour in _TOLD["lunch"])
         events: list[Event] = []
         for (start, name, _), (end, _, _) in zip(self._switches, self._switches[1:], strict=False):
             if name is not None:

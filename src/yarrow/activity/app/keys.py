@@ -28,8 +28,6 @@ from typing import Any
 from yarrow.activity.log.validation import read_json
 from yarrow.errors import ParameterError, YarrowError
 
-__all__ = ["Guest", "Keys", "Stranger", "proof"]
-
 LASTS = 30.0  # seconds that a request may take to arrive; the page waits no longer for an answer
 _LONGEST = 64  # characters of a greeting's number
 _SCHEME = "Yarrow"

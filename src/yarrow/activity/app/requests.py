@@ -20,8 +20,6 @@ from yarrow.activity.model.history import Stretch
 from yarrow.activity.sources.spans import is_web_address
 from yarrow.errors import ParameterError
 
-__all__ = ["Requests", "open_resource", "openable"]
-
 _DAY = 86400.0
 _MOST_OPENED = 12  # resources at once
 _MOST_FOLDERS = 6

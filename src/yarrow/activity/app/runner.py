@@ -24,9 +24,6 @@ from yarrow.activity.sources.activitywatch import Collector, Unreachable
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import ParameterError, YarrowError
 
-__all__ = ["Runner", "alone", "ask_running", "running_at", "token_of", "way_of",
-           "way_to"]  # fmt: skip
-
 _ASK_EVERY = 5.0  # seconds between two looks at ActivityWatch
 _PATIENCE = 15.0  # seconds at most until a source that did not answer is asked again
 _NEWEST = "activitywatch.newest"

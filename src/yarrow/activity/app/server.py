@@ -25,8 +25,6 @@ from yarrow.activity.app.requests import Requests
 from yarrow.activity.log.validation import read_json
 from yarrow.errors import ParameterError, YarrowError
 
-__all__ = ["PageServer"]
-
 HOST = "127.0.0.1"
 _LARGEST = 1 << 20  # bytes of a request's body
 _ALIVE = 15.0  # seconds between signs of life to a page that listens

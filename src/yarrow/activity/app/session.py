@@ -28,8 +28,6 @@ from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import ParameterError, YarrowError, did_you_mean
 
-__all__ = ["Session"]
-
 _JUST_NOW = 2.0  # seconds: the least that sources may be late
 _CHECKPOINTS = 4
 _KEEP_AFTER = 50_000  # entries of a long replay

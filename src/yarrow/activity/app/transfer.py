@@ -17,11 +17,9 @@ from yarrow.activity.model.activities import check_name
 from yarrow.activity.sources.activitywatch import event_of
 from yarrow.activity.sources.categories import Categories
 from yarrow.activity.sources.spans import GAP, Span, changes, read_spans
-from yarrow.activity.sources.tables import ROLES, read_table
+from yarrow.activity.sources.tables import read_table
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.compressed import open_bytes
-
-__all__ = ["ROLES", "Recording", "as_bucket", "import_history", "read_history"]
 
 BUCKET_KIND = "yarrow.activity"
 _SETTLED = 60.0  # seconds that a category must last before it is taken for a switch

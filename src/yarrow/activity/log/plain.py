@@ -15,8 +15,6 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 from yarrow.activity.log.validation import whole
 
-__all__ = ["Stateful", "forms_of"]
-
 _SIMPLE = (str, int, float, bool)
 
 

@@ -20,32 +20,11 @@ from typing import Any, TypeAlias
 from yarrow.activity.log.entries import EVENT_FIELDS, EVENT_TEXTS, Entry, Event, from_row, to_row
 from yarrow.activity.log.validation import END, as_pattern, whole
 from yarrow.errors import DataError, ParameterError
-
-__all__ = ["Place", "Store", "default_path"]
+from yarrow.lazy import resource
 
 _APPLICATION = 0x79617277  # "yarw", in the header of the file
 _VERSION = 1
 _PATIENCE = 10.0  # seconds to wait for another process that writes
-_SCHEMA = """
-CREATE TABLE log (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    kind TEXT NOT NULL,           -- the kind of an event, or the name of what was said
-    resource TEXT NOT NULL,
-    title TEXT NOT NULL,
-    application TEXT NOT NULL,
-    duration REAL NOT NULL,
-    said TEXT,                    -- JSON, the fields of what was said, or NULL
-    origin TEXT UNIQUE            -- what a source calls it, so that nothing enters twice
-);
-CREATE INDEX log_in_time ON log (time, number);
-CREATE INDEX log_of_resource ON log (resource);
-CREATE TABLE snapshot (
-    time REAL NOT NULL, number INTEGER NOT NULL, made_by TEXT NOT NULL, state BLOB NOT NULL
-);
-CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE never (pattern TEXT PRIMARY KEY);
-"""
 _COLUMNS = ", ".join((*EVENT_FIELDS, "said"))
 _SNAPSHOTS_KEPT = 4
 _DAY = 86400.0
@@ -437,7 +416,7 @@ def _prepare(db: sqlite3.Connection, path: str) -> None:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if (application, version, tables) == (0, 0, 0):
-            for statement in _SCHEMA.split(";"):
+            for statement in resource("yarrow.activity.log", "schema.sql").split(";"):
                 db.execute(statement)
             db.execute(f"PRAGMA application_id = {_APPLICATION}")
             db.execute(f"PRAGMA user_version = {_VERSION}")

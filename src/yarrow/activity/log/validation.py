@@ -14,19 +14,6 @@ from typing import Any
 
 from yarrow.errors import DataError, ParameterError
 
-__all__ = [
-    "AHEAD",
-    "END",
-    "LONGEST",
-    "as_pattern",
-    "check_duration",
-    "check_moment",
-    "check_time",
-    "read_json",
-    "typed",
-    "whole",
-]  # fmt: skip
-
 AHEAD = 600.0
 """Seconds that a source may be ahead of this machine's clock: clocks differ, but not by more."""
 END = 253_402_128_000.0

@@ -22,8 +22,6 @@ from yarrow.activity.sources.clock import Clock
 from yarrow.activity.sources.spans import Change, Span, changes, read_spans, read_time
 from yarrow.errors import ParameterError, YarrowError
 
-__all__ = ["ADDRESS", "ActivityWatch", "Collector", "Unreachable"]
-
 ADDRESS = "http://localhost:5600"
 _TIMEOUT = 10.0
 _LOOK_BACK = 600.0  # seconds: watchers send late, and say only after minutes that nobody was there

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["Clock", "FastClock"]
-
 
 class Clock:
     """Unix time that does not go back when the machine's clock is set back.

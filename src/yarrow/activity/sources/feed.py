@@ -20,8 +20,6 @@ from yarrow.activity.log.validation import check_duration, check_moment, read_js
 from yarrow.activity.sources.spans import Change, read_time
 from yarrow.errors import DataError, YarrowError, did_you_mean
 
-__all__ = ["FileFeed", "PipeFeed", "read_line"]
-
 _KEPT = 20  # sentences about lines that are no events
 _MOST = 1 << 20  # bytes in one look; the rest is read at the next
 

@@ -22,9 +22,6 @@ from yarrow.activity.log.entries import Event
 from yarrow.activity.log.validation import check_duration, check_moment
 from yarrow.errors import DataError
 
-__all__ = ["GAP", "Change", "Span", "changes", "is_browser", "is_web_address", "read_spans",
-           "resource_of"]  # fmt: skip
-
 GAP = 120.0  # seconds without a window: the machine slept, or its watcher was off
 _STILL = 300.0  # seconds after which a window that stays in front is told again
 _PRIVATE = "incognito"

@@ -17,8 +17,6 @@ from yarrow.activity.log.validation import check_duration, check_moment
 from yarrow.activity.sources.spans import Span, read_time
 from yarrow.errors import DataError, ParameterError, did_you_mean
 
-__all__ = ["ROLES", "Table", "read_table"]
-
 #: what a column may be called, by what it tells; the first that is there is read. Names are in
 #: small letters, with _ for all that is neither letter nor digit; a + joins a date and a clock.
 ROLES = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from yarrow.data.arrays import Array
@@ -107,6 +107,11 @@ def fixed(u: Any, run: Run) -> Array:
     if array.ndim != 1:
         raise DataError("This theorem compares with one fixed vector.")
     return array
+
+
+def solved(u: Any, run: Run, solve: Callable[[], Array]) -> Array:
+    """A comparator that does not move: the one given, or what a batch solver finds."""
+    return solve() if u is None else fixed(u, run)
 
 
 def agreements(u: Array, run: Run) -> Array:

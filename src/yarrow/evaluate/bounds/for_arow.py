@@ -11,7 +11,7 @@ from typing import Any
 
 from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
-from yarrow.evaluate.bounds.base import Assumption, Bound, every, fixed, follows, mistakes_of
+from yarrow.evaluate.bounds.base import Assumption, Bound, every, follows, mistakes_of, solved
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
 
@@ -98,7 +98,7 @@ def arow(
     the best of a path of support vector machines.
     """
     r = float(run.parameter("r", r))
-    s = float(run.parameters.get("initial_variance", 1.0) if variance is None else variance)
+    s = float(run.parameter("initial_variance", variance, 1.0))
     active = _Active(run)
     volume = float(np.log1p(s * active.spectrum / r).sum())
 
@@ -107,7 +107,7 @@ def arow(
         first = np.sqrt(r * float(v @ v) / s + along)
         return active.loss(v) + float(first * np.sqrt(volume + active.others)) - active.others
 
-    best = active.best(bound) if u is None else fixed(u, run)
+    best = solved(u, run, lambda: active.best(bound))
     return Bound(
         theorem=f"{PAPER}, Theorem {1 if run.task == 'binary' else 2}",
         statement="mistakes <= L + sqrt(r |u|^2 + u'Xu) sqrt(log det(I + X/r) + U) - U",
@@ -140,7 +140,7 @@ def arow_as_perceptron(
     Assumes what Theorem 1 assumes.
     """
     r = float(run.parameter("r", r))
-    s = float(run.parameters.get("initial_variance", 1.0) if variance is None else variance)
+    s = float(run.parameter("initial_variance", variance, 1.0))
     q = r / s
     active = _Active(run)
     k = 1 + float(active.spectrum.max(initial=0.0)) / q
@@ -151,7 +151,7 @@ def arow_as_perceptron(
         inside = 4 * loss + a * a + 4 * q * active.others / longest
         return float(loss + a * a / 2 + a / 2 * np.sqrt(inside) - active.others)
 
-    best = active.best(lambda v: bound(v, k)) if u is None else fixed(u, run)
+    best = solved(u, run, lambda: active.best(lambda v: bound(v, k)))
     return Bound(
         theorem=f"{PAPER}, Remark 6",
         statement="mistakes <= L + k a^2/2 + (sqrt(k) a/2) sqrt(4 L + k a^2 + 4 r U/R^2) - U",

@@ -6,7 +6,7 @@ from typing import Any
 
 from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
-from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
+from yarrow.evaluate.bounds.base import Assumption, Bound, follows, solved
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
 
@@ -62,17 +62,18 @@ def _descent(
     radius: float | None,
     theorem: str,
 ) -> Bound:
-    loss = str(run.parameters.get("loss", "squared") if loss is None else loss)
+    loss = str(run.parameter("loss", loss, "squared"))
     first = float(run.parameter("eta0", eta0))
     power = float(run.parameter("power", power))
     rates = first / np.arange(1, run.n_rows + 1) ** power
     pulled = l1 * run.penalised
-    if u is None:
-        best = comparators.least_loss(run, loss, run.n_rows * pulled)
-        if radius is not None:
-            best = best * min(1.0, radius / max(float(np.linalg.norm(best)), 1e-300))
-    else:
-        best = fixed(u, run)
+
+    def within(w: Array) -> Array:
+        """The nearest weights in the ball."""
+        length = max(float(np.linalg.norm(w)), 1e-300)
+        return w if radius is None else w * min(1.0, radius / length)
+
+    best = solved(u, run, lambda: within(comparators.least_loss(run, loss, run.n_rows * pulled)))
     slopes = run.slopes(loss)
     far, penalties = [], []
 
@@ -82,13 +83,12 @@ def _descent(
         w[places] += rates[t] * slopes[t] * values
         if l1 > 0:
             w[...] = np.sign(w) * np.maximum(0, np.abs(w) - rates[t] * pulled)
-        if radius is not None:
-            w *= min(1.0, radius / max(float(np.linalg.norm(w)), 1e-300))
+        w[...] = within(w)
 
     steps = follows(run, learn, "updates are steps along the gradient with the rates told")
     length = float(np.linalg.norm(best))
     D = length if power == 0 else max(far)
-    G = float(np.max(np.abs(slopes) * np.sqrt(run.squared_norms)))
+    G = run.steepest(slopes)
     return regret_bound(
         run,
         loss,
@@ -96,14 +96,9 @@ def _descent(
         theorem=theorem,
         statement="regret <= D^2 / (2 eta_T) + G^2/2 sum of eta_t",
         promised=D**2 / (2 * rates[-1]) + G**2 / 2 * float(rates.sum()),
-        assumptions=(
-            steps,
-            *(
-                [Assumption("u lies in the ball", length <= radius * (1 + 1e-9))]
-                if radius is not None
-                else []
-            ),
-        ),
+        assumptions=(steps,)
+        if radius is None
+        else (steps, Assumption("u lies in the ball", length <= radius * (1 + 1e-9))),
         parts={"D": D, "G": G, "|u|": length, "eta_T": float(rates[-1])},
         penalties=float(np.sum(penalties)),
         penalty_of_u=run.n_rows * float(pulled @ np.abs(best)),

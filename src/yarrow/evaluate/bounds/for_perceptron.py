@@ -35,7 +35,7 @@ def perceptron(run: Run, u: Any = None, *, margin: float | None = None) -> Bound
 
     Assumes that u (the separator with the largest margin, if not given) separates all rows.
     """
-    threshold = run.parameters.get("margin", 0.0) if margin is None else margin
+    threshold = run.parameter("margin", margin, 0.0)
     z = mistakes_of(run).signed_rows
     best = comparators.separator(z) if u is None else fixed(u, run)
     length = 0.0 if best is None else float(np.linalg.norm(best))
@@ -67,7 +67,7 @@ def perceptron_hinge(run: Run, u: Any = None, *, margin: float | None = None) ->
 
     Assumes nothing about the rows. Without u, the best of a path of support vector machines.
     """
-    threshold = run.parameters.get("margin", 0.0) if margin is None else margin
+    threshold = run.parameter("margin", margin, 0.0)
     z = mistakes_of(run).signed_rows
     reach = float(run.squared_norms.max()) + 2 * threshold
 

@@ -9,7 +9,7 @@ from scipy.special import zeta
 
 from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
-from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
+from yarrow.evaluate.bounds.base import Assumption, Bound, follows, solved
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
@@ -49,8 +49,7 @@ def _follow(
     loss = str(run.parameter("loss", loss))
     c, l1 = float(run.parameter("eta0", c)), float(run.parameter("l1", l1))
     p = float(run.parameter("p", p))
-    limit = run.parameters.get("cap") if cap is None else cap
-    limit = float(limit) if limit is not None and p <= 2 else np.inf
+    limit = float(run.parameter("cap", cap, np.inf)) if p <= 2 else np.inf
     slopes = run.slopes(loss)
     size = run.n_weights
     powers, summed = np.zeros(size), np.zeros(size)
@@ -76,7 +75,7 @@ def _follow(
         w[...] = np.sign(w) * np.maximum(0, np.abs(w) - rate * l1 * last)
 
     steps = follows(run, learn, "updates are those of SGFT with the rate c / sqrt(t)")
-    gradient = float(np.max(np.abs(slopes) * np.sqrt(run.squared_norms)))
+    gradient = run.steepest(slopes)
     return _Path(loss, c, l1, p, limit, steps, gradient, steepest[0], summed, last, seen)
 
 
@@ -143,11 +142,8 @@ def sgft(
     Assumes a convex loss, and a cap where p <= 2.
     """
     path = _follow(run, loss, c, l1, p, cap)
-    best = (
-        comparators.least_loss(run, path.loss, path.l1 * path.summed_frequencies)
-        if u is None
-        else fixed(u, run)
-    )
+    pulls = path.l1 * path.summed_frequencies
+    best = solved(u, run, lambda: comparators.least_loss(run, path.loss, pulls))
     D = float(np.linalg.norm(path.weights - best, axis=1).max())
     U, W, c = max(path.gradient, path.slope), path.largest_weights, path.c
     root = np.sqrt(run.n_rows)
@@ -169,7 +165,7 @@ def sgft(
             "sharper": first + (D**2 / (2 * c) + path.gradient**2 * c) * root,
         },
         penalties=_penalties(run, path),
-        penalty_of_u=path.l1 * float(path.summed_frequencies @ np.abs(best)),
+        penalty_of_u=float(pulls @ np.abs(best)),
     )
 
 
@@ -216,8 +212,7 @@ def frequency_dual_averaging(
     loss = str(run.parameter("loss", loss))
     l1, gamma = float(run.parameter("l1", l1)), float(run.parameter("gamma", gamma))
     p = float(run.parameter("p", p))
-    limit = run.parameters.get("cap") if cap is None else cap
-    limit = float(limit) if limit is not None and p <= 2 else np.inf
+    limit = float(run.parameter("cap", cap, np.inf)) if p <= 2 else np.inf
     slopes, penalised = run.slopes(loss), run.penalised
     total, norms = np.zeros(run.n_weights), np.zeros(run.n_weights)
 
@@ -236,7 +231,7 @@ def frequency_dual_averaging(
     steps = follows(run, learn, "weights are those of frequency-aware dual averaging")
     pulls = l1 * run.n_rows * np.minimum(norms, limit) * penalised
     end = gamma * float(np.sqrt(run.n_rows))
-    best = comparators.least_loss(run, loss, pulls, end) if u is None else fixed(u, run)
+    best = solved(u, run, lambda: comparators.least_loss(run, loss, pulls, end))
     betas = gamma * np.sqrt(np.maximum(1, np.arange(run.n_rows)))
     moved = float(np.sum(slopes**2 * run.squared_norms / (2 * betas)))
     of_u = run.losses(loss, run.signed_rows @ best)

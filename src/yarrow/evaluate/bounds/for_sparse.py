@@ -7,7 +7,7 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.evaluate import comparators
-from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows
+from yarrow.evaluate.bounds.base import Assumption, Bound, follows, solved
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
 from yarrow.evaluate.run import Run
 from yarrow.lazy import np
@@ -45,15 +45,12 @@ def truncated_gradient(
         A, B = 2 * longest, 0.0
     else:
         raise ParameterError(f"For the loss {loss!r} there are no A and B.")
-    limit = float(run.parameters.get("theta", np.inf) if theta is None else theta)
-    pulls = _gravities(run, gravity, run.parameters.get("every", 1) if every is None else every)
+    limit = float(run.parameter("theta", theta, np.inf))
+    pulls = _gravities(run, gravity, run.parameter("every", every, 1))
     slopes = run.slopes(loss)
     # For theta = infinity this is the penalty of all weights; else a guess, which any u may be.
-    best = (
-        comparators.least_loss(run, loss, pulls.sum() * run.penalised)
-        if u is None
-        else fixed(u, run)
-    )
+    prices = pulls.sum() * run.penalised
+    best = solved(u, run, lambda: comparators.least_loss(run, loss, prices))
     penalties = [0.0, 0.0]
     free = run.penalised == 0
 
@@ -121,18 +118,15 @@ def dual_averaging(
     loss = str(run.parameter("loss", loss))
     l1 = float(run.parameter("l1", l1))
     gamma = float(run.parameter("gamma", gamma))
-    rho = float(run.parameters.get("rho", 0.0) if rho is None else rho)
-    l2 = float(run.parameters.get("l2", 0.0) if l2 is None else l2)
+    rho = float(run.parameter("rho", rho, 0.0))
+    l2 = float(run.parameter("l2", l2, 0.0))
     penalised = run.penalised
     counts = np.arange(run.n_rows + 1)
     betas = gamma * np.sqrt(counts)
     betas[0] = gamma
     slopes = run.slopes(loss)
-    best = (
-        comparators.least_loss(run, loss, run.n_rows * l1 * penalised, run.n_rows * l2)
-        if u is None
-        else fixed(u, run)
-    )
+    prices, ridge = run.n_rows * l1 * penalised, run.n_rows * l2
+    best = solved(u, run, lambda: comparators.least_loss(run, loss, prices, ridge))
     total = np.zeros(run.n_weights)
     penalties = [0.0]
 
@@ -148,7 +142,7 @@ def dual_averaging(
         w[...] = np.sign(total) * np.maximum(0, np.abs(total) / n - cut) / np.maximum(scale, 1e-30)
 
     steps = follows(run, learn, "weights are those of dual averaging")
-    G = float(np.max(np.abs(slopes) * np.sqrt(run.squared_norms)))
+    G = run.steepest(slopes)
     convexity = 0.0 if run.has_intercept else l2
     if gamma > 0:
         h = float(best @ best) / 2 + rho * float(penalised @ np.abs(best))

@@ -11,9 +11,8 @@ from yarrow.report.figures.bar_charts import bars, boxes, histograms
 from yarrow.report.figures.confusion_matrix import confusion, worst_confusions
 from yarrow.report.figures.drawing import Figure, escape
 from yarrow.report.figures.image_grid import images
-from yarrow.report.figures.line_chart import Series, lines
+from yarrow.report.figures.line_chart import Series, lines, reliability
 from yarrow.report.figures.ranks import Difference, differences, rank_diagram
-from yarrow.report.figures.reliability import reliability
 from yarrow.report.figures.scatter_plot import Spot, paired, pareto_front, scatter
 from yarrow.report.figures.style import css
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
@@ -68,7 +68,13 @@ def lines(
     named = [line for line in series if line.points and not line.quiet]
     most = max(1, int((height - 80) / _LABEL_GAP))
     named = named[:most]  # the first ones matter most; the others keep their lines
-    room = max(60.0, min(0.3 * width, max(map(_label_width, named), default=0)))
+    room = max(
+        60.0,
+        min(
+            0.3 * width,
+            max((text_width(line.name, strong=line.strong) for line in named), default=0),
+        ),
+    )
     names = [fitted(line.name, room, strong=line.strong) for line in named]
 
     drawing = Drawing(width, height)
@@ -126,10 +132,6 @@ def _look(line: Series) -> str:
     return "si" if line.plain or line.colour is None else f"s{line.colour % COLOURS}"
 
 
-def _label_width(line: Series) -> float:
-    return text_width(line.name, strong=line.strong)
-
-
 def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) -> None:
     look = _look(line)
     if line.band:
@@ -168,3 +170,34 @@ def _plot(frame: Box, x: Scale, y: Scale) -> str:
         "percent": y.axis.percent,
     }
     return json.dumps(told)
+
+
+def reliability(
+    curves: Mapping[str, Sequence[tuple[float, float, float]]],
+    *,
+    title: str = "Reliability",
+    width: float = 560,
+    height: float = 400,
+) -> Figure:
+    """The share of rows that were right against the confidence, a line each, beside the diagonal.
+
+    `curves` are those of `metrics.CalibrationError`, by name. Below the diagonal confidence is too
+    high.
+
+    >>> figure = reliability({"AROW": [(0.6, 0.55, 100), (0.9, 0.93, 300)]})
+    >>> figure.standalone().startswith("<svg")
+    True
+    """
+    named = [Series(name, [(c, r) for c, r, _ in curve]) for name, curve in curves.items()]
+    low = min((min(point) for series in named for point in series.points), default=0.0)
+    diagonal = Series("as confident as right", [(low, low), (1, 1)], plain=True)
+    ends = {"percent": True, "low": low, "high": 1.0}
+    return lines(
+        [*named, diagonal],
+        title=title,
+        x=Axis("confidence", **ends),  # type: ignore[arg-type]
+        y=Axis("right", **ends),  # type: ignore[arg-type]
+        width=width,
+        height=height,
+        marks=True,
+    )
