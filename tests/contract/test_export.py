@@ -1,4 +1,4 @@
-"""An export is the nonzero weights: small, readable, and predicting like the model it came from."""
+"""An export is what prediction needs: readable, and predicting like the model it came from."""
 
 from __future__ import annotations
 
@@ -59,6 +59,13 @@ def test_an_export_predicts_like_its_model(variant, three_classes, path, labels)
         assert exported.predict(form(X))[clear].tolist() == model.predict(X)[clear].tolist()
     ones = np.array([exported.predict_one(x) for x in as_dicts(X)])
     assert ones[clear].tolist() == model.predict(X)[clear].tolist()
+    assert hasattr(exported, "predict_proba") == hasattr(model, "predict_proba")
+    if hasattr(model, "predict_proba"):
+        model.export(path.with_suffix(".json"))
+        for found in (exported, yarrow.load(path.with_suffix(".json"))):
+            close(found.predict_proba(X[:20]), model.predict_proba(X[:20]))
+        for x, likely in zip(as_dicts(X[:20]), model.predict_proba(X[:20]), strict=True):
+            close([exported.predict_proba_one(x)[label] for label in model.classes_], likely)
 
 
 def test_an_export_has_the_nonzero_weights_only(path, three_classes):

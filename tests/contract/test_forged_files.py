@@ -16,7 +16,7 @@ import pytest
 import yarrow
 from yarrow import decomposition, linear_model
 from yarrow.errors import ModelFileError
-from yarrow.saving import model_file
+from yarrow.saving import export_file, model_file
 
 
 @pytest.mark.parametrize("kind", forging.KINDS)
@@ -103,6 +103,123 @@ def test_an_export_has_a_score_a_class(tmp_path: Path) -> None:
         yarrow.load(path)
 
 
+def change_scalar(place: int, value: float) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors["scalars"][place] = value
+
+    return change
+
+
+def change_array(name: str, value: Any) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name].reshape(-1)[:1] = value
+
+    return change
+
+
+def change_field(name: str, value: Any) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata[name] = value
+
+    return change
+
+
+def change_told(name: str, value: Any) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["probabilities"][name] = value
+
+    return change
+
+
+def change_expert(name: str, value: Any) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        metadata["experts"][0][name] = value
+
+    return change
+
+
+def without_tensor(name: str) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        del tensors[name]
+
+    return change
+
+
+def change_cell(name: str, place: Any, value: float) -> Any:
+    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
+        tensors[name][place] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("make", "change", "says"),
+    [
+        ("arow", change_told("lapse", 0.7), "below chance"),
+        ("arow", change_told("lapse", -0.1), "'lapse'"),
+        ("arow", change_told("scale", 0.0), "'scale'"),
+        ("arow", change_told("initial_variance", -1.0), "'initial_variance'"),
+        ("arow", change_told("kind", "guess"), "'kind'"),
+        ("arow", change_told("kind", "posterior"), "'noise' is missing"),
+        ("arow", change_told("kind", "softmax"), "variances do not go together"),
+        ("arow", change_cell("variance", 0, -1.0), "'variance'"),
+        ("arow", without_tensor("variance"), "variances do not go together"),
+        ("arow", without_tensor("intercept_variance"), "variances do not go together"),
+        ("full", change_cell("covariance", (0, 1, 2), 9.0), "'covariance'"),
+        ("full", change_cell("covariance", (0, 1, 1), -1.0), "'covariance'"),
+        ("yarrow", change_expert("cut", -1.0), "'cut'"),
+        ("yarrow", change_expert("weight", 1e300), "'weight'"),
+        ("yarrow", change_expert("terms", [{"over": "all", "divided": True}]), "'over'"),
+        ("yarrow", change_expert("terms", []), "numbers_0_0"),
+        ("yarrow", without_tensor("numbers_0_0"), "numbers_0_0"),
+        ("yarrow", change_cell("unit", 0, -1.0), "'unit'"),
+        ("yarrow", change_cell("bends", 0, 2), "'bends'"),
+        ("yarrow", change_cell("constant", (0, 0), np.nan), "'constant'"),
+        ("yarrow", change_field("paired", False), "not 'paired'"),
+        ("yarrow", change_field("experts", []), "no experts"),
+        ("yarrow", change_field("limit", 0), "'limit'"),
+        ("regressor", change_field("intervals", {"coverage": [0.5], "radius": [1.0]}), "intervals"),
+        (
+            "regressor",
+            change_field("intervals", {"coverage": [0.5, 0.4], "radius": [1.0, 2.0]}),
+            "intervals",
+        ),
+        (
+            "regressor",
+            change_field("probabilities", {"kind": "softmax"}),
+            "its classes do not go together",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["safetensors", "json"])
+def test_exports_are_typed_ranged_and_cross_checked(
+    make: str, change: Any, says: str, form: str, tmp_path: Path
+) -> None:
+    models = {
+        "arow": lambda: taught(linear_model.AROWClassifier()),
+        "full": lambda: taught(linear_model.AROWClassifier(covariance="full")),
+        "yarrow": lambda: taught(linear_model.YarrowClassifier()),
+        "regressor": regressor,
+    }
+    tensors, metadata = models[make]()._exported()
+    tensors = {name: np.array(array) for name, array in tensors.items()}
+    change(tensors, metadata := json.loads(json.dumps(metadata)))
+    path = tmp_path / "export"
+    if form == "safetensors":
+        model_file.write(path, tensors, metadata)
+        with pytest.raises(ModelFileError, match=says):
+            yarrow.load(path)
+        return
+    if says == "numbers_0_0":
+        return  # in JSON numbers stand in their terms
+    try:
+        path.write_text("\n".join(export_file.lines_of("json", tensors, metadata)), "utf-8")
+    except (LookupError, TypeError):
+        return  # nobody could have written it
+    with pytest.raises(ModelFileError):
+        yarrow.load(path)
+
+
 def test_a_file_names_only_classes_that_files_may_hold(tmp_path: Path) -> None:
     """`load` and other functions stand in the packages beside the classes."""
     pipe = tmp_path / "pipe"
@@ -139,27 +256,6 @@ def test_sizes_are_compared_with_the_file_before_anything_is_made(
         yarrow.load(path)
     assert tracemalloc.get_traced_memory()[1] < 2**20
     tracemalloc.stop()
-
-
-def change_scalar(place: int, value: float) -> Any:
-    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
-        tensors["scalars"][place] = value
-
-    return change
-
-
-def change_array(name: str, value: Any) -> Any:
-    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
-        tensors[name].reshape(-1)[:1] = value
-
-    return change
-
-
-def change_field(name: str, value: Any) -> Any:
-    def change(tensors: dict[str, Any], metadata: dict[str, Any]) -> None:
-        metadata[name] = value
-
-    return change
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,17 @@ def _makers_of(kind: str, name: str, cls: Any) -> Iterator[tuple[str, Callable[[
                 model = _model(cls, settings, classes)
                 _content(model)
                 yield f"{label}/{classes}", lambda m=model: _content(m)  # type: ignore[misc]
-                if kind == "model" and not settings and model.is_exportable:
-                    for form in FORMATS:
+                if kind == "model" and model.is_exportable and _is_exported(settings):
+                    forms = FORMATS[:2] if "Yarrow" in name else FORMATS  # text has weights alone
+                    for form in forms:
                         yield f"{label}/{classes}/{form}", lambda m=model, f=form: _export(m, f)  # type: ignore[misc]
             if "Regressor" in name or "OneClass" in name or "Ranker" in name:
                 break
+
+
+def _is_exported(settings: dict[str, Any]) -> bool:
+    """With the defaults, and where a matrix goes along."""
+    return not settings or settings.get("covariance") == "full"
 
 
 def _model(cls: Any, settings: dict[str, Any], classes: int) -> Any:
@@ -114,13 +120,11 @@ def _model(cls: Any, settings: dict[str, Any], classes: int) -> Any:
 
 
 def _export(model: Any, form: str) -> bytes:
-    from yarrow.saving.export_file import exported
-
-    tensors, metadata = exported(model, model._weights())
+    tensors, metadata = model._exported()
     if form == "safetensors":
         return b"".join(model_file.dump("it", tensors, metadata))
-    lines = export_file._json_lines if form == "json" else export_file._text_lines
-    return "".join(f"{line}\n" for line in lines(tensors, metadata)).encode()
+    lines = export_file.lines_of(form, tensors, metadata)
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _decomposition(cls: Any) -> bytes:

@@ -70,6 +70,9 @@ def _use_learner(model: Any, rng: random.Random) -> None:
                 _finite(list(shares.values()))
                 assert all(-1e-9 <= p <= 1 + 1e-9 for p in shares.values()), shares
                 assert abs(sum(shares.values()) - 1) < 1e-6, shares
+        if hasattr(model, "predict_interval_one"):
+            low, high = model.predict_interval_one(x)
+            assert low <= said <= high, (low, said, high)
         if learns:
             _learn(model, x, said, rng)
     if hasattr(model, "explain_one"):

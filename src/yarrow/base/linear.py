@@ -101,8 +101,10 @@ class LinearModel(CoreRule, CoreEstimator):
     learns_labels: ClassVar[bool] = True
     #: what a wrong prediction is called where its share is told
     wrong: ClassVar[str] = "error"
-    #: predicts by one weight a feature, which `export` can write
+    #: predicts by numbers that stand still, which `export` can write
     is_exportable: ClassVar[bool] = True
+    #: these are one weight a feature
+    has_weight_table: ClassVar[bool] = True
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -317,6 +319,16 @@ class LinearModel(CoreRule, CoreEstimator):
     # -- files -----------------------------------------------------------------------------------
 
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
-        tensors, metadata = export_file.exported(self, self._weights())
-        export_file.write(path, tensors, metadata, format)
+        """Write what prediction needs: safetensors, json or text, by the suffix.
+
+        docs/export.md says what is in it.
+        """
+        chosen = export_file.checked_format(self, path, format)
+        export_file.write(path, *self._exported(), chosen)
+
+    def _exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return export_file.exported(self, self._weights())
+
+    def _told_probabilities(self) -> dict[str, Any] | None:
+        """How an export makes probabilities of scores, if it can."""
+        return None

@@ -23,6 +23,10 @@ class Probabilities:
         """From the calibration of now, or of each row: two columns."""
         raise NotImplementedError
 
+    def _told_probabilities(self) -> dict[str, Any] | None:
+        """The same for exports: `saving/scorer.py` reads it."""
+        raise NotImplementedError
+
     def predict_proba(self: Any, X: Any) -> Array:
         """Probabilities, a column a class in the order of `classes_`."""
         return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
@@ -72,6 +76,12 @@ class LogisticProbabilities(Probabilities):
             return normalised(shifted)
         return normalised(0.5 * (1 + np.tanh(0.5 * scores)))
 
+    def _told_probabilities(self: Any) -> dict[str, Any] | None:
+        if self.loss != "logistic":
+            return None
+        is_joint = self.multiclass == "top1" or len(self._fitted.classes) <= 2
+        return {"kind": "softmax" if is_joint else "logistic"}
+
 
 class MarginProbabilities(Probabilities):
     """Probabilities from margins in units of their deviation."""
@@ -116,6 +126,10 @@ class MarginProbabilities(Probabilities):
         probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
         probabilities[rows, best] = _above_chance(top, n_classes)
         return normalised(probabilities)
+
+    def _told_probabilities(self) -> dict[str, Any] | None:
+        scale, lapse = (float(number) for number in self._fitted.calibration)
+        return {"kind": "margin", "scale": scale, "lapse": lapse, "equal_share": EQUAL_SHARE}
 
     def _of_two(self, scores: Array, variances: Array, calibration: Any) -> Array:
         """The same of two classes: nothing is to be put in order, nor shared."""

@@ -148,7 +148,12 @@ class _ModelFile:
             about["mistakes"] = model.n_mistakes_
         about["classes"] = self.classes
         about["features"] = len(model.feature_names_)
-        about |= {"weights": int(model.coef_.size), "nonzero": int(np.count_nonzero(model.coef_))}
+        if hasattr(model, "coef_"):
+            nonzero = int(np.count_nonzero(model.coef_))
+            about |= {"weights": int(model.coef_.size), "nonzero": nonzero}
+        else:
+            experts = model.metadata["experts"]
+            about["experts"] = {expert["name"]: round(expert["weight"], 4) for expert in experts}
         if not self.exported:
             about["memory"] = model._raw_memory_usage
         about["stream"] = self.stream
@@ -156,6 +161,8 @@ class _ModelFile:
 
     def top_features(self, n: int, label: Any) -> list[tuple[Any, float]]:
         """The features with the largest weights by size, without those that have none."""
+        if not hasattr(self.model, "top_features"):
+            return []  # an exported mixture: its numbers are no weights of features
         found = self.model.top_features(n, **self._of_class(label))
         pairs = [(name, weight) for name, weight in found if weight]
         if self.hashed:
@@ -232,7 +239,9 @@ def _json(value: Any) -> str:
 
 def _about_text(about: dict[str, Any]) -> str:
     """A line a topic, wrapped to the terminal's width."""
-    sizes = f"{about['features']:,} features, {about['nonzero']:,} of {about['weights']:,} weights"
+    sizes = f"{about['features']:,} features"
+    if "weights" in about:
+        sizes += f", {about['nonzero']:,} of {about['weights']:,} weights nonzero"
     memory = f", {about['memory']:,} bytes of memory" if "memory" in about else ""
     topics = {
         "file": f"{about['file']}, {about['bytes']:,} bytes",
@@ -241,7 +250,8 @@ def _about_text(about: dict[str, Any]) -> str:
         "learned": ", ".join(
             f"{about[x]:,} {x}" for x in ("rows", "updates", "mistakes") if x in about
         ),
-        "sizes": f"{sizes} nonzero{memory}",
+        "sizes": f"{sizes}{memory}",
+        "experts": "; ".join(f"{n} x {w:g}" for n, w in about.get("experts", {}).items()),
         "classes": shortened_list(about.get("classes", [])),
         "stream": _pairs(about.get("stream", {})),
     }

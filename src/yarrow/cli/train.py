@@ -29,8 +29,8 @@ from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
         help="Where to save the model: its exact state, to predict with and to --resume. Written "
         "when all rows are learned; after an error an old file is unchanged.")  # fmt: skip
 @option(OUTPUT, "--export", type=FILE, metavar="FILE",
-        help="Also, or only, write the nonzero weights, enough to predict: as text if the suffix "
-        "is .json or .txt, otherwise as a smaller binary file with checksums.")  # fmt: skip
+        help="Also, or only, write what prediction needs, for other programs: JSON or text if the "
+        "suffix is .json or .txt, otherwise a smaller binary file with checksums.")  # fmt: skip
 @option(OUTPUT, "--quiet", is_flag=True, help="Print only errors and warnings.")
 @reading_options
 def command(
@@ -57,7 +57,7 @@ def command(
     for output in (model, export):
         check_output(output, data)
     if export is not None:
-        check_exportable(estimator)
+        check_exportable(estimator, export)
     display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
     progress = display.watch(learn_files(estimator, data, stream_format, passes=passes))
     seconds = display.seconds
@@ -76,9 +76,10 @@ def command(
     report_skipped(progress)
 
 
-def check_exportable(estimator: Any) -> None:
+def check_exportable(estimator: Any, path: str) -> None:
     """Refuse before training what cannot be exported after it."""
     from yarrow.errors import ParameterError
+    from yarrow.saving.export_file import checked_format
 
     if not hasattr(estimator, "export"):
         raise ParameterError(f"{type(estimator).__name__} has no weights to export: use --model.")
@@ -87,6 +88,7 @@ def check_exportable(estimator: Any) -> None:
         raise ParameterError(
             f"{type(estimator).__name__} {why} and cannot be exported: use --model."
         )
+    checked_format(estimator, path)
 
 
 def report_skipped(progress: Any) -> None:

@@ -89,4 +89,4 @@ def without_small_weights(model: LinearModel, sigma: float) -> ExportedModel:
     weights = np.array(model._weights())
     of_features = weights[:, 1:]
     of_features[_small(np.abs(of_features, dtype=np.float64), sigma, inclusive=True)] = 0
-    return ExportedModel(*export_file.exported(model, weights))
+    return ExportedModel(*export_file.exported(model, weights, calibrated=False))

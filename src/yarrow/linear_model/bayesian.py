@@ -59,3 +59,8 @@ class BayesianPerceptron(Averaging, ConfidenceClassifier):
             margin, variance = scores[:, 1], variances[:, 1]
         u = margin / np.sqrt(self.noise**2 + variance)
         return np.column_stack([ndtr(-u), ndtr(u)])
+
+    def _told_probabilities(self) -> dict[str, Any] | None:
+        if len(self._fitted.classes) != 2 or self.probabilities == "calibrated":
+            return super()._told_probabilities()
+        return {"kind": "posterior", "noise": float(self.noise)}

@@ -28,6 +28,9 @@ from yarrow.parameters import choice, number
 #: bytes that the full covariances of a model may take: 8 * features**2 for each score
 MOST_COVARIANCE_BYTES = 4 * 2**30
 
+#: features up to which an export has a matrix of their covariances
+MOST_EXPORTED = 2000
+
 
 def covariance_parameters(covariance: str, rank: int) -> list[float]:
     """What that loop must know beside its rule."""
@@ -60,11 +63,7 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         table: Array
         columns: list[int]
         table, columns = self._fitted.plane(1)
-        order = self._class_table(len(columns))[1]
-        by_class = table.T[columns][order][:, 1:]
-        if len(order) > 2:
-            return by_class
-        return by_class.sum(axis=0, keepdims=True) if self.multiclass != "ovr" else by_class[:1]
+        return self._by_score(table.T[columns])[:, 1:]
 
     @property
     def covariance_(self) -> Array:
@@ -77,11 +76,36 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
             raise DataError(
                 f"covariance_ of {model.n_features} features would take {n_bytes / 1e9:.1f} GB."
             )
-        by_class: Array = np.asarray(model.covariances())[:, 1:, 1:]
+        return self._by_score(np.asarray(model.covariances()))[:, 1:, 1:]
+
+    def _by_score(self, by_class: Array) -> Array:
+        """Variances of the classes by appearance, as those of the rows of `coef_`."""
         order = self._class_table(len(by_class))[1]
         if len(order) > 2:
             return by_class[order]
-        return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
+        return by_class.sum(axis=0, keepdims=True) if self.multiclass != "ovr" else by_class[:1]
+
+    def _columns_of_score(self) -> int:
+        """How many classes' variances that of a score holds."""
+        return 2 if self.multiclass != "ovr" and len(self._fitted.classes) == 2 else 1
+
+    def _score_variances(self) -> Array | None:
+        """The variances of scores for an export, the intercept's first; or their covariances.
+
+        None where these are too many to be written.
+        """
+        model, unit = self._fitted, self._constant
+        if getattr(self, "covariance", "") not in ("full", "factored"):
+            table, columns = model.plane(1)
+            variances = np.array(self._by_score(table.T[columns]), dtype=np.float64)
+            variances[:, 0] *= unit * unit
+            return variances
+        if model.n_features > MOST_EXPORTED:
+            return None
+        matrices = np.array(self._by_score(np.asarray(model.covariances())), dtype=np.float64)
+        matrices[:, 0, :] *= unit
+        matrices[:, :, 0] *= unit
+        return matrices
 
     def predict_drawn(self, X: Any, random_state: int = 0) -> Array:
         """The classes by weights drawn from N(mu, Sigma) anew for each row, not by their mean.

@@ -1,42 +1,57 @@
-"""A model that only predicts: the nonzero weights that `export` wrote."""
+"""A model that only predicts: what `export` wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
-from yarrow.data.arrays import Array, column_names
-from yarrow.errors import DataError
+from yarrow.base.explanation import Contribution, Explanation
+from yarrow.data.arrays import Array, Rows, check_finite, column_names
+from yarrow.data.dict_rows import features_of
+from yarrow.data.labels import array_of
+from yarrow.errors import DataError, ParameterError
+from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.saving import export_file
 from yarrow.saving.codec import restore_source, unpack_names
 from yarrow.saving.registry import class_named
+from yarrow.saving.scorer import Scorer
 
 
 class ExportedModel:
-    """Predicts with exported weights, from arrays or dicts.
+    """Predicts by what `export` wrote, from arrays or dicts.
 
-    Use it where a model is served and no longer learns. It keeps no variances, so there are no
-    probabilities. Instead: `save` and `load` for a model that goes on learning.
+    Use it where a model is served and no longer learns. Weights are those of a model of the core,
+    and as fast; a mixture of experts, and probabilities, come from `yarrow.saving.scorer`, plain
+    Python, at tens of rows a millisecond at best. Instead: `save` and `load` for a model that goes
+    on learning, or must be fast.
     """
 
-    _offered = (
-        "predict_one", "predict_many", "score", "classes_",
-        "top_features", "explain_one", "feature_names_", "n_features_in_", "feature_names_in_",
-    )  # fmt: skip
+    #: what the model of the core can do, which knows names, columns and, of weights, these
+    _offered = ("classes_", "feature_names_", "n_features_in_", "feature_names_in_")
+    _offered_of_weights = ("predict_one", "predict_many", "top_features", "explain_one")
 
     def __init__(self, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
         export_file.check(tensors, metadata)
         self.metadata = dict(metadata)
+        self._tensors = tensors
+        self._has_weights = "experts" not in metadata
         names = unpack_names(tensors)
-        weights = np.zeros((len(tensors["intercept"]), len(names) + 1))
-        weights[:, 0] = tensors["intercept"]
-        weights[np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1] = tensors[
-            "weight"
-        ]
+        if self._has_weights:
+            weights = np.zeros((len(tensors["intercept"]), len(names) + 1))
+            weights[:, 0] = tensors["intercept"]
+            places = np.asarray(tensors["score"]), np.asarray(tensors["feature"]) + 1
+            weights[places] = tensors["weight"]
+        else:
+            weights = np.zeros((tensors["constant"].shape[1], len(names) + 1))
         self._learner = class_named("model", metadata["estimator"])
         self._inner: Any = _predictor(weights, names, self.metadata)
+
+    @functools.cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(export_file.document(self._tensors, self.metadata))
 
     @classmethod
     def _unpacked(
@@ -52,23 +67,99 @@ class ExportedModel:
         """Whether predictions are to be compared with labels: not those of a ranker."""
         return bool(getattr(self._learner, "learns_labels", True))
 
-    @property
-    def coef_(self) -> Array:
-        """Weights of the features that have any, in the order of `feature_names_`."""
-        return np.asarray(self._inner.coef_)
-
-    @property
-    def intercept_(self) -> Array:
-        """What is added to the scores."""
-        return np.asarray(self._inner.intercept_)
-
     def predict(self, X: Any) -> Array:
         """Classes, or values of a regression."""
-        return np.asarray(self._inner.predict(self._in_order(X)))
+        if self._has_weights:
+            return np.asarray(self._inner.predict(self._in_order(X)))
+        return self._predict_rows(*self._read(X))
 
     def decision_function(self, X: Any) -> Array:
         """Scores."""
-        return np.asarray(self._inner.decision_function(self._in_order(X)))
+        if self._has_weights:
+            return np.asarray(self._inner.decision_function(self._in_order(X)))
+        scores = self._score_table(*self._read(X))
+        return np.asarray(self._inner._two_class_decision(scores) if len(scores.T) <= 2 else scores)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or of a regression R²."""
+        return float(type(self._inner).score(self, X, y, sample_weight))
+
+    # -- by the scorer ---------------------------------------------------------------------------
+
+    def _predict_one(self, x: dict[Any, Any]) -> Any:
+        return self._scorer.predict(self._features(x))
+
+    def _predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The probability of each class."""
+        return self._scorer.probabilities(self._features(x))
+
+    def _predict_proba(self, X: Any) -> Array:
+        """Probabilities, a column a class in the order of `classes_`."""
+        return self._probability_table(*self._read(X))
+
+    def _predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        """The ends of an interval for each row that holds the target as often as asked."""
+        rows, names = self._read(X)
+        return np.array([self._interval(x, coverage) for x in _dicts(rows, names)])
+
+    def _predict_interval_one(
+        self, x: dict[Any, Any], coverage: float = 0.9
+    ) -> tuple[float, float]:
+        """The ends of the interval of one row."""
+        return self._interval(self._features(x), coverage)
+
+    def _explain_one(self, x: dict[Any, Any], label: Any = None) -> Explanation:
+        """What the score of a class (the predicted one) would lose without each feature."""
+        row, classes = self._features(x), self.metadata["classes"]
+        if classes is not None and label is None:
+            label = self._scorer.predict(row)
+        if classes is not None and label not in classes:
+            raise DataError(f"The class {label!r} has not been seen; seen are {classes}.")
+
+        def score(row: dict[Any, float]) -> float:
+            scores = self._scorer.scores(row)
+            if classes is None or len(classes) > 2:
+                return scores[0 if classes is None else classes.index(label)]
+            return scores[-1] if label == classes[-1] else -scores[-1]
+
+        whole = score(row)
+        rests = ({k: v for k, v in row.items() if k != name} for name in row)
+        lost = [whole - score(rest) for rest in rests]
+        parts = [
+            Contribution(name, value, amount / value)
+            for (name, value), amount in zip(row.items(), lost, strict=True)
+            if amount
+        ]
+        return Explanation(label, whole, sorted(parts, key=lambda p: -abs(p.amount)), adds_up=False)
+
+    def _interval(self, x: dict[Any, Any], coverage: float) -> tuple[float, float]:
+        try:
+            return self._scorer.interval(x, coverage)
+        except ValueError as error:
+            raise ParameterError(f"The {error}, not {coverage!r}.") from None
+
+    def _features(self, x: Any) -> dict[Any, float]:
+        return features_of(as_taught(self._inner, x))
+
+    def _read(self, X: Any) -> tuple[Rows, list[Any]]:
+        rows, names = self._inner._read(self._in_order(X), by_core=False)
+        check_finite(rows.values, "Input X", rows)
+        return rows, names
+
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        found = [self._scorer.predict(x) for x in _dicts(rows, names)]
+        return array_of(found) if self.metadata["classes"] is not None else np.array(found)
+
+    def _score_table(self, rows: Rows, names: list[Any]) -> Array:
+        return np.array([self._scorer.scores(x) for x in _dicts(rows, names)])
+
+    def _probability_table(self, rows: Rows, names: list[Any]) -> Array:
+        told = (self._scorer.probabilities(x) for x in _dicts(rows, names))
+        return np.array([list(likely.values()) for likely in told])
+
+    def predicts_by_rows(self, wanted: str) -> bool:
+        """Whether the core cannot say what is wanted of a file's rows, but the scorer."""
+        return not self._has_weights or wanted == "probabilities"
 
     def _in_order(self, X: Any) -> Any:
         """Columns have names: in a frame they may stand in any order, an array has none."""
@@ -81,17 +172,42 @@ class ExportedModel:
         return X[known] if set(names) == set(known) else X
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._offered:
+        metadata = self.__dict__.get("metadata", {})
+        has_weights = self.__dict__.get("_has_weights", False)
+        if name in self._offered or (has_weights and name in self._offered_of_weights):
             return getattr(self._inner, name)
-        raise AttributeError(f"An exported model only predicts: it has no {name!r}.")
+        if has_weights and name in ("coef_", "intercept_"):
+            return np.asarray(getattr(self._inner, name))
+        told = {
+            "predict_one": "experts",
+            "explain_one": "experts",
+            "predict_proba": "probabilities",
+            "predict_proba_one": "probabilities",
+            "predict_interval": "intervals",
+            "predict_interval_one": "intervals",
+        }
+        if metadata.get(told.get(name)) is not None:
+            return getattr(self, f"_{name}")
+        raise AttributeError(f"This exported model only predicts: it has no {name!r}.")
 
     def __repr__(self) -> str:
         features = len(self._inner.feature_names_)
         return f"ExportedModel({self.metadata['estimator']}, {features} features)"
 
 
+def _dicts(rows: Rows, names: list[Any]) -> Iterator[dict[Any, float]]:
+    """Each row as its features."""
+    for i in range(rows.n_rows):
+        columns, values = (part.tolist() for part in rows.cells(i))
+        named = (names[column] for column in columns) if names else columns
+        yield dict(zip(named, values, strict=True))
+
+
 def _predictor(weights: Array, names: list[Any], metadata: Mapping[str, Any]) -> Any:
-    """A learner of the affine family that holds these weights: all it is used for is predicting."""
+    """A learner of the affine family that holds these weights: all it is used for is predicting.
+
+    For experts, weights are zeros, and it reads rows and knows names alone.
+    """
     seen = metadata["seen"]
     model: Any
     if metadata["classes"] is None:

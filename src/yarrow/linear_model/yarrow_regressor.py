@@ -12,7 +12,9 @@ from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
+from yarrow.linear_model.settled import settled_regressor
 from yarrow.parameters import number
+from yarrow.saving import export_experts, export_file
 
 #: r of the AROW that stays; r of the one that forgets, and what a visit leaves of its confidence
 _LINEAR = (0.1, 1.0, 0.95)
@@ -48,7 +50,7 @@ class YarrowRegressor(LinearRegressor):
     evidence, and where it fails.
 
     Use it first, where targets are numbers. Instead: `AROWRegressor` for a fraction of the memory
-    and the time, and for weights that can be exported; `RDARegressor` for few weights.
+    and the time; `RDARegressor` for few weights.
     A sample weight divides the r of all experts, and is how often a row counts in the scale of
     columns. `coef_` holds weights of the standardised features, as far as the prediction is a
     straight line. `predict_interval` holds the target as often as asked, whatever the stream does.
@@ -63,7 +65,7 @@ class YarrowRegressor(LinearRegressor):
     family = "mixture"
     row_costs = "O(nnz); of few features also their square"
     is_dear = True
-    is_exportable = False
+    has_weight_table = False
 
     _: dataclasses.KW_ONLY
     intercept_scaling: float = number(
@@ -81,6 +83,14 @@ class YarrowRegressor(LinearRegressor):
 
     def _loop_parameters(self) -> list[float]:
         return [*_LINEAR, *_COVARIANCE, *_SPLINE, *_STACK, *_ROBUST, *_AGGREGATION, *_LIMITS]
+
+    def _exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        metadata = export_file.described(self)
+        radii = [self._fitted.radius(level) for level in _LEVELS]
+        found = settled_regressor(self, _EXPERTS, _AGGREGATION[1], _LIMITS[0])
+        known = math.isfinite(radii[0])  # after two rows
+        intervals = {"coverage": list(_LEVELS), "radius": radii} if known else None
+        return export_experts.packed(*found, metadata | {"intervals": intervals})
 
     # -- intervals ---------------------------------------------------------------------------------
 

@@ -35,6 +35,8 @@ def predict_files(
     read only if `stream_format` itself says which column they are in.
     """
     if is_core(getattr(model, "_inner", model)):
+        if hasattr(model, "predicts_by_rows") and model.predicts_by_rows(wanted):
+            return _predict_batches(model, source, stream_format, wanted, progress or Progress())
         proba = wanted == "probabilities"
         return predict_stream(model, source, stream_format, probabilities=proba, progress=progress)
     return _predict_batches(model, source, stream_format, wanted, progress or Progress())
@@ -112,7 +114,7 @@ def _predict_batches(
             raise ParameterError(f"{type(model).__name__} has no {wanted}.")
     from yarrow.online.files import FileBatches
 
-    known = model.__dict__.get("_stream")
+    known = stream_of(model)
     files = FileBatches([source], stream_format, dtype="float64", known=known, labels=False)
     for batch in files.read():
         known_columns = batch.only_present() if batch.names else batch

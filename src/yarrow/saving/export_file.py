@@ -1,8 +1,9 @@
-"""`yarrow.load`, and files of exported weights: safetensors, or JSON and text for other programs.
+"""`yarrow.load`, and files of exported models: safetensors, or JSON and text for other programs.
 
-All three hold the same and are read back alike. In memory an export is tensors (`intercept`, a
-number a score, and for each weight its `feature`, `score` and `weight`, beside them the packed
-names of the features) and metadata.
+All three are read back alike. In memory an export is tensors and metadata, in one of two forms:
+weights (`intercept`, a number a score, and for each weight its `feature`, `score` and `weight`,
+perhaps its `variance`, beside them the packed names of the features), or a mixture of experts,
+which `export_experts` has. docs/export.md says what each field means.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.io.replacing import replacing
 from yarrow.lazy import np
-from yarrow.saving import model_file, schema
+from yarrow.saving import export_experts, model_file, schema
 from yarrow.saving.codec import (
     NAME_FIELDS,
     SOURCE_FIELDS,
@@ -45,8 +46,8 @@ def loads(content: bytes | bytearray, **objects: Any) -> Any:
     return restored("<bytes>", *parse("<bytes>", content), objects)
 
 
-def exported(model: Any, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """These weights, of which zeros are left out, as the tensors and the metadata of an export."""
+def described(model: Any) -> dict[str, Any]:
+    """The metadata of any export; a model that cannot be exported is refused."""
     core = model._fitted
     if not model.is_exportable:
         raise ParameterError(
@@ -54,17 +55,39 @@ def exported(model: Any, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         )
     if model.hash_bits is not None:
         raise ParameterError("A hashed model knows no names of features to export: use save.")
-    feature, score = np.nonzero(weights[:, 1:].T)
-    names = model.feature_names_
-    metadata = header(type(model)) | {
+    return header(type(model)) | {
         "kind": "export",
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
         "seen": core.classes,  # in this order ties are decided
         "n_features_in": model.__dict__.get("_n_features_in"),
         "feature_names_in": model.__dict__.get("_feature_names_in"),
         "stream": model.__dict__.get("_stream"),
+        "probabilities": model._told_probabilities(),
     }
+
+
+def exported(
+    model: Any, weights: Any, calibrated: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """These weights, of which zeros are left out, as the tensors and the metadata of an export.
+
+    Where they are not those that the model's probabilities were calibrated for, it has none.
+    """
+    if not model.has_weight_table:
+        raise ParameterError(f"{type(model).__name__} does not predict by one weight a feature.")
+    metadata, names = described(model), model.feature_names_
+    metadata["probabilities"] = told = metadata["probabilities"] if calibrated else None
+    variances = model._score_variances() if _needs_variances(told) else None
+    if variances is None and _needs_variances(told):
+        metadata["probabilities"] = None  # a matrix too large to be written
+    is_kept = weights[:, 1:] != 0
+    if variances is not None and variances.ndim == 2:  # where nothing was learned, left out
+        told["initial_variance"] = model._initial_variance() * model._columns_of_score()
+        is_kept |= variances[:, 1:] != told["initial_variance"]
+    feature, score = np.nonzero(is_kept.T)
     kept, place = np.unique(feature, return_inverse=True)
+    if variances is not None:  # features without a weight are known all the same
+        kept, place = np.arange(len(names)), feature
     tensors = {
         "intercept": np.ascontiguousarray(model.intercept_, dtype=np.float64),
         "feature": place.astype(np.int64).reshape(-1),
@@ -72,43 +95,82 @@ def exported(model: Any, weights: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "weight": weights[score, feature + 1],
         **pack_names([names[i] for i in kept.tolist()]),
     }
+    if variances is not None and variances.ndim == 2:
+        tensors["variance"] = variances[score, feature + 1].astype(weights.dtype)
+        tensors["intercept_variance"] = np.array(variances[:, 0], dtype=np.float64)
+    elif variances is not None:
+        tensors["covariance"] = variances
     return tensors, metadata
 
 
-def write(
-    path: str | os.PathLike[str], tensors: Tensors, metadata: dict[str, Any], format: str | None
-) -> None:
-    """Write an export in a format, or the one that the suffix tells."""
+def _needs_variances(told: Mapping[str, Any] | None) -> bool:
+    return told is not None and told["kind"] in ("margin", "posterior")
+
+
+def checked_format(model: Any, path: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format of an export, or the one that its suffix tells; refused if the model has none."""
     suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
     chosen = format or _SUFFIXES.get(suffix, "safetensors")
     if chosen not in ("safetensors", "json", "text"):
         raise ParameterError(
             f"The 'format' must be safetensors, json or text. Got {format!r} instead."
         )
+    if chosen == "text" and not model.has_weight_table:
+        raise ParameterError(
+            f"{type(model).__name__} is no table of weights, as text holds: export it as json or "
+            "safetensors."
+        )
+    return chosen
+
+
+def write(
+    path: str | os.PathLike[str], tensors: Tensors, metadata: dict[str, Any], chosen: str
+) -> None:
+    """Write an export in a format."""
     if chosen == "safetensors":
         model_file.write(path, tensors, metadata)
         return
-    lines = _json_lines if chosen == "json" else _text_lines
     with replacing(path) as file:
-        for line in lines(tensors, metadata):
+        for line in lines_of(chosen, tensors, metadata):
             file.write(f"{line}\n".encode())
 
 
-def _entries(tensors: Tensors) -> Iterator[tuple[Any, int, float]]:
-    """Name, score and weight of each nonzero weight."""
+def lines_of(format: str, tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
+    """An export as JSON or text."""
+    if format == "json":
+        yield json.dumps(document(tensors, metadata), ensure_ascii=False)
+    else:
+        yield from _text_lines(tensors, metadata)
+
+
+def document(tensors: Tensors, metadata: dict[str, Any]) -> dict[str, Any]:
+    """All of an export as JSON holds it, and as the scorers read it."""
+    if "experts" in metadata:
+        return export_experts.document(tensors, metadata)
+    found = {"intercept": tensors["intercept"].tolist(), "weights": list(_entries(tensors))}
+    if _needs_variances(metadata["probabilities"]):
+        found["known"] = unpack_names(tensors)
+    if "variance" in tensors:
+        found["variances"] = list(_entries(tensors, "variance"))
+    for name in ("intercept_variance", "covariance"):
+        if name in tensors:
+            found[name] = tensors[name].tolist()
+    return metadata | found
+
+
+def _entries(tensors: Tensors, of: str = "weight") -> Iterator[tuple[Any, int, float]]:
+    """Name, score and number of each weight that is not zero, or of each variance."""
     names = unpack_names(tensors)
-    columns = (tensors[name].tolist() for name in ("feature", "score", "weight"))
-    for place, score, weight in zip(*columns, strict=True):
-        yield names[place], score, weight
-
-
-def _json_lines(tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
-    weights = {"intercept": tensors["intercept"].tolist(), "weights": list(_entries(tensors))}
-    yield json.dumps(metadata | weights, ensure_ascii=False)
+    columns = (tensors[name].tolist() for name in ("feature", "score", of))
+    for place, score, number in zip(*columns, strict=True):
+        if number or of == "variance":
+            yield names[place], score, number
 
 
 def _text_lines(tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
-    counted = metadata | {"n_weights": len(tensors["weight"])}
+    if _needs_variances(metadata["probabilities"]):  # a line has no place for them
+        metadata = metadata | {"probabilities": None}
+    counted = metadata | {"n_weights": int(np.count_nonzero(tensors["weight"]))}
     yield f"# {json.dumps(counted, ensure_ascii=False)}"
     yield "# score\tfeature\tweight"
     for score, value in enumerate(tensors["intercept"].tolist()):
@@ -175,26 +237,48 @@ def _read_text(text: str) -> dict[str, Any]:
 def _read_document(document: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(document, dict) or document.get("kind") != "export":
         raise ValueError("it holds no exported model")
+    if "experts" in document:
+        return export_experts.read(document)
     metadata = dict(document)
     intercept, weights = metadata.pop("intercept", None), metadata.pop("weights", None)
     if not isinstance(intercept, list) or not all(map(_is_finite, intercept)):
         raise ValueError("its intercept is no list of numbers")
     if not isinstance(weights, list):
         raise ValueError("its weights are no list")
-    return _tensors(intercept, weights), metadata
+    tensors = _tensors(
+        intercept, weights, metadata.pop("variances", None), metadata.pop("known", [])
+    )
+    for name in ("intercept_variance", "covariance"):
+        if name in metadata:
+            tensors[name] = export_experts.array_of(metadata.pop(name), f"its {name!r}")
+    return tensors, metadata
 
 
 #: no weight is larger, so that sums of a few stay finite
 LARGEST = 1e307
-#: an export: metadata, and its tensors
+#: nor is a variance, which is multiplied by squares
+LARGEST_VARIANCE = 1e150
+#: what every export says
 SCHEMA = schema.Fields(
     {
         "estimator": schema.Text(),
         "classes": schema.Maybe(schema.ListOf(schema.Label(), "classes", unique=True)),
         "seen": schema.ListOf(schema.Label(), unique=True),
         **{name: SOURCE_FIELDS[name] for name in ("n_features_in", "feature_names_in", "stream")},
-    }
+    },
+    optional={"probabilities": schema.Maybe(schema.MapOf(schema.Anything()))},
 )
+_SHARE = schema.Number(at_least=0, at_most=1)
+_SPREAD = schema.Number(at_least=schema.TINY, at_most=1e100)
+#: how scores become probabilities, by kind
+PROBABILITIES = {
+    "softmax": schema.Fields({}),
+    "logistic": schema.Fields({}),
+    "posterior": schema.Fields({"noise": _SPREAD}),
+    "margin": schema.Fields({"scale": _SPREAD, "lapse": _SHARE, "equal_share": _SHARE}),
+}
+_VARIANCES = {"at_least": 0.0, "at_most": LARGEST_VARIANCE}
+#: the tensors of weights
 TENSORS = schema.Fields(
     {
         "intercept": schema.Array("f8", ("scores",), -LARGEST, LARGEST),
@@ -203,6 +287,13 @@ TENSORS = schema.Fields(
         "weight": schema.Array("f", ("weights",), -LARGEST, LARGEST),
         **NAME_FIELDS,
     },
+    optional={
+        "variance": schema.Array("f", ("weights",), **_VARIANCES),
+        "intercept_variance": schema.Array("f8", ("scores",), **_VARIANCES),
+        "covariance": schema.Array(
+            "f8", ("scores", "slots", "slots"), -LARGEST_VARIANCE, LARGEST_VARIANCE
+        ),
+    },
     closed=True,
 )
 
@@ -210,7 +301,14 @@ TENSORS = schema.Fields(
 def check(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
     """Refuse what is no export, before a model is made of it."""
     schema.check(SCHEMA, metadata)
-    sizes = schema.check(TENSORS, tensors)
+    if "experts" in metadata:
+        sizes = export_experts.check(tensors, metadata)
+    else:
+        sizes = schema.check(TENSORS, tensors)
+        places = np.stack([tensors["feature"], tensors["score"]])
+        limits = np.array([[sizes["names"]], [sizes["scores"]]])
+        if (places >= limits).any() or len(np.unique(places, axis=1).T) < sizes["weights"]:
+            raise ModelFileError("its weights do not belong to its features and scores")
     classes, seen = metadata["classes"], metadata["seen"]
     if classes is None and seen:
         raise ModelFileError("it has seen classes, but has none")
@@ -218,41 +316,93 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
         raise ModelFileError("its 'classes' are not those it has 'seen'")
     if sizes["scores"] != (len(classes) if classes is not None and len(classes) > 2 else 1):
         raise ModelFileError("its classes and its intercept do not go together")
-    places = np.stack([tensors["feature"], tensors["score"]])
-    limits = np.array([[sizes["names"]], [sizes["scores"]]])
-    if (places >= limits).any() or len(np.unique(places, axis=1).T) < sizes["weights"]:
-        raise ModelFileError("its weights do not belong to its features and scores")
+    _check_probabilities(tensors, metadata, sizes)
 
 
-def _tensors(intercept: list[float], weights: Iterable[Any]) -> dict[str, Any]:
-    places: dict[Any, int] = {}
-    found: dict[tuple[int, int], float] = {}
-    for entry in weights:
-        if not _is_entry(entry, len(intercept)):
-            raise ValueError(
-                f"{entry!r} is no feature, score (0 to {len(intercept) - 1}) and weight"
-            )
-        name, score, weight = entry
-        at = places.setdefault(name, len(places)), score
-        if at in found:
-            raise ValueError(f"the feature {name!r} has two weights for the score {score}")
-        found[at] = weight
-    pairs = np.array(list(found), dtype=np.int64).reshape(-1, 2)
-    return {
+def _check_probabilities(
+    tensors: Tensors, metadata: Mapping[str, Any], sizes: schema.Sizes
+) -> None:
+    """That probabilities can be made of the scores, by what the file has."""
+    told, classes, place = metadata.get("probabilities"), metadata["classes"], "its 'probabilities'"
+    if told is not None:
+        schema.check(schema.Fields({"kind": schema.OneOf(tuple(PROBABILITIES))}), told, place)
+        schema.check(PROBABILITIES[told["kind"]], told, place)
+    by_matrix, by_entry = "covariance" in tensors, "intercept_variance" in tensors
+    if _needs_variances(told) != (by_matrix or by_entry) or (by_matrix and by_entry):
+        raise ModelFileError("its 'probabilities' and its variances do not go together")
+    if told is None:
+        return
+    if classes is None or (told["kind"] == "posterior" and len(classes) > 2):
+        raise ModelFileError("its 'probabilities' and its classes do not go together")
+    if "lapse" in told and not told["lapse"] <= 1 - 1 / max(2, len(classes)):
+        raise ModelFileError("its 'probabilities' are below chance")
+    if "experts" in metadata:
+        return
+    if by_matrix and (sizes["slots"] != sizes["names"] + 1 or not _are_covariances(tensors)):
+        raise ModelFileError("its 'covariance' is not that of its features")
+    if by_entry != ("variance" in tensors):
+        raise ModelFileError("its weights and their variances do not go together")
+    if by_entry:
+        number = schema.Number(at_least=0, at_most=LARGEST_VARIANCE)
+        schema.check(schema.Fields({"initial_variance": number}), told, place)
+
+
+def _are_covariances(tensors: Tensors) -> bool:
+    """Whether matrices are symmetric, and no two features go together more than by all."""
+    matrices = tensors["covariance"]
+    roots = np.sqrt(np.maximum(np.einsum("kii->ki", matrices), 0))
+    limits = roots[:, :, None] * roots[:, None, :]
+    alike = np.abs(matrices - matrices.swapaxes(1, 2)) <= 1e-6 * limits
+    return bool((alike & (np.abs(matrices) <= 1.000001 * limits)).all())
+
+
+def _tensors(
+    intercept: list[float], weights: list[Any], variances: Any, known: Any
+) -> dict[str, Any]:
+    schema.check(schema.ListOf(schema.FeatureName(), unique=True), known, "its 'known'")
+    places = {name: place for place, name in enumerate(known)}
+    found = _read_entries("weight", weights, len(intercept), places)
+    spread: dict[tuple[int, int], float] = {}
+    if variances is not None:
+        schema.check(schema.ListOf(schema.Anything()), variances, "its 'variances'")
+        spread = _read_entries("variance", variances, len(intercept), places)
+        if not found.keys() <= spread.keys():
+            raise ValueError("a weight has no variance")
+    pairs = np.array(list(spread or found), dtype=np.int64).reshape(-1, 2)
+    tensors = {
         "intercept": np.array(intercept, dtype=np.float64),
         "feature": pairs[:, 0],
         "score": pairs[:, 1],
-        "weight": np.array(list(found.values()), dtype=np.float64),
+        "weight": np.array([found.get(at, 0.0) for at in spread or found], dtype=np.float64),
         **pack_names(list(places)),
     }
+    if variances is not None:
+        tensors["variance"] = np.array(list(spread.values()), dtype=np.float64)
+    return tensors
+
+
+def _read_entries(
+    what: str, entries: list[Any], scores: int, places: dict[Any, int]
+) -> dict[tuple[int, int], float]:
+    """The number of each place of a feature and score; new features get a place."""
+    found: dict[tuple[int, int], float] = {}
+    for entry in entries:
+        if not _is_entry(entry, scores):
+            raise ValueError(f"{entry!r} is no feature, score (0 to {scores - 1}) and {what}")
+        name, score, number = entry
+        at = places.setdefault(name, len(places)), score
+        if at in found:
+            raise ValueError(f"the feature {name!r} has two {what}s for the score {score}")
+        found[at] = number
+    return found
 
 
 def _is_entry(entry: Any, scores: int) -> bool:
     if not isinstance(entry, list) or len(entry) != 3:
         return False
-    name, score, weight = entry
+    name, score, number = entry
     is_name = type(name) is str or (type(name) is int and -(2**63) <= name < 2**63)
-    return is_name and type(score) is int and 0 <= score < scores and _is_finite(weight)
+    return is_name and type(score) is int and 0 <= score < scores and _is_finite(number)
 
 
 def _is_finite(value: Any) -> bool:

@@ -1,0 +1,259 @@
+"""The second form of an export: a mixture of experts on standardised columns.
+
+A score is the sum, over the experts, of weight times what the expert says, cut to a size; and that
+is a constant and some terms, each a sum over the row. docs/export.md has the equations. Tensors are
+`shift`, `unit` and `bends` of each feature, the `constant` of each expert, and the numbers of each
+term; the metadata says who the experts are. In JSON numbers stand where they belong.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from yarrow.errors import ModelFileError
+from yarrow.lazy import np
+from yarrow.saving import schema
+from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
+
+Tensors = Mapping[str, Any]
+
+#: what a term sums over, and the shape of its numbers beyond features (or pairs) and scores
+OVER: dict[str, tuple[int, ...]] = {"values": (), "presence": (), "knots": (7,), "pairs": (49,)}
+
+#: no number is larger, so that sums stay finite
+LARGEST = 1e150
+_NUMBER = schema.Number(-LARGEST, LARGEST)
+
+
+@dataclasses.dataclass(frozen=True)
+class Term:
+    """A part of what an expert says: numbers by feature (or pair of them) and score."""
+
+    over: str
+    numbers: Any
+    divided: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Expert:
+    """One expert: what it is worth, its constant a score, and its terms."""
+
+    name: str
+    weight: float
+    constant: Any
+    terms: Sequence[Term]
+    cut: float | None = None
+    needs_knots: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """What brings each feature to scale: z = (x - shift)/unit, up to a limit by size.
+
+    Of those that bend, knots are known; `paired`, of each two of them as well.
+    """
+
+    names: list[Any]
+    shift: Any
+    unit: Any
+    bends: Any
+    limit: float
+    paired: bool
+
+
+def packed(
+    columns: Columns, experts: Sequence[Expert], metadata: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and the metadata of such an export."""
+    tensors = {
+        "shift": np.asarray(columns.shift, np.float64),
+        "unit": np.asarray(columns.unit, np.float64),
+        "bends": np.asarray(columns.bends, np.uint8),
+        "constant": np.array([expert.constant for expert in experts], np.float64),
+        **pack_names(columns.names),
+    }
+    if metadata["probabilities"] is not None:
+        # Two classes are apart by one score, of many the two best by one each: a variance of 1.
+        scores = tensors["constant"].shape[1]
+        tensors["intercept_variance"] = np.full(scores, 0.5 if scores > 1 else 1.0)
+    described = []
+    for number, expert in enumerate(experts):
+        fields = {name: getattr(expert, name) for name in ("name", "weight", "cut", "needs_knots")}
+        terms = [{"over": term.over, "divided": term.divided} for term in expert.terms]
+        described.append(fields | {"terms": terms})
+        for place, term in enumerate(expert.terms):
+            tensors[_tensor(number, place)] = np.ascontiguousarray(term.numbers)
+    more = {"limit": columns.limit, "paired": columns.paired, "experts": described}
+    return tensors, metadata | more
+
+
+def _tensor(expert: int, term: int) -> str:
+    return f"numbers_{expert}_{term}"
+
+
+def document(tensors: Tensors, metadata: dict[str, Any]) -> dict[str, Any]:
+    """The export as JSON holds it."""
+    experts = [
+        expert
+        | {
+            "constant": tensors["constant"][number].tolist(),
+            "terms": [
+                term | {"numbers": _shortest(tensors[_tensor(number, place)])}
+                for place, term in enumerate(expert["terms"])
+            ],
+        }
+        for number, expert in enumerate(metadata["experts"])
+    ]
+    columns = (tensors[name].tolist() for name in ("shift", "unit", "bends"))
+    features = [list(one) for one in zip(unpack_names(tensors), *columns, strict=True)]
+    told = {name: tensors[name].tolist() for name in ("intercept_variance",) if name in tensors}
+    return metadata | told | {"features": features, "experts": experts}
+
+
+def _shortest(numbers: Any) -> Any:
+    """Numbers as lists, those of float32 with as few digits as tell them apart."""
+    if numbers.dtype != np.float32:
+        return numbers.tolist()
+    return (
+        np.array(list(map(float, map(str, numbers.reshape(-1)))), np.float64)
+        .reshape(numbers.shape)
+        .tolist()
+    )
+
+
+_FEATURE = schema.Record(
+    schema.FeatureName(), _NUMBER, schema.Number(0, LARGEST), schema.OneOf((0, 1))
+)
+_READ = schema.Fields(
+    {
+        "features": schema.ListOf(_FEATURE),
+        "experts": schema.ListOf(
+            schema.Fields(
+                {
+                    "constant": schema.ListOf(_NUMBER, "scores"),
+                    "terms": schema.ListOf(schema.Fields({"numbers": schema.Anything()})),
+                }
+            )
+        ),
+    }
+)
+
+
+def read(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and the metadata of an export in JSON."""
+    schema.check(_READ, document)
+    metadata = {key: value for key, value in document.items() if key != "features"}
+    columns = list(zip(*document["features"], strict=True)) or [(), (), (), ()]
+    names = list(columns[0])
+    if len(set(names)) < len(names):
+        raise ValueError("a feature stands in it twice")
+    tensors = {
+        "shift": np.array(columns[1], np.float64),
+        "unit": np.array(columns[2], np.float64),
+        "bends": np.array(columns[3], np.uint8),
+        **pack_names(names),
+    }
+    experts, constant = [], []
+    for number, expert in enumerate(document["experts"]):
+        terms = []
+        for place, term in enumerate(expert["terms"]):
+            shape = (-1, len(expert["constant"]), *OVER.get(str(term.get("over")), ()))
+            numbers = array_of(term["numbers"], "the numbers of an expert")
+            tensors[_tensor(number, place)] = (
+                numbers.reshape(shape) if not numbers.size else numbers
+            )
+            terms.append({key: value for key, value in term.items() if key != "numbers"})
+        constant.append(expert["constant"])
+        experts.append({k: v for k, v in expert.items() if k != "constant"} | {"terms": terms})
+    tensors["constant"] = np.array(constant, np.float64)
+    if "intercept_variance" in metadata:
+        told = metadata.pop("intercept_variance")
+        tensors["intercept_variance"] = array_of(told, "its 'intercept_variance'")
+    return tensors, metadata | {"experts": experts}
+
+
+def array_of(numbers: Any, place: str) -> Any:
+    """Lists of numbers as an array; whatever else is refused."""
+    rest: Any = [numbers]
+    while rest and isinstance(rest[0], list):
+        rest = [item for one in rest if isinstance(one, list) or _no_numbers(place) for item in one]
+    if not all(type(item) in (int, float) and math.isfinite(item) for item in rest):
+        _no_numbers(place)
+    return np.array(numbers, np.float64)  # lists of unequal length are refused by ValueError
+
+
+def _no_numbers(place: str) -> bool:
+    raise ValueError(f"{place} are no numbers")
+
+
+_TERM = schema.Fields({"over": schema.OneOf(tuple(OVER)), "divided": schema.Flag()}, closed=True)
+SCHEMA = schema.Fields(
+    {
+        "limit": schema.Number(at_least=1, at_most=1e3),
+        "paired": schema.Flag(),
+        "experts": schema.ListOf(
+            schema.Fields(
+                {
+                    "name": schema.Text(),
+                    "weight": _NUMBER,
+                    "cut": schema.Maybe(schema.Number(at_least=0, at_most=LARGEST)),
+                    "needs_knots": schema.Flag(),
+                    "terms": schema.ListOf(_TERM),
+                },
+                closed=True,
+            ),
+            "experts",
+        ),
+    },
+    optional={
+        "intervals": schema.Maybe(
+            schema.Fields(
+                {
+                    "coverage": schema.ListOf(schema.Number(0, 1), "levels"),
+                    "radius": schema.ListOf(schema.Number(0, LARGEST), "levels"),
+                },
+                closed=True,
+            )
+        )
+    },
+)
+
+
+def check(tensors: Tensors, metadata: Mapping[str, Any]) -> schema.Sizes:
+    """Refuse what is no such export; otherwise its sizes."""
+    sizes = schema.check(SCHEMA, metadata)
+    if not metadata["experts"]:
+        raise ModelFileError("it has no experts")
+    n = len(tensors["name_ends"]) if "name_ends" in tensors else 0
+    sizes |= {"names": n, "pairs": n * (n - 1) // 2}
+    fields: dict[str, schema.Schema] = {
+        "shift": schema.Array("f8", ("names",), -LARGEST, LARGEST),
+        "unit": schema.Array("f8", ("names",), 0.0, LARGEST),
+        "bends": schema.Array("u1", ("names",), at_most=1),
+        "constant": schema.Array("f8", ("experts", "scores"), -LARGEST, LARGEST),
+        **NAME_FIELDS,
+    }
+    for number, expert in enumerate(metadata["experts"]):
+        for place, term in enumerate(expert["terms"]):
+            rows = "pairs" if term["over"] == "pairs" else "names"
+            shape: tuple[int | str, ...] = (rows, "scores", *OVER[term["over"]])
+            fields[_tensor(number, place)] = schema.Array("f", shape, -LARGEST, LARGEST)
+            if term["over"] == "pairs" and not metadata["paired"]:
+                raise ModelFileError("it has pairs of features, but is not 'paired'")
+    variance = schema.Array("f8", ("scores",), 1e-100, 1e100)
+    tensors_of = schema.Fields(fields, optional={"intercept_variance": variance}, closed=True)
+    schema.check(tensors_of, tensors, "it", **sizes)
+    _check_intervals(metadata)
+    return sizes | {"scores": tensors["constant"].shape[1]}
+
+
+def _check_intervals(metadata: Mapping[str, Any]) -> None:
+    intervals = metadata.get("intervals")
+    if intervals is None:
+        return
+    levels = intervals["coverage"]
+    if metadata["classes"] is not None or len(levels) < 2 or sorted({*levels}) != levels:
+        raise ModelFileError("its 'intervals' are not those of a regression")
