@@ -57,7 +57,7 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
     metavar="NAME",
     default="vw",
     show_default=True,
-    help="The model that clients of vw ask and teach; made, as AROW, if there is none.",
+    help="The model that clients of vw ask and teach; made, as YarrowClassifier, if there is none.",
 )
 @option(
     KEEPING,

@@ -13,17 +13,12 @@ from yarrow.compare.folds import cross_validate
 from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
 from yarrow.compare.race_batch import OneMoreClass
-from yarrow.compare.recommend import (
-    PREFERENCES,
-    mark_best,
-    ranks_of,
-    ranks_over_stretches,
-    recommend,
-)
+from yarrow.compare.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
 from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
+from yarrow.parameters import PREFERENCES
 
 Source = Named | Files
 

@@ -20,8 +20,6 @@ from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
 
 RANKED = 20  # stretches over which learners are ranked
-#: what decides between learners that the rows cannot tell apart
-PREFERENCES = ("accurate", "fast", "small")
 #: of equals the one that stands first here, without Classifier or Regressor behind its name
 PREFERRED = (
     "Yarrow",
