@@ -89,7 +89,7 @@ def test_the_table_fits_a_terminal(run: Run, tmp_path: Path) -> None:
     assert "a_class_wit…" in table[-1] + table[-2] + table[-3]
     assert lines[lines.index("") + 1] == "YarrowClassifier()"
     assert lines[lines.index("") + 2].startswith("70 rows in ")
-    assert run("evaluate", path, "--quiet").stdout.startswith("AROWClassifier()\n70 rows in ")
+    assert run("evaluate", path, "--quiet").stdout.startswith("YarrowClassifier()\n70 rows in ")
 
 
 def test_the_model_may_be_kept_and_gone_on_with(run: Run, tmp_path: Path) -> None:

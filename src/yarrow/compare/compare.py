@@ -7,13 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from yarrow import __version__
+from yarrow.compare.calibration import calibrate
 from yarrow.compare.comparison import Comparison, Outcome
 from yarrow.compare.entrant import Entrant
 from yarrow.compare.folds import cross_validate
 from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
 from yarrow.compare.race_batch import OneMoreClass
-from yarrow.compare.recommend import mark_best, ranks_of, ranks_over_stretches, recommend
+from yarrow.compare.recommend import (
+    calibration_words,
+    mark_best,
+    ranks_of,
+    ranks_over_stretches,
+    recommend,
+)
 from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError
@@ -87,6 +94,8 @@ def compare(
         recommendation=recommend(outcomes, seed, prefer),
         ranks=ranks_over_stretches(outcomes),
     )
+    calibrate(source, outcomes, comparison.recommendation.get("name"))
+    comparison.recommendation["evidence"] += calibration_words(comparison)
     if folds:
         by_name = {entrant.name: entrant for entrant in entrants}
         chosen = [by_name[o.name] for o in outcomes if o.best and o.name in by_name]
