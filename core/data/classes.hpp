@@ -145,7 +145,7 @@ class Classes {
       throw Error("the class " + name.quoted() + " is one of more than " +
                   std::to_string(kManyIntegers) +
                   " whole numbers, which are rather values than classes: use a regressor, such as "
-                  "PassiveAggressiveRegressor, or insist by max_classes=1000");
+                  "YarrowRegressor, or insist by max_classes=1000");
     if (declared_.empty() && size() >= limit_)
       throw Error("the class " + name.quoted() + " is one too many: max_classes allows " +
                   std::to_string(limit_) + " classes; real targets are for regressors");

@@ -445,7 +445,7 @@ class ClassifierMixin:
             raise DataError(
                 f"the class {label!r} is one of more than {_MANY_INTEGERS} whole numbers, which "
                 "are rather values than classes: use a regressor, such as "
-                "PassiveAggressiveRegressor, or insist by max_classes=1000"
+                "YarrowRegressor, or insist by max_classes=1000"
             )
         if known >= self.max_classes:
             raise DataError(

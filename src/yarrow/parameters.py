@@ -76,6 +76,9 @@ def most_classes() -> Any:
 #: more than 200 whole numbers must be allowed by another one: see core/data/classes.hpp
 MOST_CLASSES = 10_000
 
+#: of `compare` and its command: what decides between learners that the rows cannot tell apart
+PREFERENCES = ("accurate", "fast", "small")
+
 
 def flag(default: bool, doc: str) -> Any:
     """True or False."""

@@ -28,8 +28,14 @@ def data(tmp_path: Path) -> Path:
     [
         (["--class-weight", "spma=5"], "--class-weight: 'spma' did not occur"),
         (["--class-weight", "spma=5,ham=2,egg=1"], "--class-weight: 'spma', 'egg' did not occur"),
-        (["--multiclass", "top1", "--cost", "spma:ham=5"], "--cost: 'spma' did not occur"),
-        (["--multiclass", "top1", "--cost", "ham:spma=5"], "--cost: 'spma' did not occur"),
+        (
+            ["--learner", "arow", "--multiclass", "top1", "--cost", "spma:ham=5"],
+            "--cost: 'spma' did not occur",
+        ),
+        (
+            ["--learner", "arow", "--multiclass", "top1", "--cost", "ham:spma=5"],
+            "--cost: 'spma' did not occur",
+        ),
     ],
 )
 @pytest.mark.parametrize("quiet", [True, False])
@@ -50,7 +56,7 @@ def test_a_class_that_never_came_is_told(
         [],
         ["--class-weight", "spam=5"],
         ["--class-weight", "spam=5,ham=2", "--classes", "ham,spam,egg"],
-        ["--multiclass", "top1", "--cost", "spam:ham=5"],
+        ["--learner", "arow", "--multiclass", "top1", "--cost", "spam:ham=5"],
         ["--learner", "pa-regressor"],
         ["--learner", "hedge"],
     ],

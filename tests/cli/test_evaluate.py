@@ -29,7 +29,7 @@ def test_each_row_is_predicted_before_it_is_learned(run: Run, svm: Path, tmp_pat
     lines = svm.read_text().splitlines()
     labels, predictions = progressive(yarrow.AROWClassifier(r=0.5), lines, int)
     wrong = [a != b for a, b in zip(labels, predictions, strict=True)]
-    document = json.loads(run("evaluate", svm, "--r", 0.5, "--json").stdout)
+    document = json.loads(run("evaluate", svm, "--learner", "arow", "--r", 0.5, "--json").stdout)
     assert document["rows"] == 400
     assert document["error"] == pytest.approx(np.mean(wrong))
     assert document["accuracy"] == pytest.approx(1 - np.mean(wrong))
@@ -87,9 +87,9 @@ def test_the_table_fits_a_terminal(run: Run, tmp_path: Path) -> None:
     assert {len(line) for line in table} == {76}
     assert table[0].split()[4] == "-"  # no class is known yet
     assert "a_class_wit…" in table[-1] + table[-2] + table[-3]
-    assert lines[lines.index("") + 1] == "AROWClassifier()"
+    assert lines[lines.index("") + 1] == "YarrowClassifier()"
     assert lines[lines.index("") + 2].startswith("70 rows in ")
-    assert run("evaluate", path, "--quiet").stdout.startswith("AROWClassifier()\n70 rows in ")
+    assert run("evaluate", path, "--quiet").stdout.startswith("YarrowClassifier()\n70 rows in ")
 
 
 def test_the_model_may_be_kept_and_gone_on_with(run: Run, tmp_path: Path) -> None:

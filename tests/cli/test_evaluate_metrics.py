@@ -39,7 +39,7 @@ def told(model: Any, lines: list[str], delay: int = 0) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("delay", [0, 1, 25, 1000])
 def test_metrics_are_those_of_the_predictions(run: Run, svm: Path, delay: int) -> None:
-    y, p, s = told(yarrow.AROWClassifier(), svm.read_text().splitlines(), delay)
+    y, p, s = told(yarrow.YarrowClassifier(), svm.read_text().splitlines(), delay)
     asked = "error,accuracy,f1,f1_macro,roc_auc"
     document = json.loads(
         run("evaluate", svm, "--metrics", asked, "--delay", delay, "--json").stdout
@@ -63,7 +63,7 @@ def test_metrics_are_those_of_the_predictions(run: Run, svm: Path, delay: int) -
 
 
 def test_windows_and_fading_rows(run: Run, svm: Path) -> None:
-    y, p, _ = told(yarrow.AROWClassifier(), svm.read_text().splitlines())
+    y, p, _ = told(yarrow.YarrowClassifier(), svm.read_text().splitlines())
     wrong = (p != y).astype(float)
     document = json.loads(run("evaluate", svm, "--window", 30, "--fading", 0.9, "--json").stdout)
     assert list(document["metrics"]) == ["error of the last 30 rows", "error, fading by 0.9"]
@@ -87,7 +87,7 @@ def test_the_table_has_the_metrics_in_place_of_the_row(run: Run, svm: Path) -> N
 
 def test_probabilities_are_scored(run: Run, svm: Path) -> None:
     document = json.loads(run("evaluate", svm, "--metrics", "log_loss", "--json").stdout)
-    model, losses = yarrow.AROWClassifier(), []
+    model, losses = yarrow.YarrowClassifier(), []
     for line in svm.read_text().splitlines():
         label, *cells = line.split()
         row = {int(i) - 1: float(v) for i, v in (cell.split(":") for cell in cells)}

@@ -14,7 +14,8 @@ import yarrow
 
 @pytest.fixture
 def model(run: Run, svm: Path, tmp_path: Path) -> Path:
-    run("train", svm, "--r", 0.5, "--model", tmp_path / "m", "--export", tmp_path / "e")
+    options = ["--learner", "arow", "--r", 0.5]
+    run("train", svm, *options, "--model", tmp_path / "m", "--export", tmp_path / "e")
     return tmp_path / "m"
 
 

@@ -18,7 +18,7 @@ def test_readable_exports_predict_as_the_model_does(
     run: Run, svm: Path, tmp_path: Path, suffix: str
 ) -> None:
     model, export = tmp_path / "m", tmp_path / f"e.{suffix}"
-    run("train", svm, "--model", model, "--export", export)
+    run("train", svm, "--learner", "arow", "--model", model, "--export", export)
     assert run("predict", export, svm).stdout == run("predict", model, svm).stdout
     weights = run("inspect", model).stdout.partition("largest weights")[2]
     assert run("inspect", export).stdout.endswith(weights)

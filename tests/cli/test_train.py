@@ -84,17 +84,17 @@ def test_options_reach_the_learner(run: Run, svm: Path, tmp_path: Path) -> None:
 
 
 def test_costs_of_pairs_reach_the_learner(run: Run, svm: Path, tmp_path: Path) -> None:
-    run("train", svm, "--multiclass", "max_loss", "--cost", "-1:1=2,1:-1=0.5",
-        "--model", tmp_path / "m")  # fmt: skip
+    run("train", svm, "--learner", "arow", "--multiclass", "max_loss", "--cost",
+        "-1:1=2,1:-1=0.5", "--model", tmp_path / "m")  # fmt: skip
     assert yarrow.load(tmp_path / "m").cost == {(-1, 1): 2.0, (1, -1): 0.5}
-    done = run("train", svm, "--multiclass", "all", "--cost", "spam=2", code=2)
+    done = run("train", svm, "--learner", "arow", "--cost", "spam=2", code=2)
     assert "'cost' must be like" in done.stderr
 
 
 def test_every_parameter_can_be_set_by_name(run: Run, svm: Path, tmp_path: Path) -> None:
     assert set(ONLY_FIT) <= hyper_parameters(yarrow.AROWClassifier).keys()
-    run("train", svm, "--set", "r=0.5", "--set", "average=true", "--set", "hash_bits=None",
-        "--set", "classes=-1,1", "--model", tmp_path / "m")  # fmt: skip
+    run("train", svm, "--learner", "arow", "--set", "r=0.5", "--set", "average=true",
+        "--set", "hash_bits=None", "--set", "classes=-1,1", "--model", tmp_path / "m")  # fmt: skip
     model = yarrow.load(tmp_path / "m")
     assert (model.r, model.average, model.hash_bits, list(model.classes)) == (
         0.5,
@@ -182,7 +182,7 @@ def test_a_table_is_read_by_its_columns(run: Run, table: Path, tmp_path: Path) -
     table.write_text("".join(table.read_text().splitlines(keepends=True)[:3]))
     options = ["--label", "label", "--text", "text", "--drop", "age"]
     run("train", table, *options, "--model", tmp_path / "m")
-    expected = yarrow.AROWClassifier()
+    expected = yarrow.YarrowClassifier()
     expected.learn_one({"town=Oslo": 1, "text=cheap": 1, "text=pills": 1}, "spam")
     expected.learn_one({"town=Rome": 1, "text=lunch": 1, "text=today": 1}, "ham")
     assert by_name(yarrow.load(tmp_path / "m")) == by_name(expected)
@@ -276,8 +276,40 @@ def test_values_too_large_for_the_model_are_skipped_in_tables(run: Run, tmp_path
 
 
 def test_export_beside_or_instead_of_the_model(run: Run, svm: Path, tmp_path: Path) -> None:
-    run("train", svm, "--model", tmp_path / "m", "--export", tmp_path / "e")
+    arow = ["--learner", "arow"]
+    run("train", svm, *arow, "--model", tmp_path / "m", "--export", tmp_path / "e")
     model, exported = yarrow.load(tmp_path / "m"), yarrow.load(tmp_path / "e")
     assert by_name(exported) == by_name(model)
     run("train", svm, "--export", tmp_path / "e.json")
     assert json.loads((tmp_path / "e.json").read_text())["kind"] == "export"
+
+
+def test_where_nobody_chooses_yarrow_is_taken_and_said(run: Run, svm: Path, tmp_path: Path) -> None:
+    said = run("train", svm, "--model", tmp_path / "m").stdout
+    assert "; by YarrowClassifier, as no --learner was named\n" in said
+    assert type(yarrow.load(tmp_path / "m")) is yarrow.YarrowClassifier
+    said = run("train", svm, "--regression", "--model", tmp_path / "m").stdout
+    assert "; by YarrowRegressor, as no --learner was named\n" in said
+    assert type(yarrow.load(tmp_path / "m")) is yarrow.YarrowRegressor
+    assert "YarrowRegressor()" in run("evaluate", svm, "--regression").stdout
+    assert "YarrowClassifier()" in run("evaluate", svm).stdout
+    for named in (["--learner", "arow"], ["--learner", "arow-regressor", "--regression"]):
+        assert "no --learner" not in run("train", svm, *named, "--model", tmp_path / "m").stdout
+    resumed = run("train", svm, "--resume", tmp_path / "m", "--model", tmp_path / "m").stdout
+    assert "no --learner" not in resumed
+
+
+def test_real_targets_ask_for_a_regression(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("x,y\n1,2.5\n2,4.5\n3,6.25\n")
+    options = ["train", tmp_path / "rows.csv", "--label", "y", "--model", tmp_path / "m"]
+    assert "regressors (--regression) take real targets" in run(*options, code=2).stderr
+    assert run(*options, "--regression").stdout.startswith("3 rows, RMSE ")
+
+
+@pytest.mark.parametrize("regression", [[], ["--regression"]])
+def test_what_nobody_chose_is_exported(
+    run: Run, svm: Path, tmp_path: Path, regression: list[str]
+) -> None:
+    run("train", svm, *regression, "--model", tmp_path / "m", "--export", tmp_path / "e.json")
+    told = [run("predict", tmp_path / name, svm).stdout.split() for name in ("m", "e.json")]
+    assert [float(x) for x in told[0]] == pytest.approx([float(x) for x in told[1]], abs=1e-4)

@@ -75,9 +75,11 @@ def _warn(message: Warning | str, category: type[Warning], *place: Any, **rest: 
 #: errors name parameters as Python has them; here they are options
 _AS_OPTIONS = {
     "longest_line allows": "--longest-line allows",
-    "PassiveAggressiveRegressor, or insist by max_classes=": (
-        "PassiveAggressiveRegressor (--learner pa-regressor), or insist by --max-classes "
+    "YarrowRegressor, or insist by max_classes=": (
+        "YarrowRegressor (--regression), or insist by --max-classes "
     ),
+    "and regressors take real targets": "and regressors (--regression) take real targets",
+    "real targets are for regressors": "real targets are for regressors (--regression)",
     "among the 'categories', or this mark among the 'missing' ones": (
         "among the categories (--category), or this mark among the missing ones (--missing)"
     ),
@@ -118,8 +120,8 @@ def main(ctx: click.Context) -> None:
 
     Linear learners that survive noise, follow drift and stay sparse.
 
-      yarrow evaluate mail.svm.gz --learner arow --r 0.1
-      yarrow train mail.svm.gz --learner arow --model mail.yarrow
+      yarrow evaluate mail.svm.gz
+      yarrow train mail.svm.gz --model mail.yarrow
       yarrow predict mail.yarrow new.svm > labels.txt
       yarrow inspect mail.yarrow
     """

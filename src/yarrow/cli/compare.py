@@ -27,6 +27,7 @@ from yarrow.cli.options import (
 )
 from yarrow.cli.progress import RaceDisplay, counted
 from yarrow.errors import ParameterError
+from yarrow.parameters import PREFERENCES
 from yarrow.saving.registry import short_name
 
 RACE = "Comparison"
@@ -65,8 +66,7 @@ QUIET = option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
         help="Replace this share of the labels; errors count against the true ones.")  # fmt: skip
 @option(RACE, "--folds", type=click.IntRange(min=2), metavar="K",
         help="Also cross-validate the chosen settings; ranks are over the folds.")  # fmt: skip
-@option(RACE, "--prefer", type=click.Choice(["accurate", "fast", "small"]), default="accurate",
-        show_default=True,
+@option(RACE, "--prefer", type=click.Choice(PREFERENCES), default=PREFERENCES[0], show_default=True,
         help="Of learners that the rows cannot tell apart, recommend the usually most accurate, "
         "one that does less work for a row, or one with fewer weights.")  # fmt: skip
 @REGRESSION

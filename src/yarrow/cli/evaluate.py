@@ -90,7 +90,8 @@ def command(
     requested. A ranker is scored by the pairs of rows of a query that it puts in the wrong order, a
     one-class learner by the rows outside its ball.
 
-      yarrow evaluate spam.svm.gz --learner cw
+      yarrow evaluate spam.svm.gz
+      yarrow evaluate prices.csv --label price --regression
       yarrow evaluate spam.svm.gz --metrics f1,roc_auc --window 1000 --delay 50
       yarrow evaluate electricity.csv --label class --learner pa --json
       yarrow evaluate mail.svm.gz --learner fixedshare --experts arow,pa:C=0.1

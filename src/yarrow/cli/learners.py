@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from yarrow.parameters import Parameter
 
 LEARNER = "Learner"
-DEFAULT = "arow"
+#: where none is named
+DEFAULT, DEFAULT_REGRESSOR = "yarrow", "yarrow-regressor"
 #: parameters of `fit`; streams are learned in order
 ONLY_FIT = (
     "max_iter",
@@ -177,12 +178,19 @@ class LearnerCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         name, resumed = _value(args, "--learner"), _value(args, "--resume")
-        cls = None if resumed else learner_named(name or DEFAULT)
+        regression = "--regression" in args[: args.index("--") if "--" in args else None]
+        usual = DEFAULT_REGRESSOR if regression else DEFAULT
+        cls = None if resumed else learner_named(name or usual)
         ctx.meta["learner"], ctx.meta["chosen"] = cls, bool(name)
         ctx.meta["options"] = learner_options(cls) if cls else []
         if name and resumed:
             raise click.UsageError(
                 "--resume continues with the learner of its model: leave out --learner"
+            )
+        if regression and (cls is None or not cls.regression):
+            whose = "the learner of the model" if cls is None else cls.__name__
+            raise click.UsageError(
+                f"--regression says which learner to take where none is named; here it is {whose}"
             )
         return super().parse_args(ctx, args)
 
@@ -199,7 +207,8 @@ class LearnerCommand(Command):
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
         others = first_of(having, 8)
-        return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
+        whose = cls.__name__ if ctx.meta["chosen"] else f"{cls.__name__}, taken without --learner,"
+        return f"{whose} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)
@@ -250,9 +259,12 @@ def _summary(cls: type) -> str:
 
 
 _LEARNING = [
-    option(LEARNER, "--learner", metavar="NAME", default=DEFAULT, show_default=True,
+    option(LEARNER, "--learner", metavar="NAME",
+           show_default=f"{DEFAULT}; with --regression {DEFAULT_REGRESSOR}",
            help="The learner, by its short name or that of its class; followed by --help, its "
            "options are shown."),
+    option(LEARNER, "--regression", is_flag=True,
+           help="Labels are numbers to predict, not classes."),
     option(LEARNER, "--resume", type=FILE, metavar="MODEL", help="Continue to train a saved "
            "model instead, as if it had never been saved."),
     option(LEARNER, "--set", "settings", multiple=True, metavar="NAME=VALUE",
@@ -266,7 +278,9 @@ def learning_options(command: F) -> F:
     @click.pass_context
     @functools.wraps(command)
     def build(ctx: click.Context, /, **values: Any) -> Any:
-        _, resume, settings = (values.pop(name) for name in ("learner", "resume", "settings"))
+        _, _, resume, settings = (
+            values.pop(name) for name in ("learner", "regression", "resume", "settings")
+        )
         cls = ctx.meta["learner"]
         if cls is None:
             if settings:

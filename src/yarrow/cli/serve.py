@@ -24,7 +24,7 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
 @option(WHERE, "--vw-port", type=click.IntRange(0, 65535), metavar="N",
         help="Also speak the lines of 'vw --daemon' there, for the model --vw-model.")  # fmt: skip
 @option(WHERE, "--vw-model", metavar="NAME", default="vw", help="The model that clients of vw ask "
-        "and teach; made, as AROW, if there is none.")  # fmt: skip
+        "and teach; made, as YarrowClassifier, if there is none.")  # fmt: skip
 @option(KEEPING, "--level", type=click.Choice(["always", "everysec", "os"]), default="always",
         help="When an acknowledged label is on disk. always: before it is acknowledged. everysec: "
         "a second later at most. os: when the system likes. Only a power failure tells them "

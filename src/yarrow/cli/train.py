@@ -44,8 +44,9 @@ def command(
 ) -> None:
     """Learn the rows of files in order ('-' is standard input) and save the model.
 
-    yarrow train a9a.svm.gz --learner arow --r 0.1 --model a9a.yarrow
     yarrow train sms.tsv --label label --text text --model sms.yarrow
+    yarrow train prices.csv --label price --regression --model prices.yarrow
+    yarrow train a9a.svm.gz --learner arow --r 0.1 --model a9a.yarrow
     yarrow train a9a.svm --learner hedge --experts arow:r=0.1,pa --model a9a
     zcat new.svm.gz | yarrow train - --resume a9a.yarrow --model a9a.yarrow
     """
@@ -69,9 +70,12 @@ def command(
         report_unseen(named, estimator.classes_)
     if quiet:
         return
+    meta = click.get_current_context().meta
+    usual = meta["learner"] is not None and not meta["chosen"]
     click.echo(
         f"{counted(progress.rows, 'row')}, {display.errors()}, {learned_words(estimator)}, "
         f"{seconds:.2f} s ({rate(progress.rows, seconds)} rows/s)"
+        + (f"; by {type(estimator).__name__}, as no --learner was named" if usual else "")
     )
     report_skipped(progress)
 

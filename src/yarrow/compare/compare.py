@@ -9,13 +9,14 @@ from typing import Any
 
 from yarrow import __version__
 from yarrow.base.linear import LinearModel
+from yarrow.compare.calibration import calibrate
 from yarrow.compare.comparison import Comparison, Outcome
 from yarrow.compare.entrant import Entrant
 from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
 from yarrow.compare.race_batch import Classes, OneMoreClass, RaceBatch
 from yarrow.compare.recommend import (
-    PREFERENCES,
+    calibration_words,
     mark_best,
     ranks_of,
     ranks_over_stretches,
@@ -29,6 +30,7 @@ from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 from yarrow.online.adapters import adapter_of
 from yarrow.online.learners import has_learned
+from yarrow.parameters import PREFERENCES
 
 Source = Named | Files
 
@@ -98,6 +100,8 @@ def compare(
         recommendation=recommend(outcomes, seed, prefer),
         ranks=ranks_over_stretches(outcomes),
     )
+    calibrate(source, outcomes, comparison.recommendation.get("name"))
+    comparison.recommendation["evidence"] += calibration_words(comparison)
     if folds:
         by_name = {entrant.name: entrant for entrant in entrants}
         chosen = [by_name[o.name] for o in outcomes if o.best and o.name in by_name]

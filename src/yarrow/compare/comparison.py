@@ -36,6 +36,9 @@ class Outcome:
     best : this is the setting of its learner that the first half of the rows chose
     judged : of such a one, its "error" on the second half, from "low" to "high" with 95 %
         confidence; these are None where there are too few rows to say
+    calibration : of the recommended setting and a few others that have probabilities:
+        "brier_score", "calibration_error", "log_loss", and "curve": (confidence, share of rows
+        that were right, rows), a bin each
     model : as learned; not kept as JSON
     """
 
@@ -57,6 +60,7 @@ class Outcome:
     pass_errors: list[float] = field(default_factory=list)
     best: bool = False
     judged: dict[str, float | None] | None = None
+    calibration: dict[str, Any] | None = None
     model: Any = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -72,6 +76,9 @@ class Outcome:
         made = cls(**kept)
         made.curve = [(int(rows), float(error)) for rows, error in made.curve]
         made.nonzeros_curve = [(int(rows), int(count)) for rows, count in made.nonzeros_curve]
+        if made.calibration is not None:
+            curve = [tuple(point) for point in made.calibration["curve"]]
+            made.calibration = {**made.calibration, "curve": curve}
         made.wrong = None if made.wrong is None else unpacked(made.wrong)
         return made
 

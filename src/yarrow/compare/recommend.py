@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from yarrow.compare.comparison import Outcome
+from yarrow.compare.comparison import Comparison, Outcome
 from yarrow.compare.holdout import (
     ENOUGH,
     difference,
@@ -20,8 +20,6 @@ from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
 
 RANKED = 20  # stretches over which learners are ranked
-#: what decides between learners that the rows cannot tell apart
-PREFERENCES = ("accurate", "fast", "small")
 #: of equals the one that stands first here, without Classifier or Regressor behind its name
 PREFERRED = (
     "Yarrow",
@@ -251,6 +249,17 @@ def _evidence(
     if failed:
         words.append(f"{len(failed)} of {len(tried)} settings failed and are out.")
     return words
+
+
+def calibration_words(comparison: Comparison) -> list[str]:
+    """How honest the probabilities of the recommended setting are, if it has any."""
+    name = comparison.recommendation.get("name")
+    found = [o.calibration for o in comparison.outcomes if o.name == name and o.calibration]
+    return [
+        f"Its probabilities have a Brier score of {of['brier_score']:.4g} and are off by "
+        f"{100 * of['calibration_error']:.1f} % on average (expected calibration error)."
+        for of in found
+    ]
 
 
 def error_words(wrong: Array) -> str:

@@ -17,6 +17,7 @@ from yarrow.report.figures import (
     differences,
     lines,
     rank_diagram,
+    reliability,
     scatter,
 )
 from yarrow.report.figures.confusion_matrix import MOST_CLASSES
@@ -208,6 +209,23 @@ def confusions(comparison: Comparison) -> tuple[Figure, str] | None:
     if counted < chosen.rows:
         early = f"{numbers.count(chosen.rows - counted)} of {numbers.count(chosen.rows)} rows"
         note += f" Left out: {early}, which came before there was anything to predict."
+    return figure, note
+
+
+def calibration(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
+    """How often predictions are right, by their confidence."""
+    found = queries.calibrated(comparison)
+    if not found:
+        return None
+    curves = {queries.short_name(o.learner): (o.calibration or {})["curve"] for o in found}
+    figure = reliability(
+        curves, title="Right against confidence", width=width, height=min(400, width)
+    )
+    note = (
+        "Rows in ten bins by the probability of the predicted class, each row predicted before it"
+        " was learned. On the diagonal a learner is right as often as it says; below, it says too"
+        " much."
+    )
     return figure, note
 
 

@@ -78,6 +78,7 @@ def _sections(comparison: Comparison) -> list[tuple[str, str, str]]:
         ("nonzeros", f"{measure} against nonzeros", chart(charts.against_nonzeros)),
         ("time", f"{measure} against time", chart(charts.against_seconds)),
         ("confusion", "What it confuses", _in_one_width(charts.confusions(comparison))),
+        ("calibration", "Are its probabilities honest?", _calibration(comparison)),
         ("ranks", "Mean ranks", _in_one_width(charts.mean_ranks(comparison))),
         ("settings", "All settings tried", _all_settings(comparison)),
         ("failed", "Did not finish", _table(tables.failed(comparison), "Did not finish")),
@@ -152,6 +153,17 @@ def _learners(comparison: Comparison) -> str:
         " rows that changed the model."
     )
     return f'<p class="soft">{note}</p>{table}' if table else ""
+
+
+def _calibration(comparison: Comparison) -> str:
+    chart = _at_two_widths(lambda width: charts.calibration(comparison, width))
+    table = _table(tables.calibration(comparison), "Table of calibration")
+    note = (
+        "Of the recommended learner and those closest to it that have probabilities. Brier score"
+        " and log loss: less is better; the calibration error is the mean distance from the"
+        " diagonal."
+    )
+    return f'{chart}<p class="soft">{note}</p>{table}' if table else ""
 
 
 def _all_settings(comparison: Comparison) -> str:

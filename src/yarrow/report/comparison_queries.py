@@ -100,6 +100,13 @@ def recommended(comparison: Comparison) -> Outcome | None:
     return next(iter([*exact, *best]), None)
 
 
+def calibrated(comparison: Comparison) -> list[Outcome]:
+    """The learners whose probabilities were looked at, the recommended one first."""
+    chosen = recommended(comparison)
+    found = [item for item in contenders(comparison) if item.calibration]
+    return sorted(found, key=lambda item: item is not chosen)
+
+
 def short_name(learner: str) -> str:
     """A learner in a table or figure: its class without the word that all share.
 

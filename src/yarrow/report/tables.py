@@ -145,6 +145,26 @@ def all_settings(comparison: Comparison) -> Table:
     return Table(header, rows)
 
 
+def calibration(comparison: Comparison) -> Table:
+    """How honest the probabilities of some learners are."""
+    header = ["learner", "settings", "Brier score", "calibration error (ECE)", "log loss"]
+    rows = []
+    for outcome in queries.calibrated(comparison):
+        found = outcome.calibration or {}
+        brier, error, loss = (
+            found[name] for name in ("brier_score", "calibration_error", "log_loss")
+        )
+        values = [
+            Cell(f"{brier:.4f}", brier),
+            Cell(f"{100 * error:.2f} %", error),
+            Cell(f"{loss:.4f}", loss),
+        ]
+        rows.append([_learner(outcome), _settings(outcome), *values])
+    chosen = queries.recommended(comparison)
+    first = queries.calibrated(comparison)[:1]
+    return Table(header, rows, frozenset([0] if first and first[0] is chosen else []))
+
+
 def failed(comparison: Comparison) -> Table:
     """What did not finish, and why."""
     rows = [

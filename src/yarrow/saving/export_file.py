@@ -76,7 +76,8 @@ def exported(
     if not model.has_weight_table:
         raise ParameterError(f"{type(model).__name__} does not predict by one weight a feature.")
     metadata, names = described(model), model.feature_names_
-    metadata["probabilities"] = told = metadata["probabilities"] if calibrated else None
+    told: Any = metadata["probabilities"] if calibrated else None
+    metadata["probabilities"] = told
     variances = model._score_variances() if _needs_variances(told) else None
     if variances is None and _needs_variances(told):
         metadata["probabilities"] = None  # a matrix too large to be written

@@ -26,9 +26,9 @@ _FORMAT = StreamFormat(format="vw", threads=1)
 
 
 async def listen(api: Api, model: str, host: str, port: int) -> asyncio.Server:
-    """Answer lines at a port; the model is made, as AROW, if there is none."""
+    """Answer lines at a port; the model is made, as YarrowClassifier, if there is none."""
     if model not in api.service.models:
-        await api.run(api.service.creating(model, {"learner": "arow"}))
+        await api.run(api.service.creating(model, {"learner": "yarrow"}))
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):

@@ -190,7 +190,7 @@ def reliability(
     """
     named = [Series(name, [(c, r) for c, r, _ in curve]) for name, curve in curves.items()]
     low = min((min(point) for series in named for point in series.points), default=0.0)
-    diagonal = Series("as confident as right", [(low, low), (1, 1)], plain=True)
+    diagonal = Series("perfectly calibrated", [(low, low), (1, 1)], plain=True)
     ends = {"percent": True, "low": low, "high": 1.0}
     return lines(
         [*named, diagonal],
