@@ -108,4 +108,4 @@ def test_what_is_no_probability_is_refused_and_not_counted(metric: type) -> None
 def test_a_reliability_diagram_names_its_lines() -> None:
     shown = figures.reliability({"AROW": [(0.6, 0.5, 10.0), (0.9, 0.95, 90.0)]}).standalone()
     assert "AROW" in shown
-    assert "honest" in shown
+    assert "perfectly calibrated" in shown
