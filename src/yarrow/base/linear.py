@@ -149,10 +149,6 @@ class LinearModel(CoreRule, CoreEstimator):
 
         return Learning
 
-    def _chosen(self, scores: Array, variances: Array) -> Array:
-        """Predictions of a learner without classes, from what the core says of each row."""
-        return scores[:, 0]
-
     # -- the core model --------------------------------------------------------------------------
 
     def _new_model(
@@ -316,7 +312,11 @@ class LinearModel(CoreRule, CoreEstimator):
 
     # -- files -----------------------------------------------------------------------------------
 
+    def _weights_to_export(self) -> Array:
+        """Those that predict: no class that was only declared."""
+        return self._weights()
+
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the nonzero weights for prediction: safetensors, json or text, by the suffix."""
-        tensors, metadata = export_file.exported(self, self._weights())
+        tensors, metadata = export_file.exported(self, self._weights_to_export())
         export_file.write(path, tensors, metadata, format)

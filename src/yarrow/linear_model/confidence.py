@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
-from yarrow.base.classifier import LinearClassifier
+from yarrow.base.classifier import LinearClassifier, filled
 from yarrow.base.combinations import Needs
 from yarrow.base.hyperparameters import (
     Averaging,
@@ -61,10 +61,12 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         columns: list[int]
         table, columns = self._fitted.plane(1)
         order = self._class_table(len(columns))[1]
-        by_class = table.T[columns][order][:, 1:]
+        by_class: Array = table.T[columns][:, 1:]
         if len(order) > 2:
-            return by_class
-        return by_class.sum(axis=0, keepdims=True) if self.multiclass != "ovr" else by_class[:1]
+            return filled(np.asarray(by_class[order]), order, np.nan)
+        if self.multiclass != "ovr":
+            return np.asarray(by_class.sum(axis=0, keepdims=True))
+        return np.asarray(by_class[order[order >= 0][:1]])
 
     @property
     def covariance_(self) -> Array:
@@ -80,7 +82,7 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         by_class: Array = np.asarray(model.covariances())[:, 1:, 1:]
         order = self._class_table(len(by_class))[1]
         if len(order) > 2:
-            return by_class[order]
+            return filled(np.asarray(by_class[order]), order, np.nan)
         return by_class.sum(axis=0, keepdims=True) if self.multiclass == "top1" else by_class[:1]
 
     def predict_drawn(self, X: Any, random_state: int = 0) -> Array:
