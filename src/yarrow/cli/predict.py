@@ -155,8 +155,8 @@ class _Tally:
     def __init__(self, is_regression: bool) -> None:
         self.is_regression = is_regression
         self.labelled = 0
-        self._codes: Codes = {}
-        self._confusion, self._residuals = Confusion(), Residuals()
+        self._pairs: Counter[tuple[Any, Any]] = Counter()  # few classes, many rows
+        self._residuals = Residuals()
 
     def add(self, labels: list[Any], predictions: list[Any]) -> None:
         both = zip(labels, predictions, strict=True)
@@ -166,18 +166,24 @@ class _Tally:
             if pairs:
                 self._residuals.add(*map(list, zip(*pairs, strict=True)))
             return
-        code = self._codes
-        for (label, prediction), rows in Counter(both).items():  # few classes, many rows
-            if label is not None:
-                numbers = number_of(kept(label), code), number_of(kept(prediction), code)
-                self._confusion.add_rows(*numbers, rows)
-                self.labelled += rows
+        self._pairs.update(both)
+
+    def _summary(self) -> dict[str, Any]:
+        if self.is_regression:
+            return self._residuals.summary()
+        confusion = Confusion()
+        codes: Codes = {}
+        for pair, rows in self._pairs.items():
+            confusion.add_rows(*(number_of(kept(name), codes) for name in pair), rows)
+        return confusion.summary(list(codes))
 
     def report(self, rows: int) -> None:
+        for pair in [pair for pair in self._pairs if pair[0] is None]:
+            del self._pairs[pair]
+        self.labelled += self._pairs.total()
         if not self.labelled:
             return
-        results = self._residuals if self.is_regression else self._confusion
         some = "" if self.labelled == rows else f", {self.labelled:,} with a label"
         click.echo(f"{counted(rows, 'row')} predicted{some}", err=True)
-        for line in summary_lines(results.summary(list(self._codes)), baselines=False):
+        for line in summary_lines(self._summary(), baselines=False):
             click.echo(line, err=True)
