@@ -287,10 +287,31 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   warn_of_divergence(self);
 }
 
-/// Predictions for the next block: scores, variances if they are wanted, labels, tags; None at the
-/// end.
+/// What a row's scores say: the class of the highest, the first of equal ones; or the value.
 template <class W>
-static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader,
+static nb::list predictions_of(PythonModel<W>& self, const Buffer<double>& scores,
+                               std::size_t width) {
+  nb::list chosen;
+  if (self.is_regression()) {
+    for (const double score : scores) chosen.append(score);
+    return chosen;
+  }
+  const Reading lock(self.mutex);
+  std::vector<nb::object> names(width);  // few rows of a block speak for many of the classes
+  for (std::size_t at = 0; at < scores.size(); at += width) {
+    const auto first = scores.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto best = static_cast<std::size_t>(
+        std::max_element(first, first + static_cast<std::ptrdiff_t>(width)) - first);
+    if (!names[best].is_valid()) names[best] = to_python(self.classes.names()[best]);
+    chosen.append(names[best]);
+  }
+  return chosen;
+}
+
+/// Predictions and labels of the next block, and if they are wanted scores and variances, by
+/// appearance of the classes; None at the end. Nothing of it needs numpy.
+template <class W>
+static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader, bool wants_scores,
                                bool wants_variances) {
   Buffer<double> scores, variances;
   std::size_t width = 0;
@@ -313,12 +334,13 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader,
     }
   }
   if (!block) return nb::none();
-  nb::list tags;
-  for (const std::string_view tag : block->tag) tags.append(to_python(tag));
-  const std::size_t rows = block->rows();
-  const nb::object sure =
-      wants_variances ? to_array(std::move(variances), {rows, width}) : nb::none();
-  return nb::make_tuple(to_array(std::move(scores), {rows, width}), sure, labels_of(*block), tags);
+  const nb::list chosen = predictions_of(self, scores, width);
+  const auto table = [&](Buffer<double>& numbers, bool wanted) -> nb::object {
+    if (!wanted) return nb::none();
+    return to_array<nb::memview>(std::move(numbers), {block->rows(), width});
+  };
+  return nb::make_tuple(chosen, labels_of(*block), table(scores, wants_scores),
+                        table(variances, wants_variances));
 }
 
 template <class W>
@@ -361,7 +383,8 @@ void bind_streams(nb::class_<PythonModel<W>>& type) {
   type.def("learn_named", &learn_named<W>, nb::arg("learner"), nb::arg("account"), nb::arg("names"),
            nb::arg("begins"), nb::arg("indices"), nb::arg("values"), nb::arg("labels"),
            nb::arg("weights"), nb::arg("lines"));
-  type.def("predict_from", &predict_from<W>, nb::arg("reader"), nb::arg("variances") = true);
+  type.def("predict_from", &predict_from<W>, nb::arg("reader"), nb::arg("scores"),
+           nb::arg("variances"));
 }
 
 template void bind_streams(nb::class_<PythonModel<float>>&);

@@ -138,10 +138,12 @@ template <class W>
   for (std::size_t j = 0; j < n; ++j) {
     if (std::isfinite(static_cast<W>(values[j]))) continue;
     const std::string place =
-        " at row " + std::to_string(row) + ", column " + std::to_string(column_of(j)) + ".";
-    if (std::isnan(values[j])) throw Error("Input X contains NaN" + place);
-    if (std::isinf(values[j])) throw Error("Input X contains infinity" + place);
-    throw Error("Input X contains a value too large for dtype('float32')" + place);
+        " at row " + std::to_string(row) + ", column " + std::to_string(column_of(j));
+    if (std::isnan(values[j]))
+      throw Error("Input X contains NaN" + place +
+                  ": give a frame, in which it means a missing value, or put a number there.");
+    if (std::isinf(values[j])) throw Error("Input X contains infinity" + place + ".");
+    throw Error("Input X contains a value too large for dtype('float32')" + place + ".");
   }
   throw Error("Input X changed while it was read.");
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,9 +14,15 @@ def shown(title: str, rows: Iterable[Sequence[Any]], head: Sequence[str] = ()) -
     """
     body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
     top = f"<thead><tr>{_cells('th', head)}</tr></thead>" if head else ""
-    title = html.escape(title)
+    title = _escaped(title)
     return f"<div><p><b>{title}</b></p><table>{top}<tbody>{body}</tbody></table></div>"
 
 
 def _cells(tag: str, cells: Sequence[Any]) -> str:
-    return "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
+    return "".join(f"<{tag}>{_escaped(str(cell))}</{tag}>" for cell in cells)
+
+
+def _escaped(text: str) -> str:
+    import html  # a millisecond that only notebooks need
+
+    return html.escape(text)

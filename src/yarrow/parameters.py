@@ -85,14 +85,12 @@ def flag(default: bool, doc: str) -> Any:
     return _field(default, Parameter(doc, "True or False", lambda v: v is True or v is False, bool))
 
 
-def choice(default: str, options: Sequence[str], doc: str) -> Any:
-    """One of a few words."""
+def choice(default: str | None, options: Sequence[str], doc: str) -> Any:
+    """One of a few words; None is allowed where it is the default."""
     words = tuple(options)
     allowed = "one of " + ", ".join(repr(word) for word in words)
-    return _field(
-        default,
-        Parameter(doc, allowed, lambda v: isinstance(v, str) and v in words, str, words),
-    )
+    parameter = Parameter(doc, allowed, lambda v: isinstance(v, str) and v in words, str, words)
+    return _field(default, _or_none(default, parameter))
 
 
 def text(default: str, doc: str) -> Any:

@@ -99,3 +99,22 @@ def test_training_loads_its_own_learner_only(svm: Path, tmp_path: Path) -> None:
     needless = {"numpy", "rich", "lzma", "statistics", "pathlib", "yarrow.io.tables"}
     needless |= {f"yarrow.linear_model.{name}" for name in ("confidence", "proximal", "mirror")}
     assert not loaded & needless
+
+
+@pytest.mark.parametrize("more", [[], ["--scores"], ["--threshold", "0.3", "--scores"]])
+def test_predicting_text_loads_no_numpy(
+    run: Run, svm: Path, tmp_path: Path, more: list[str]
+) -> None:
+    run("train", svm, "--learner", "pa", "--model", tmp_path / "m")
+    output = ["--output", tmp_path / "labels"]
+    loaded = loaded_by("predict", tmp_path / "m", svm, *output, *more)
+    needless = {
+        "numpy",
+        "rich",
+        "scipy",
+        "lzma",
+        "yarrow.io.tables",
+        "yarrow.linear_model.exported",
+    }
+    assert not loaded & needless
+    assert len((tmp_path / "labels").read_text().splitlines()) == svm.read_text().count("\n")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 from cli.support import Run, rows_of_text, start
 
@@ -238,3 +241,49 @@ def test_sequences_of_words_are_remembered(run: Run, table: Path, tmp_path: Path
     import pandas as pd
 
     assert model.predict(pd.read_csv(table)).tolist() == told
+
+
+def test_columns_are_passed_through(run: Run, tmp_path: Path) -> None:
+    """Whether they make features or not, missing or with a tab in it, of every kind of table."""
+    rows = [("1", "2024-01-02", 0.5, "Oslo", "a"), ("2", None, 1.5, "Ro\tme", "b")]
+    names = ["id", "date", "x", "city", "label"]
+    text = "".join(",".join("" if c is None else str(c) for c in row) + "\n" for row in rows)
+    (tmp_path / "t.csv").write_text(",".join(names) + "\n" + text)
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    parquet.write_table(pa.Table.from_pylist(records), tmp_path / "t.parquet")
+    run("train", tmp_path / "t.csv", "--label", "label", "--drop", "id", "--model", tmp_path / "m")
+    for format in ("csv", "jsonl", "parquet"):
+        data = tmp_path / f"t.{format}"
+        keep = ["--keep", "id,date", "--keep", "city", "--header"]
+        plain = run("predict", tmp_path / "m", data).stdout.split()
+        lines = run("predict", tmp_path / "m", data, *keep).stdout.splitlines()
+        assert lines[0] == "id\tdate\tcity\tprediction"
+        assert lines[1:] == [f"1\t2024-01-02\tOslo\t{plain[0]}", f"2\t\tRo\\tme\t{plain[1]}"]
+        scored = run("predict", tmp_path / "m", data, "--keep", "id", "--scores").stdout
+        assert [line.split("\t")[:2] for line in scored.splitlines()] == [
+            [row[0], said] for row, said in zip(rows, plain, strict=True)
+        ]
+    wrong = run("predict", tmp_path / "m", tmp_path / "t.csv", "--keep", "idd", code=2).stderr
+    assert "field 'idd': no such column; it has id, date" in wrong
+
+
+def test_skipped_rows_keep_no_columns(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,x,label\n1,0.5,a\n2,1.5,b\n")
+    run("train", tmp_path / "t.csv", "--label", "label", "--drop", "id", "--model", tmp_path / "m")
+    (tmp_path / "n.csv").write_text("id,x\n1,0.5\n2,oops\n3,1e300\n4,1.5\n")
+    kept = run("predict", tmp_path / "m", tmp_path / "n.csv", "--keep", "id", "--on-error", "skip")
+    assert [line.split("\t")[0] for line in kept.stdout.splitlines()] == ["1", "4"]
+
+
+def test_text_and_learners_in_python_keep_columns_or_say_why(
+    run: Run, svm: Path, tmp_path: Path
+) -> None:
+    run("train", svm, "--model", tmp_path / "m")
+    said = run("predict", tmp_path / "m", svm, "--keep", "id", code=2).stderr
+    assert said == f"yarrow: {svm}: svmlight has no columns to keep.\n"
+    (tmp_path / "t.csv").write_text("id,x,label\n1,0.5,a\n2,1.5,b\n")
+    options = ["--label", "label", "--drop", "id", "--learner", "kernelperceptron"]
+    run("train", tmp_path / "t.csv", *options, "--model", tmp_path / "k")
+    kept = run("predict", tmp_path / "k", tmp_path / "t.csv", "--keep", "id").stdout
+    assert [line.split("\t")[0] for line in kept.splitlines()] == ["1", "2"]

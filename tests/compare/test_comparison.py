@@ -54,4 +54,4 @@ def test_a_regression_has_no_probabilities() -> None:
     X = rng.normal(size=(300, 3))
     found = compare(X, "yarrow-regressor,arow-regressor", y=X[:, 0] + 0.25)
     assert all(o.calibration is None for o in found.outcomes)
-    assert "perfectly calibrated" not in report.page(found)
+    assert "Are its probabilities honest?" not in report.page(found)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from yarrow import AROWClassifier, Perceptron, _core
 from yarrow.io.formats import StreamFormat
 from yarrow.online.core_stream import learn_stream
-from yarrow.online.prediction import predict_stream
+from yarrow.online.prediction import predict_files
 
 COLUMNS = 9
 NAMES = [f"c{j}" for j in range(COLUMNS)]
@@ -268,10 +268,11 @@ def test_predictions_agree_in_every_form(variant, three_classes):
     expected = model.predict(X).tolist()
     assert [model.predict_one(row) for row in as_dicts(X)] == expected
     stream_format = StreamFormat("svmlight", index_base=0)
-    blocks = list(predict_stream(model, io.BytesIO(svmlight(X, y).encode()), stream_format))
-    assert np.concatenate([block.predictions for block in blocks]).tolist() == expected
+    source, wanted = io.BytesIO(svmlight(X, y).encode()), "scores"
+    blocks = list(predict_files(model, source, stream_format, wanted=wanted))
+    assert [label for block in blocks for label in block.predictions] == expected
     if hasattr(model, "decision_function"):
-        scores = np.vstack([block.scores for block in blocks]).tolist()
+        scores = [row for block in blocks for row in block.table]
         assert scores == model.decision_function(X).tolist()
 
 

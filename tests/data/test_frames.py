@@ -244,7 +244,12 @@ def test_errors_name_the_column_and_the_way_out() -> None:
         (["a", None], "row 1: None is no text"),
         (pd.DataFrame({"a": [1.0, 2], "city": [1.0, np.inf]}), "infinity at row 1, column 'city'"),
         ({"a": [1.0, 2.0]}, "X is a dict: give a list of dicts"),
-        ([["a", 1.0], ["b", 2.0]], "'a' at row 0, column 0: give a frame whose columns have names"),
+        (
+            [["a", 1.0], ["b", 2.0]],
+            "X: 'a' at row 0, column 0 is no number: give a frame whose",
+        ),
+        ([[1.0], [np.nan]], "NaN at row 1, column 0: give a frame, in which it means a missing"),
+        ("one text", "X is one text, 'one text': give a list of texts"),
         (pd.DataFrame({"a": ["x"]}).iloc[:0], "0 sample"),
         (pd.DataFrame({"a": pd.to_timedelta([1, 2])}), "field 'a': a column of type duration"),
     ):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from linear_model.oracles import (
     EXACT,
-    assert_same,
     binary_stream,
     class_stream,
     gaussian_step,
@@ -14,6 +13,8 @@ from linear_model.oracles import (
 )
 from scipy.special import ndtri
 
+from yarrow import load
+from yarrow.errors import DataError
 from yarrow.linear_model import (
     AROWClassifier,
     CWClassifier,
@@ -131,8 +132,51 @@ def test_two_classes_need_no_declaration(model):
 def test_three_declared_classes_of_which_two_come(model):
     X, y = class_stream(55, rows=80, classes=2)
     told = model.clone().partial_fit(X, y, classes=[0, 10, 20])
-    assert_same(model.clone().partial_fit(X, y), told)
-    assert told.classes_.tolist() == [0, 10]
+    free = model.clone().partial_fit(X, y)
+    assert told.predict(X).tolist() == free.predict(X).tolist()
+    assert told._fitted.score_one({0: 1.0}) == free._fitted.score_one({0: 1.0})
+    assert told.classes_.tolist() == [0, 10, 20]
+
+
+@each_model
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+@pytest.mark.parametrize("came", [[20], [0, 20], [20, 0], [10, 30, 0]])
+def test_a_declared_class_is_there_before_its_first_row(model, multiclass, came, tmp_path):
+    """As in scikit-learn: all tables have a line or a column for it."""
+    X, _ = class_stream(57, rows=60)
+    y = np.array(came)[np.arange(60) % len(came)]
+    for declared in ([0, 20], [0, 10, 20, 30]):
+        if not set(came) <= set(declared):
+            continue
+        told = model.clone({"multiclass": multiclass}).partial_fit(X, y, classes=declared)
+        assert told.classes_.tolist() == declared
+        scores = told.decision_function(X)
+        names = np.array(declared)
+        best = (scores > 0).astype(int) if len(declared) == 2 else scores.argmax(axis=1)
+        assert names[best].tolist() == told.predict(X).tolist()
+        if len(declared) > 2:
+            unseen = ~np.isin(names, came)
+            assert (scores[:, unseen] == -np.inf).all()
+            assert np.isfinite(scores[:, ~unseen]).all()
+            assert not told.coef_[unseen].any()
+            if told.is_exportable:  # else the score is no plane
+                by_hand = X @ told.coef_.T + told.intercept_
+                np.testing.assert_allclose(scores[:, ~unseen], by_hand[:, ~unseen], atol=1e-12)
+            if hasattr(told, "variance_"):
+                assert told.variance_.shape == told.coef_.shape
+        if hasattr(told, "predict_proba"):
+            likely = told.predict_proba(X)
+            assert likely.shape == (len(X), len(declared))
+            assert not likely[:, ~np.isin(names, came)].any()
+            np.testing.assert_allclose(likely.sum(axis=1), 1)
+        told.save(tmp_path / "m")
+        assert load(tmp_path / "m").classes_.tolist() == declared
+        if told.is_exportable:
+            told.export(tmp_path / "e")
+            assert load(tmp_path / "e").predict(X).tolist() == told.predict(X).tolist()
+        for unseen_class in set(declared) - set(came):
+            with pytest.raises(DataError, match="has not been seen"):
+                told.explain_one({0: 1.0}, unseen_class)
 
 
 @each_model
@@ -145,7 +189,7 @@ def test_an_unseen_class_is_never_predicted(model, multiclass):
         seen = set(y[:i].tolist())
         assert set(model.predict(X).tolist()) <= seen
         assert model.predict_one(dict(enumerate(X[i]))) in seen
-        assert set(model.classes_.tolist()) == seen
+        assert set(model.classes_.tolist()) == {0, 10, 20, 30}
         model.partial_fit(X[i : i + 1], y[i : i + 1])
 
 

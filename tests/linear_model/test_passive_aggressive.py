@@ -1,5 +1,7 @@
 """Passive-Aggressive: every step is the argmin of the paper's own problem."""
 
+import warnings
+
 import numpy as np
 import pytest
 from linear_model.oracles import (
@@ -11,7 +13,9 @@ from linear_model.oracles import (
     with_constant,
 )
 
+from yarrow.errors import ParameterError
 from yarrow.linear_model import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from yarrow.saving import model_file
 
 VARIANTS = {"pa": (None, 1), "pa1": ("C", 1), "pa2": ("C", 2)}
 
@@ -101,3 +105,59 @@ def test_a_row_of_zeros_changes_nothing(form):
     before = model.coef_
     model.partial_fit(np.zeros((1, X.shape[1])), [1])
     np.testing.assert_array_equal(model.coef_, before)
+
+
+def one_pass(peer, X, y, **settings):
+    """Scikit-learn's learner after one pass in order.
+
+    Its intercept is no feature: it stands outside of the row's length. So rows with a constant
+    column, and no intercept, are what a row is here.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # it will be removed
+        model = peer(fit_intercept=False, shuffle=False, max_iter=1, tol=None, **settings)
+        return model.fit(X, y).coef_
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("C", [0.02, 0.7])
+def test_a_loss_gives_the_weights_of_scikit_learn(loss, classes, C):
+    from sklearn.linear_model import PassiveAggressiveClassifier as Peer
+
+    X, y = class_stream(11, rows=200, features=4, classes=classes)
+    for intercept in (False, True):
+        model = PassiveAggressiveClassifier(C, loss=loss, fit_intercept=intercept, **EXACT)
+        model.partial_fit(X, y, classes=np.unique(y))
+        expected = one_pass(Peer, with_constant(X) if intercept else X, y, C=C, loss=loss)
+        learned = weights(model) if intercept else model.coef_
+        np.testing.assert_allclose(learned, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_a_loss_gives_the_regression_of_scikit_learn(loss):
+    from sklearn.linear_model import PassiveAggressiveRegressor as Peer
+
+    X, _ = binary_stream(12, rows=100)
+    y = X @ [1.0, -2.0, 0.5, 0.0] + np.random.default_rng(6).normal(size=len(X))
+    model = PassiveAggressiveRegressor(0.1, loss=loss, fit_intercept=False, **EXACT)
+    model.partial_fit(X, y)
+    expected = one_pass(Peer, X, y, C=0.1, loss=loss)
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_loss_and_a_variant_must_not_contradict_each_other():
+    X, y = class_stream(8, rows=9, features=3, classes=2)
+    PassiveAggressiveClassifier(variant="pa2", loss="squared_hinge").fit(X, y)
+    for variant, loss in (("pa2", "hinge"), ("pa", "squared_hinge"), ("pa", "hinge")):
+        with pytest.raises(ParameterError, match=f"'variant' .* with loss='{loss}'"):
+            PassiveAggressiveClassifier(variant=variant, loss=loss).fit(X, y)
+
+
+def test_a_loss_is_kept_in_a_file_only_if_it_was_said(tmp_path):
+    X, y = class_stream(8, rows=9, features=3, classes=2)
+    for loss in (None, "squared_hinge"):
+        PassiveAggressiveClassifier(loss=loss).fit(X, y).save(tmp_path / "it")
+        assert PassiveAggressiveClassifier.load(tmp_path / "it").loss == loss
+        parameters = model_file.read(tmp_path / "it")[1]["parameters"]
+        assert ("loss" in parameters) == (loss is not None)  # older versions know no such one

@@ -17,7 +17,7 @@ from yarrow.errors import DataError, NotFittedError, ParameterError
 from yarrow.io.formats import StreamFormat, parse_interactions
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.ledger import Progress
-from yarrow.online.prediction import predict_stream
+from yarrow.online.prediction import predict_files
 
 ROWS = b"1 1:1 2:0.5\n-1 3:1\n1 1:2\n-1 2:1 3:1\n"
 
@@ -182,21 +182,24 @@ def test_predictions_of_a_stream_are_those_of_an_array() -> None:
     model = AROWClassifier()
     learned(model, io.BytesIO(ROWS))
     X = np.array([[1, 0.5, 0], [0, 0, 1], [2, 0, 0], [0, 1, 1]])
-    [block] = predict_stream(model, io.BytesIO(ROWS), probabilities=True)
-    assert block.predictions.tolist() == model.predict(X).tolist()
-    assert block.labels == [1, -1, 1, -1]
-    np.testing.assert_allclose(block.scores[:, 1], model.decision_function(X))
-    np.testing.assert_allclose(block.probabilities, model.predict_proba(X))
+    for wanted, expected in (
+        ("scores", np.column_stack([-model.decision_function(X), model.decision_function(X)])),
+        ("probabilities", model.predict_proba(X)),
+    ):
+        [block] = predict_files(model, io.BytesIO(ROWS), wanted=wanted)
+        assert block.predictions == model.predict(X).tolist()
+        assert block.labels == [1, -1, 1, -1]
+        assert block.table == expected.tolist()
 
 
 def test_features_and_classes_never_seen_are_no_error_when_predicting() -> None:
     model = AROWClassifier()
     learned(model, io.BytesIO(ROWS))
-    [block] = predict_stream(model, io.BytesIO(b"other 1:1 2000000:1\n"))
-    assert block.predictions.tolist() == [1]
+    [block] = predict_files(model, io.BytesIO(b"other 1:1 2000000:1\n"))
+    assert block.predictions == [1]
     assert block.labels == ["other"]
 
 
 def test_nothing_is_predicted_before_anything_is_learned() -> None:
     with pytest.raises(NotFittedError):
-        list(predict_stream(AROWClassifier(), io.BytesIO(ROWS)))
+        list(predict_files(AROWClassifier(), io.BytesIO(ROWS)))

@@ -139,15 +139,20 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
 
     @property
     def classes_(self) -> Array:
-        """The classes seen so far, sorted; a declared one is there from its first row on."""
+        """The classes declared or seen so far, sorted.
+
+        One that was declared and not yet seen is never predicted: its score is minus infinity, or
+        its probability 0.
+        """
         return self._class_table()[0]
 
     def _class_table(self, n: int | None = None) -> tuple[Array, Array]:
-        """The first n classes seen, sorted, and the place of each in the order of appearance.
+        """The classes, sorted, and the place of each among the first n seen; -1: only declared.
 
         Another thread may add classes meanwhile; whoever holds scores of n classes says so.
         """
-        return _class_table(self._fitted.classes[:n])
+        model = self._fitted
+        return _class_table(model.classes[:n], model.declared)
 
     @property
     def n_mistakes_(self) -> int:
@@ -209,10 +214,10 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
             scores = np.where(np.isnan(scores).any(axis=1), np.nan, decided)[:, None]
         return ProgressiveResult(labels, scores, classes, likely)
 
-    def _in_class_order(self, scores: Array) -> Array:
+    def _in_class_order(self, scores: Array, of_unseen: float = -math.inf) -> Array:
         order = self._class_table(scores.shape[1])[1]
         in_order = bool((order == np.arange(len(order))).all())
-        return scores if in_order else scores.take(order, axis=1)
+        return scores if in_order else filled(scores.take(order, axis=1).T, order, of_unseen).T
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class.
@@ -220,17 +225,19 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         While one class is known it is always predicted, so no score is above 0; `coef_` speaks for
         that class, so that there a row that fits is above 0.
         """
-        scores = self._in_class_order(self._scores(X, variances=False)[0])
+        seen = self._scores(X, variances=False)[0]
+        scores = self._in_class_order(seen)
+        if seen.shape[1] == 1 and scores.shape[1] == 2:  # the one that was seen is always predicted
+            size = np.abs(seen[:, 0])
+            is_second = self._class_table(1)[1][0] < 0
+            return np.maximum(size, np.finfo(size.dtype).tiny) if is_second else -size
         return self._decided(scores)
 
     def _decided(self, scores: Array) -> Array:
         return self._decision(scores, mirrored=self.multiclass == "ovr")
 
     def _predicted(self, scores: Array) -> Array:
-        names, order = self._class_table(scores.shape[1])
-        by_appearance = np.empty_like(names)
-        by_appearance[order] = names
-        return by_appearance.take(best_column(scores))
+        return array_of(self._fitted.classes[: scores.shape[1]]).take(best_column(scores))
 
     def _score_held_out(self, model: Any, rows: Rows, labels: Labels, weights: Array) -> float:
         scores = self._score_rows(model, rows, rows.names or [], variances=False)[0]
@@ -246,14 +253,19 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         table, columns = self._fitted.plane(0)
         return self._combined(table.T[columns])
 
-    def _combined(self, by_class: Array) -> Array:
+    def _weights_to_export(self) -> Array:
+        table, columns = self._fitted.plane(0)
+        return self._combined(table.T[columns], order_of(self._fitted.classes[: len(columns)]))
+
+    def _combined(self, by_class: Array, order: Array | None = None) -> Array:
         """What `coef_` shows of the weights of each class, given by appearance."""
-        order = self._class_table(len(by_class))[1]
-        by_class = by_class[order]
+        order = self._class_table(len(by_class))[1] if order is None else order
         if len(order) > 2:
-            return by_class
-        if self.multiclass != "ovr" and len(order) == 2:
-            return by_class[1:] - by_class[:1]
+            if self.multiclass == "ovr" and len(by_class) <= 2:  # see below
+                by_class = np.concatenate([-by_class[:1], by_class[1:]])
+            return filled(by_class[order], order, 0.0)
+        if self.multiclass != "ovr" and len(by_class) == 2:
+            return by_class[order[1:]] - by_class[order[:1]]
         # One column serves both classes: it speaks for the second one that was seen.
         return by_class[:1] if order.tolist() == [0, 1] else -by_class[:1]
 
@@ -277,7 +289,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         self._row_of(label)  # is it a class that was seen?
         classes, order = self._class_table()
         place = int(order[classes.tolist().index(label)])
-        is_decision = len(classes) == 2 and self.multiclass != "ovr"
+        is_decision = len(classes) == 2 and order.min() >= 0 and self.multiclass != "ovr"
         return [(place, 1.0), (1 - place, -1.0)] if is_decision else [(place, 1.0)]
 
     def _row_of(self, label: Any) -> tuple[int, float]:
@@ -287,8 +299,8 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
             if len(classes) > 2:
                 raise ParameterError("With more than two classes, say which one by label=...")
             label = classes[-1]
-        if label not in classes:
-            raise DataError(f"The class {label!r} has not been seen; seen are {classes}.")
+        if label not in (seen := in_order(self._fitted.classes)):
+            raise DataError(f"The class {label!r} has not been seen; seen are {seen}.")
         place = classes.index(label)
         if len(classes) > 2:
             return place, 1.0
@@ -307,5 +319,13 @@ def best_column(scores: Array) -> Array:
     return np.asarray(np.argmax(scores, axis=1))
 
 
-def _class_table(seen: list[Any]) -> tuple[Array, Array]:
-    return array_of(in_order(seen)), order_of(seen)
+def _class_table(seen: list[Any], declared: Sequence[Any] = ()) -> tuple[Array, Array]:
+    unseen = [name for name in declared if name not in seen]
+    order = order_of([*seen, *unseen])
+    return array_of(in_order([*seen, *unseen])), np.where(order < len(seen), order, -1)
+
+
+def filled(by_class: Array, order: Array, of_unseen: float) -> Array:
+    """A line a class, with one number throughout the lines of those that were not seen."""
+    by_class[order < 0] = of_unseen
+    return by_class

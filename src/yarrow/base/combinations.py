@@ -58,7 +58,7 @@ def check_combination(model: Any) -> None:
 def choices(cls: type) -> dict[str, tuple[Any, ...]]:
     """The values of each axis that a learner has."""
     return {
-        name: parameter.choices or (False, True)
+        name: (None,) * parameter.accepts(None) + (parameter.choices or (False, True))
         for name, parameter in parameters(cls).items()
         if name in AXES
     }

@@ -88,6 +88,7 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
         "class_weights": schema.ListOf(schema.Record(schema.Label(), schema.Number(at_least=0))),
     }
     _later_fields: ClassVar[Mapping[str, schema.Schema]] = {"made_with": SETTINGS}
+    _takes_views = True
 
     @classmethod
     def _read_file(cls, path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -140,7 +141,8 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
     ) -> None:
         learned_with = metadata.get("made_with") or metadata["parameters"]
         made_with = restore_settings(type(self), learned_with, objects).get_params(deep=False)
-        if "blocks" in tensors and tensors["blocks"].dtype != self.dtype:
+        code = "f" if self.dtype == "float32" else "d"
+        if "blocks" in tensors and memoryview(tensors["blocks"]).format != code:
             raise ModelFileError(f"its numbers are not of the type {self.dtype}")
         self._restore({**metadata, "tensors": tensors, "made_with": made_with})
 

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 from yarrow import _core
+from yarrow.base.combinations import Needs
 from yarrow.estimator import estimator
 from yarrow.parameters import anything, choice, flag, integer, number
 
@@ -25,6 +26,18 @@ class CoreRule:
 
     def _rule(self) -> _core.Rule:
         rule: _core.Rule = getattr(_core.rules, self.core_rule.format_map(vars(self)))
+        return rule
+
+
+class PassiveAggressiveRule(CoreRule):
+    """Passive-Aggressive, whose variant scikit-learn says by a loss."""
+
+    variant: PAVariant
+    loss: Any
+
+    def _rule(self) -> _core.Rule:
+        squared = self.loss is not None and self.loss.startswith("squared")
+        rule: _core.Rule = getattr(_core.rules, "pa2" if squared else self.variant)
         return rule
 
 
@@ -159,6 +172,20 @@ def pa_variant() -> Any:
     """The three forms of Passive-Aggressive."""
     doc = "Without slack; with slack priced C*xi; with slack priced C*xi**2."
     return choice(default="pa1", options=("pa", "pa1", "pa2"), doc=doc)
+
+
+def pa_loss(of_pa1: str, of_pa2: str) -> Any:
+    """The same in scikit-learn's words."""
+    doc = f"The variant as scikit-learn says it: {of_pa1} is pa1, {of_pa2} is pa2."
+    return choice(default=None, options=(of_pa1, of_pa2), doc=doc)
+
+
+def pa_restrictions(of_pa1: str, of_pa2: str) -> tuple[Needs, ...]:
+    """Who says a loss leaves the variant at its default, or says the same by it."""
+    return (
+        Needs("loss", (of_pa1,), "variant", ("pa1",)),
+        Needs("loss", (of_pa2,), "variant", ("pa1", "pa2")),
+    )
 
 
 def update_on() -> Any:

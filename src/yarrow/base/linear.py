@@ -151,10 +151,6 @@ class LinearModel(CoreRule, CoreEstimator):
 
         return Learning
 
-    def _chosen(self, scores: Array, variances: Array) -> Array:
-        """Predictions of a learner without classes, from what the core says of each row."""
-        return scores[:, 0]
-
     # -- the core model --------------------------------------------------------------------------
 
     def _new_model(
@@ -318,6 +314,10 @@ class LinearModel(CoreRule, CoreEstimator):
 
     # -- files -----------------------------------------------------------------------------------
 
+    def _weights_to_export(self) -> Array:
+        """Those that predict: no class that was only declared."""
+        return self._weights()
+
     def export(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write what prediction needs: safetensors, json or text, by the suffix.
 
@@ -327,7 +327,7 @@ class LinearModel(CoreRule, CoreEstimator):
         export_file.write(path, *self._exported(), chosen)
 
     def _exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return export_file.exported(self, self._weights())
+        return export_file.exported(self, self._weights_to_export())
 
     def _told_probabilities(self) -> dict[str, Any] | None:
         """How an export makes probabilities of scores, if it can."""

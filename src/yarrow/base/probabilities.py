@@ -29,7 +29,7 @@ class Probabilities:
 
     def predict_proba(self: Any, X: Any) -> Array:
         """Probabilities, a column a class in the order of `classes_`."""
-        return self._in_class_order(self._probabilities(*self._scores(X)))  # type: ignore[no-any-return]
+        return self._in_class_order(self._probabilities(*self._scores(X)), 0.0)  # type: ignore[no-any-return]
 
     def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
         """The probability of each class seen."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -16,6 +20,7 @@ from yarrow.cli.options import (
     opened_for_writing,
     option,
     reading_options,
+    repeatable,
 )
 from yarrow.cli.progress import counted, learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
@@ -34,6 +39,8 @@ from yarrow.errors import ParameterError
 @option(OUTPUT, "--threshold", type=float, metavar="T",
         help="Predict the second of two classes where its probability (its score, for learners "
         "without probabilities) is at least T.")  # fmt: skip
+@repeatable(OUTPUT, "--keep", "A,B,...",
+            "Tables: columns to write before the prediction, as they are.")  # fmt: skip
 @option(OUTPUT, "--header", is_flag=True, help="Start with a header line.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Do not report the accuracy where there are labels.")
 @reading_options
@@ -45,6 +52,7 @@ def command(
     scores: bool,
     proba: bool,
     threshold: float | None,
+    keep: tuple[str, ...],
     header: bool,
     quiet: bool,
 ) -> None:
@@ -57,9 +65,10 @@ def command(
 
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
+      yarrow predict sales.yarrow july.csv --keep id,date --header
     """
     from yarrow.online.ledger import Progress
-    from yarrow.online.prediction import predict_files
+    from yarrow.online.prediction import classes_of, predict_files
     from yarrow.saving.export_file import load
 
     if scores and proba:
@@ -71,29 +80,30 @@ def command(
         raise ParameterError(
             f"{model}: holds a {type(estimator).__name__}, which cannot predict rows."
         )
-    classes = getattr(estimator, "classes_", None)
-    names = None if classes is None else classes.tolist()
+    names = classes_of(estimator)
     if threshold is not None and (names is None or len(names) != 2):
         raise ParameterError(f"--threshold is for two classes, and {model} has {names}.")
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
+    kept_columns = [name for names in keep for name in names.split(",")]
+    if kept_columns:
+        table = {**stream_format.table, "passed": kept_columns}
+        stream_format = dataclasses.replace(stream_format, table=table)
     with opened_for_writing(output) as file:
         if header:
             columns = names if names is not None and (scores or proba) else []
-            file.write(_line(["prediction", *columns]))
+            file.write(_line([*kept_columns, "prediction", *columns]))
         wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
         if threshold is not None and not scores:
             wanted = "probabilities" if hasattr(estimator, "predict_proba") else "scores"
         for part in predict_files(estimator, data, stream_format, wanted=wanted, progress=progress):
-            chosen = part.predictions.tolist()
-            if threshold is not None and names is not None:
-                told = part.scores if part.probabilities is None else part.probabilities
-                chosen = [names[int(second)] for second in told[:, 1] >= threshold]
-            table = part.probabilities if proba else part.scores if scores else None
-            file.write(_lines(chosen, None if names is None else table))
+            chosen = part.predictions
+            if threshold is not None and names is not None and part.table is not None:
+                chosen = [names[row[1] >= threshold] for row in part.table]
+            file.write(_lines(chosen, part.table if scores or proba else None, part.passed))
             if tally is not None:
-                tally.add(part.labels or [], chosen)
+                tally.add(part.labels, chosen)
     if tally is not None:
         tally.report(progress.rows)
     report_skipped(progress)
@@ -104,21 +114,38 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, (dict, list)):
+        value = json.dumps(value, ensure_ascii=False, default=str)
     return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
+
+
+def _kept_cell(value: Any) -> str:
+    """A cell that is passed through: nothing where it is missing, true and false as in JSON."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else _cell(value)
 
 
 def _line(cells: list[Any]) -> bytes:
     return ("\t".join(map(_cell, cells)) + "\n").encode()
 
 
-def _lines(chosen: list[Any], table: Any) -> bytes:
+def _lines(
+    chosen: list[Any],
+    table: list[list[float]] | None,
+    passed: list[tuple[Any, ...]] | None,
+) -> bytes:
+    cells: Iterable[str]
     if chosen and isinstance(chosen[0], float):
         cells = map(repr, chosen)
     else:  # few classes, many rows
         cells = map({value: _cell(value) for value in set(chosen)}.__getitem__, chosen)
+    if passed is not None:
+        before = ("\t".join(map(_kept_cell, row)) for row in passed)
+        cells = map("\t".join, zip(before, cells, strict=True))
     if table is None:
         return ("\n".join(cells) + "\n").encode() if chosen else b""
-    rows = ("\t".join(f"{value:.9g}" for value in row) for row in table.tolist())
+    rows = ("\t".join(f"{value:.9g}" for value in row) for row in table)
     return "".join(f"{cell}\t{row}\n" for cell, row in zip(cells, rows, strict=True)).encode()
 
 
@@ -128,42 +155,35 @@ class _Tally:
     def __init__(self, is_regression: bool) -> None:
         self.is_regression = is_regression
         self.labelled = 0
-        self._waiting: tuple[list[Any], list[Any]] = [], []  # to be counted many at a time
-        self._codes: Codes = {}
-        self._results: Confusion | Residuals = Residuals() if is_regression else Confusion()
+        self._pairs: Counter[tuple[Any, Any]] = Counter()  # few classes, many rows
+        self._residuals = Residuals()
 
     def add(self, labels: list[Any], predictions: list[Any]) -> None:
-        for side, more in zip(self._waiting, (labels, predictions), strict=True):
-            side.extend(more)
-        if len(self._waiting[0]) >= 10_000:
-            self._count()
-
-    def _count(self) -> None:
-        labels, predictions = self._waiting
-        self._waiting = [], []
-        known = set(labels)
-        if None in known or (self.is_regression and any(isinstance(y, str) for y in known)):
-            both = zip(labels, predictions, strict=True)
-            pairs = [pair for pair in both if self._counts(pair[0])]
-            labels, predictions = [list(side) for side in zip(*pairs, strict=True)] or ([], [])
-        if not labels:
+        both = zip(labels, predictions, strict=True)
+        if self.is_regression:
+            pairs = [pair for pair in both if isinstance(pair[0], float | int)]
+            self.labelled += len(pairs)
+            if pairs:
+                self._residuals.add(*map(list, zip(*pairs, strict=True)))
             return
-        self.labelled += len(labels)
-        if not self.is_regression:  # few classes, many rows
-            names = dict.fromkeys([*labels, *predictions])
-            code_of = {name: number_of(kept(name), self._codes) for name in names}
-            self._results.add(*([code_of[name] for name in side] for side in (labels, predictions)))
-        else:
-            self._results.add(labels, predictions)
+        self._pairs.update(both)
 
-    def _counts(self, label: Any) -> bool:
-        return isinstance(label, float | int) if self.is_regression else label is not None
+    def _summary(self) -> dict[str, Any]:
+        if self.is_regression:
+            return self._residuals.summary()
+        confusion = Confusion()
+        codes: Codes = {}
+        for pair, rows in self._pairs.items():
+            confusion.add_rows(*(number_of(kept(name), codes) for name in pair), rows)
+        return confusion.summary(list(codes))
 
     def report(self, rows: int) -> None:
-        self._count()
+        for pair in [pair for pair in self._pairs if pair[0] is None]:
+            del self._pairs[pair]
+        self.labelled += self._pairs.total()
         if not self.labelled:
             return
         some = "" if self.labelled == rows else f", {self.labelled:,} with a label"
         click.echo(f"{counted(rows, 'row')} predicted{some}", err=True)
-        for line in summary_lines(self._results.summary(list(self._codes)), baselines=False):
+        for line in summary_lines(self._summary(), baselines=False):
             click.echo(line, err=True)

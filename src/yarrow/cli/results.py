@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from yarrow.data.labels import order_of
+from yarrow.data.labels import places_in_order
 from yarrow.lazy import np
 from yarrow.metrics import MAE, R2, RMSE, BalancedAccuracy
 
@@ -32,6 +32,10 @@ class Confusion:
         self.changes += int(np.sum(np.diff(labels, prepend=before) != 0))
         self._last = int(labels[-1])
 
+    def add_rows(self, label: int, prediction: int, rows: int) -> None:
+        """Count so many rows of one label and one prediction, in whatever order."""
+        self.metric.update_pair(label, prediction, rows)
+
     def summary(self, names: Sequence[Any]) -> dict[str, Any]:
         """All that can be said, with the names of the classes."""
         cells = {key: round(count) for key, count in sorted(self.metric.cells.items())}
@@ -42,7 +46,7 @@ class Confusion:
             of_label[label] += count
             of_prediction[prediction] += count
         classes = []
-        for number in [n for n in order_of(names).tolist() if n in of_label]:
+        for number in [n for n in places_in_order(names) if n in of_label]:
             right, predicted = cells.get((number, number), 0), of_prediction[number]
             classes.append(
                 {

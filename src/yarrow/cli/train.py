@@ -18,6 +18,7 @@ from yarrow.cli.options import (
     reading_options,
 )
 from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
+from yarrow.data.labels import in_order
 
 
 @click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
@@ -67,7 +68,7 @@ def command(
     if model is not None:
         estimator.save(model)
     if named := classes_named(estimator):
-        report_unseen(named, estimator.classes_)
+        report_unseen(named, in_order(estimator._fitted.classes))
     if quiet:
         return
     meta = click.get_current_context().meta

@@ -134,6 +134,8 @@ def _read_sparse(X: Any, by_core: bool) -> Rows:
 def _to_numpy(X: Any) -> Array:
     if isinstance(X, dict):
         raise DataTypeError("X is a dict: give a list of dicts, one a row, or a data frame.")
+    if isinstance(X, (str, bytes)):
+        raise DataTypeError(f"X is one text, {X!r:.40}: give a list of texts, one a row.")
     rows = enumerate(X) if isinstance(X, list) else ()
     lengths = [
         (place, len(row))
@@ -186,15 +188,18 @@ def _to_float(values: Array, what: str = "Input X", names: list[str] | None = No
             if not _is_number(value):
                 row, *column = place
                 where = f"at row {row}" + (f", {_column(column[0], names)}" if column else "")
-                hint = _NO_NUMBERS if column and isinstance(value, str) else ""
-                raise type(error)(f"{what}: {error}: {value!r} {where}{hint}.") from None
+                if isinstance(value, str):
+                    hint = _NO_NUMBERS.get(what, "")
+                    raise DataError(f"{what}: {value!r} {where} is no number{hint}.") from None
+                raise type(error)(f"{what}: {error}: {value!r} {where}.") from None
         raise
 
 
-_NO_NUMBERS = (
-    ": give a frame whose columns have names, or a list of dicts, to a learner; "
-    "yarrow.features.Columns makes numbers of them"
-)
+_NO_NUMBERS = {
+    "Input X": ": give a frame whose columns have names, or a list of dicts, to a learner; "
+    "yarrow.features.Columns makes numbers of them",
+    "Input y": ": for classes use a classifier",
+}
 
 
 def _column(number: int, names: list[str] | None) -> str:
@@ -243,7 +248,11 @@ def place_of(bad: Array, rows: Rows | None = None) -> str:
 
 
 def check_finite(
-    values: Array, what: str, rows: Rows | None = None, infinity: str = "infinity"
+    values: Array,
+    what: str,
+    rows: Rows | None = None,
+    infinity: str = "infinity",
+    when_nan: str = "",
 ) -> None:
     """Refuse what is not finite, naming the place; sparse values are those of `rows`."""
     finite = np.isfinite(values)
@@ -251,7 +260,8 @@ def check_finite(
         return
     is_nan = bool(np.isnan(values.ravel()[np.flatnonzero(~finite)[0]]))
     problem = "NaN" if is_nan else infinity
-    raise DataError(f"{what} contains {problem} {place_of(~finite, rows)}.")
+    hint = when_nan if is_nan else ""
+    raise DataError(f"{what} contains {problem} {place_of(~finite, rows)}{hint}.")
 
 
 def check_finite_target(values: Array) -> None:
@@ -271,7 +281,9 @@ def check_values(rows: Rows, dtype: str = "float64") -> None:
     """Refuse rows with a value that is no finite number of this type, naming the place."""
     if rows.values.dtype.kind != "f":
         return
-    check_finite(rows.values, "Input X", rows)
+    # In the words of the core.
+    way_out = ": give a frame, in which it means a missing value, or put a number there"
+    check_finite(rows.values, "Input X", rows, when_nan=way_out)
     if dtype == "float32" and rows.values.dtype != np.float32 and rows.values.size:
         # As the core rounds: what is nearer to infinity than to the largest number.
         with np.errstate(over="ignore"):

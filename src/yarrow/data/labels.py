@@ -167,14 +167,18 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
     return sorted(labels, key=_key)
 
 
-def order_of(classes: Sequence[Any]) -> Array:
+def places_in_order(classes: Sequence[Any]) -> list[int]:
     """The places of classes, in the order of their names.
 
-    >>> order_of(["b", 10, "a"])
-    array([1, 2, 0])
+    >>> places_in_order(["b", 10, "a"])
+    [1, 2, 0]
     """
-    order = sorted(range(len(classes)), key=lambda place: _key(classes[place]))
-    return np.array(order, dtype=np.int64)
+    return sorted(range(len(classes)), key=lambda place: _key(classes[place]))
+
+
+def order_of(classes: Sequence[Any]) -> Array:
+    """The same as an array."""
+    return np.array(places_in_order(classes), dtype=np.int64)
 
 
 def array_of(labels: Sequence[Any]) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yarrow.lazy import np
 
@@ -26,7 +26,7 @@ class NamedRows:
 
     `labels` and `weights` have one entry per row, or are None where none were asked for. `lines`
     says where each row came from: its first line in a text file, counted from 1, or its row in a
-    Parquet file, counted from 0.
+    Parquet file, counted from 0. `passed` has the cells of columns that were to go along.
     """
 
     names: list[str]
@@ -36,6 +36,7 @@ class NamedRows:
     labels: list[Label] | None
     weights: NDArray[np.float64] | None
     lines: NDArray[np.int64]
+    passed: list[tuple[Any, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -63,6 +64,7 @@ def assemble(
     labels: list[Label] | None,
     weights: NDArray[np.float64] | None,
     lines: NDArray[np.int64],
+    passed: list[tuple[Any, ...]] | None = None,
 ) -> NamedRows:
     """Join the blocks of all columns, in their order, into the rows where `keep` is true."""
     names, counts = [], np.zeros(len(keep), np.int64)
@@ -90,10 +92,16 @@ def assemble(
         indptr=np.concatenate(([0], np.cumsum(counts))),
         indices=indices[used].astype(np.int32),
         values=values[used],
-        labels=None if labels is None else [labels[i] for i in np.flatnonzero(keep)],
+        labels=only(labels, keep),
         weights=None if weights is None else weights[keep],
         lines=lines[keep],
+        passed=only(passed, keep),
     )
+
+
+def only(items: list[Any] | None, keep: NDArray[np.bool_]) -> list[Any] | None:
+    """Those of the rows that are kept."""
+    return None if items is None else [items[i] for i in np.flatnonzero(keep)]
 
 
 def _summed(

@@ -86,7 +86,7 @@ def without_small_weights(model: LinearModel, sigma: float) -> ExportedModel:
     ['large', 'other']
     """
     _check(model, sigma)
-    weights = np.array(model._weights())
+    weights = np.array(model._weights_to_export())
     of_features = weights[:, 1:]
     of_features[_small(np.abs(of_features, dtype=np.float64), sigma, inclusive=True)] = 0
     return ExportedModel(*export_file.exported(model, weights, calibrated=False))

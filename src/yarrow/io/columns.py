@@ -80,13 +80,14 @@ class Roles:
     categories: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
     when_missing: WhenMissing = "ignore"
+    passed: tuple[str, ...] = ()  # whose cells go along with the rows as they are
 
     def check(self, names: Iterable[str], source: str | None) -> None:
         """Refuse a column that was asked for and is not there."""
         names = list(names)
         there = set(names)
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
-        for path in asked:
+        for path in [*asked, *self.passed]:
             if path is not None and not {path, path.split(".")[0]} & there:
                 problem = f"no such column; it has {first_of(names)}"
                 raise DataError(problem, source=source, field=path)
@@ -124,6 +125,13 @@ class BatchProblems:
         self.places = np.fromiter(places, np.int64)
         self.keep = np.ones(len(self.places), np.bool_)
         self.errors: list[DataError] = []
+        #: of each row the cells that are passed through
+        self.passed: list[tuple[Any, ...]] | None = None
+
+    def pass_on(self, roles: Roles, columns: Mapping[str, list[Any]]) -> None:
+        """Note the cells of the columns that go along with the rows as they are."""
+        if roles.passed:
+            self.passed = list(zip(*(columns[name] for name in roles.passed), strict=True))
 
     def fail(self, row: int, column: str | int | None, problem: str) -> None:
         """Leave out `row`, for the first problem that it has."""
@@ -148,7 +156,7 @@ class BatchProblems:
                 row = int(np.searchsorted(np.cumsum(block.counts), place, side="right"))
                 name = block.names[block.indices[place]]
                 self.fail(row, name, f"{block.values[place]} is not a finite number")
-        return assemble(blocks, self.keep, labels, weights, self.places)
+        return assemble(blocks, self.keep, labels, weights, self.places, self.passed)
 
 
 def row_features(roles: Roles, record: Mapping[str, Any]) -> dict[str, float]:

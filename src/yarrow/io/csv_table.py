@@ -264,11 +264,15 @@ def _rows(
             blank &= ~present(column)
         batch.keep &= ~blank
 
-    columns = {}
+    columns, passed = {}, {}
     for name, column in cells.items():
+        if not roles.reads(name) and name not in roles.passed:
+            continue
+        not_utf8 = partial(batch.fail, column=name, problem="the cell is not UTF-8")
+        text = cast(column, pa.string(), not_utf8)
+        if name in roles.passed:
+            passed[name] = text.to_pylist()
         if roles.reads(name):
-            not_utf8 = partial(batch.fail, column=name, problem="the cell is not UTF-8")
-            text = cast(column, pa.string(), not_utf8)
             kind = declared_kind(roles, name, numeric) or kinds.get(name)
             if kind is None:
                 kind = kind_of_cells(text)
@@ -276,6 +280,7 @@ def _rows(
                     warn_of_texts(batch.source, name, text)
             kinds[name] = kind
             columns[name] = typed(batch, name, text, kinds[name])
+    batch.pass_on(roles, passed)
     return rows_of(batch, roles, columns, _label_values)
 
 

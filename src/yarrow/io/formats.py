@@ -384,7 +384,7 @@ class TableReader:
 
     def _without(self, rows: NamedRows, places: NDArray[np.int64]) -> NamedRows:
         """Leave out the rows of the values at `places`, which are too large."""
-        from yarrow.data.named_rows import NamedRows
+        from yarrow.data.named_rows import NamedRows, only
 
         row_of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
         for place in places.tolist():
@@ -403,9 +403,10 @@ class TableReader:
             indptr=np.concatenate(([0], np.cumsum(np.diff(rows.indptr)[keep]))),
             indices=rows.indices[keep[row_of]],
             values=rows.values[keep[row_of]],
-            labels=None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(keep)],
+            labels=only(rows.labels, keep),
             weights=None if rows.weights is None else rows.weights[keep],
             lines=rows.lines[keep],
+            passed=only(rows.passed, keep),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -56,6 +57,7 @@ def read_table(
     missing: Iterable[str] = ("",),
     when_missing: WhenMissing = "ignore",
     quotes: bool = True,
+    passed: Iterable[str] = (),
     known: Mapping[str, Kind] | None = None,
     on_error: Literal["raise", "skip"] = "raise",
     longest_line: int = LONGEST_LINE,
@@ -84,6 +86,8 @@ def read_table(
         cannot tell from 0; "indicate": the feature `column is missing`, with 1; "error": refused
     quotes : cells of a CSV file may stand in double quotes, and then hold delimiters and line
         ends; False where a quote is a character like any other, as in most files with tabs
+    passed : columns whose cells go along with the rows as they are (`NamedRows.passed`), whether or
+        not they make features
     known : what columns of an earlier CSV file were (`Table.kinds`), so that this one, whose cells
         may look different, is read alike; what is declared above comes first
     on_error : "raise" stops at the first bad row, "skip" leaves bad rows out and counts them
@@ -119,6 +123,7 @@ def read_table(
     _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
+    roles = dataclasses.replace(roles, passed=tuple(_names("passed", passed)))
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
     if format == "csv":
@@ -227,14 +232,15 @@ def _read_json_lines(
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
             batch = BatchProblems(name, "line", [number for number, _ in chunk])
-            parsed: list[tuple[dict[str, float], Label, float]] = []
+            parsed: list[tuple[dict[str, float], Label, float, tuple[Any, ...]]] = []
             for _, line in chunk:
                 try:
                     parsed.append(_parse_row(roles, kinds, line))
                 except DataError as error:
                     batch.fail(len(parsed), error.field, error.problem)
-                    parsed.append(({}, 0, 0.0))
-            features, labels, weights = zip(*parsed, strict=True)
+                    parsed.append(({}, 0, 0.0, ()))
+            features, labels, weights, passed = zip(*parsed, strict=True)
+            batch.passed = list(passed) if roles.passed else None
             yield (
                 batch,
                 batch.rows(
@@ -247,7 +253,7 @@ def _read_json_lines(
 
 def _parse_row(
     roles: Roles, kinds: dict[str, Kind], line: bytes
-) -> tuple[dict[str, float], Label, float]:
+) -> tuple[dict[str, float], Label, float, tuple[Any, ...]]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
         if b"\\u" in line:
@@ -261,6 +267,7 @@ def _parse_row(
             row_features(roles, record),
             0 if label is None else as_label(label, record.get(label)),
             1.0 if weight is None else as_weight(weight, record.get(weight)),
+            tuple(record.get(name) for name in roles.passed),
         )
     except DataError:
         raise
@@ -283,12 +290,14 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
         with parquet.ParquetFile(source) as file:
             names = file.schema_arrow.names
             roles.check(names, name)
-            wanted = [column for column in names if roles.reads(column)]
+            wanted = [name for name in names if roles.reads(name) or name in roles.passed]
             row = 0
             threads = isinstance(source, str | os.PathLike)  # which may not call a Python file
             for table in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=threads):
                 batch = BatchProblems(name, "row", range(row, row + len(table)))
                 columns = dict(zip(table.schema.names, table.columns, strict=True))
+                batch.pass_on(roles, {name: columns[name].to_pylist() for name in roles.passed})
+                columns = {name: cells for name, cells in columns.items() if roles.reads(name)}
                 if not row:
                     note_kinds(kinds, roles, columns, name)
                 yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Literal
+
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import Averaging, PAVariant, pa_variant, price
+from yarrow.base.hyperparameters import (
+    Averaging,
+    PassiveAggressiveRule,
+    PAVariant,
+    pa_loss,
+    pa_restrictions,
+    pa_variant,
+    price,
+)
 from yarrow.base.regressor import LinearRegressor
 from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.estimator import estimator
@@ -37,7 +48,7 @@ class Perceptron(AffineFamily, LinearClassifier):
 
 
 @estimator
-class PassiveAggressiveClassifier(AffineFamily, CostSensitiveClassifier):
+class PassiveAggressiveClassifier(PassiveAggressiveRule, AffineFamily, CostSensitiveClassifier):
     """Passive-Aggressive (Crammer et al. 2006): the smallest change that gives the row its margin.
 
     Use it on clean data with large margins, such as long texts. A sample weight multiplies C and
@@ -52,12 +63,17 @@ class PassiveAggressiveClassifier(AffineFamily, CostSensitiveClassifier):
 
     C: float = price()
     variant: PAVariant = pa_variant()
+    _: dataclasses.KW_ONLY
+    loss: Literal["hinge", "squared_hinge"] | None = pa_loss("hinge", "squared_hinge")
 
-    core_rule = "{variant}"
+    restrictions = (
+        *CostSensitiveClassifier.restrictions,
+        *pa_restrictions("hinge", "squared_hinge"),
+    )
 
 
 @estimator
-class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
+class PassiveAggressiveRegressor(PassiveAggressiveRule, AffineFamily, LinearRegressor):
     """Passive-Aggressive regression (Crammer et al. 2006).
 
     It makes the smallest change that brings the prediction within `epsilon` of the target.
@@ -73,8 +89,12 @@ class PassiveAggressiveRegressor(AffineFamily, LinearRegressor):
     C: float = price()
     epsilon: float = number(default=0.1, doc="Errors up to this are no errors.", at_least=0)
     variant: PAVariant = pa_variant()
+    _: dataclasses.KW_ONLY
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] | None = pa_loss(
+        "epsilon_insensitive", "squared_epsilon_insensitive"
+    )
 
-    core_rule = "{variant}"
+    restrictions = pa_restrictions("epsilon_insensitive", "squared_epsilon_insensitive")
 
     def _epsilon(self) -> float:
         return self.epsilon

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow._core import rules
-from yarrow.base.classifier import LinearClassifier
+from yarrow.base.classifier import LinearClassifier, filled
 from yarrow.base.combinations import Needs
 from yarrow.base.hyperparameters import (
     Averaging,
@@ -20,6 +20,7 @@ from yarrow.base.hyperparameters import (
 from yarrow.base.probabilities import MarginProbabilities
 from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.data.arrays import Array
+from yarrow.data.labels import order_of
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -78,11 +79,11 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
             )
         return self._by_score(np.asarray(model.covariances()))[:, 1:, 1:]
 
-    def _by_score(self, by_class: Array) -> Array:
+    def _by_score(self, by_class: Array, order: Array | None = None) -> Array:
         """Variances of the classes by appearance, as those of the rows of `coef_`."""
-        order = self._class_table(len(by_class))[1]
+        order = self._class_table(len(by_class))[1] if order is None else order
         if len(order) > 2:
-            return by_class[order]
+            return filled(by_class[order], order, np.nan)
         return by_class.sum(axis=0, keepdims=True) if self.multiclass != "ovr" else by_class[:1]
 
     def _columns_of_score(self) -> int:
@@ -95,14 +96,15 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         None where these are too many to be written.
         """
         model, unit = self._fitted, self._constant
+        order = order_of(model.classes)  # without those that were only declared
         if getattr(self, "covariance", "") not in ("full", "factored"):
             table, columns = model.plane(1)
-            variances = np.array(self._by_score(table.T[columns]), dtype=np.float64)
+            variances = np.array(self._by_score(table.T[columns], order), dtype=np.float64)
             variances[:, 0] *= unit * unit
             return variances
         if model.n_features > MOST_EXPORTED:
             return None
-        matrices = np.array(self._by_score(np.asarray(model.covariances())), dtype=np.float64)
+        matrices = np.array(self._by_score(np.asarray(model.covariances()), order), np.float64)
         matrices[:, 0, :] *= unit
         matrices[:, :, 0] *= unit
         return matrices

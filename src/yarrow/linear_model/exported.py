@@ -78,7 +78,7 @@ class ExportedModel:
         if self._has_weights:
             return np.asarray(self._inner.decision_function(self._in_order(X)))
         scores = self._score_table(*self._read(X))
-        return np.asarray(self._inner._two_class_decision(scores) if len(scores.T) <= 2 else scores)
+        return np.asarray(self._inner._decided(scores))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or of a regression R²."""

@@ -95,6 +95,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def _chosen(self, scores: Array, variances: Array) -> Array:
+        """What the core says of rows as predictions, where these are not the scores themselves."""
         return np.where(-np.sqrt(variances[:, 0]) - self.offset_ >= 0, 1, -1)
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from yarrow.data.arrays import Array
+from yarrow.data.labels import order_of
 from yarrow.lazy import np
 from yarrow.saving.export_experts import Columns, Expert, Term
 
@@ -100,7 +101,7 @@ def settled_classifier(
     """The columns and the experts of a YarrowClassifier, whose linear ones have these names."""
     core, linear = model._fitted, len(names)
     state, of_class = core.get_state(), core.plane(0)[1]
-    order = model._class_table(len(of_class))[1]
+    order = order_of(core.classes[: len(of_class)])
     columns, sign = np.asarray(of_class)[order], 1.0
     if len(order) <= 2:  # one column for both: it speaks for the second one that was seen
         columns, sign = columns[-1:], 1.0 if order.tolist() == [0, 1] else -1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 from yarrow.data.arrays import Array
@@ -74,6 +75,14 @@ class ConfusionMatrix(Metric):
     def _reset(self) -> None:
         self._numbers: dict[Any, int] = {}  # of each class, by appearance
         self._cells: dict[tuple[int, int], float] = {}  # (label, prediction), -1 for none
+
+    def update_pair(self, label: Any, prediction: Any, rows: int) -> None:
+        """Count so many rows that are alike; it needs no numpy."""
+        self._count_pending()
+        self._rows += rows
+        line = number_of(label, self._numbers)
+        key = line, -1 if prediction is None else number_of(prediction, self._numbers)
+        self._cells[key] = self._cells.get(key, 0.0) + rows
 
     def _add(self, rows: Rows) -> None:
         assert rows.predictions is not None
@@ -173,9 +182,11 @@ class BalancedAccuracy(ConfusionMatrix):
     name = "balanced accuracy"
 
     def _value(self) -> float:
-        rows, _, right = self._sums()
-        there = rows > 0
-        return float(np.mean(right[there] / rows[there]))
+        rows: dict[int, float] = {}
+        for (label, _), weight in self._cells.items():
+            rows[label] = rows.get(label, 0.0) + weight
+        shares = [self._cells.get((k, k), 0.0) / all_ for k, all_ in rows.items() if all_ > 0]
+        return math.fsum(shares) / len(shares)
 
 
 class F1(ConfusionMatrix):

@@ -32,6 +32,7 @@ class Batch:
     y: Any = None  # labels as they were given
     lines: Array | None = None  # where the rows stand in their files
     sources: Array | None = None  # the files
+    passed: list[tuple[Any, ...]] | None = None  # cells that go along with rows of a whole batch
 
     def __len__(self) -> int:
         if self.rows is not None:

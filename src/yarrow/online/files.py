@@ -29,7 +29,7 @@ class FileBatches(Skipping):
 
     def __init__(
         self,
-        paths: Sequence[str],
+        paths: Sequence[Any],
         stream_format: StreamFormat | None = None,
         *,
         dtype: str = "float32",
@@ -97,7 +97,8 @@ class FileBatches(Skipping):
             y = exact_array([None] * len(rows) if rows.labels is None else rows.labels)
             indices = numbers[rows.indices].astype(np.int32)
             cells = (values, indices, rows.indptr, len(self.names))
-            yield self._batch(*cells, y, rows.weights, rows.lines)
+            batch = self._batch(*cells, y, rows.weights, rows.lines)
+            yield dataclasses.replace(batch, passed=rows.passed)
 
     def _batch(
         self,

@@ -3,59 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from yarrow.data.arrays import Array
+from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
-from yarrow.io.formats import OpenedSource, StreamFormat, reading
+from yarrow.io.formats import TEXT_FORMATS, OpenedSource, StreamFormat, reading
 from yarrow.lazy import np
 from yarrow.online.learners import is_core
 from yarrow.online.ledger import Progress
-from yarrow.online.results import ProgressiveResult, Wanted
+from yarrow.online.results import Wanted
+
+
+class Predicted(NamedTuple):
+    """What a model says of some rows of a file: lists, since a command need not load numpy."""
+
+    #: the class of each row, or its value
+    predictions: list[Any]
+    #: what the rows are labelled; None for a row that is not
+    labels: list[Any]
+    #: scores or probabilities, if they were wanted: a line a row, a column a class in their order
+    table: list[list[float]] | None = None
+    #: cells of the columns that go along with the rows, if there are any
+    passed: list[tuple[Any, ...]] | None = None
 
 
 def stream_of(model: Any) -> dict[str, Any] | None:
     """What a model, saved or exported, remembers of the stream it learned."""
-    stream: dict[str, Any] | None = getattr(model, "_inner", model)._stream
+    stream: dict[str, Any] | None = getattr(getattr(model, "_inner", model), "_stream", None)
     return stream
+
+
+def classes_of(model: Any) -> list[Any] | None:
+    """The classes of a model, saved or exported, in their order; None for a regression."""
+    learner = getattr(model, "_inner", model)
+    if is_core(learner):
+        return in_order(learner._fitted.classes) if hasattr(type(learner), "classes_") else None
+    classes = getattr(model, "classes_", None)
+    return None if classes is None else list(classes.tolist())
 
 
 def predict_files(
     model: Any,
-    source: str,
-    stream_format: StreamFormat,
+    source: Source,
+    stream_format: StreamFormat | None = None,
     *,
     wanted: Wanted = "predictions",
     progress: Progress | None = None,
-) -> Iterator[ProgressiveResult]:
+) -> Iterator[Predicted]:
     """Predict all rows of a source in order, part by part; `progress` is kept up to date.
 
     From the parser itself where the core can, else a batch at a time. The labels of a table are
     read only if `stream_format` itself says which column they are in.
     """
-    if is_core(getattr(model, "_inner", model)):
-        if hasattr(model, "predicts_by_rows") and model.predicts_by_rows(wanted):
-            return _predict_batches(model, source, stream_format, wanted, progress or Progress())
-        proba = wanted == "probabilities"
-        return predict_stream(model, source, stream_format, probabilities=proba, progress=progress)
-    return _predict_batches(model, source, stream_format, wanted, progress or Progress())
-
-
-def predict_stream(
-    model: Any,
-    source: Source,
-    stream_format: StreamFormat | None = None,
-    *,
-    probabilities: bool = False,
-    progress: Progress | None = None,
-) -> Iterator[ProgressiveResult]:
-    """The same of models of the core, saved or exported."""
-    if probabilities and not hasattr(model, "predict_proba"):
-        raise ParameterError(f"{model!r} has no probabilities, only scores.")
     asked = stream_format or StreamFormat()
+    format = asked.remembering(stream_of(model)).of(source)
+    if asked.table.get("passed") and format in TEXT_FORMATS:
+        raise ParameterError(f"{source_name(source)}: {format} has no columns to keep.")
+    by_rows = getattr(model, "predicts_by_rows", None)
+    by_core = is_core(getattr(model, "_inner", model)) and not (by_rows and by_rows(wanted))
+    predict = _predict_by_core if by_core else _predict_batches
+    return predict(model, source, asked, wanted, progress or Progress())
+
+
+def _predict_by_core(
+    model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
+) -> Iterator[Predicted]:
+    if wanted == "probabilities" and not hasattr(model, "predict_proba"):
+        raise ParameterError(f"{model!r} has no probabilities, only scores.")
     learner: Any = getattr(model, "_inner", model)  # of an exported one
-    progress = progress or Progress()
     progress.source = source_name(source)
     with reading(
         source,
@@ -64,29 +80,50 @@ def predict_stream(
         dtype=learner.dtype,
         hash_bits=learner.hash_bits or 0,
     ) as opened:
-        parts = _text_parts if opened.is_text else _table_parts
-        sure = probabilities or not hasattr(learner, "classes_")
-        for scores, variances, labels in parts(learner._fitted, opened.reader, sure):
+        answers = _text_answers if opened.is_text else _table_answers
+        for answer in answers(learner, opened.reader, wanted):
+            predictions, labels, scores, variances, *passed = answer
+            if hasattr(learner, "_chosen"):
+                predictions = learner._chosen(*map(np.asarray, (scores, variances))).tolist()
             progress.rows += len(labels)
             progress.position = opened.position
             _note(progress, opened)
-            yield _named_result(learner, scores, variances, labels, probabilities)
+            table = _table(learner, scores, variances, wanted)
+            yield Predicted(predictions, labels, table, *passed)
         _note(progress, opened)
     progress.done = True
 
 
-Part = tuple[Any, Any, list[Any]]  # scores and variances by appearance of the classes, labels
+#: predictions, labels; as far as they are wanted, scores and variances; cells that go along
+Answer = tuple[Any, ...]
 
 
-def _text_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
-    while (part := core.predict_from(reader, variances)) is not None:
-        yield part[:3]
+def _text_answers(learner: Any, reader: Any, wanted: Wanted) -> Iterator[Answer]:
+    core, sure = learner._fitted, wanted == "probabilities" or hasattr(learner, "_chosen")
+    while (answer := core.predict_from(reader, sure or wanted == "scores", sure)) is not None:
+        yield answer
 
 
-def _table_parts(core: Any, reader: Any, variances: bool) -> Iterator[Part]:
+def _table_answers(learner: Any, reader: Any, wanted: Wanted) -> Iterator[Answer]:
     for rows in reader:
         cells = (rows.values, rows.indices, rows.indptr, len(rows.names), rows.names)
-        yield *core.predict_rows(*cells, variances), list(rows.labels or [None] * len(rows))
+        scores, variances = learner._fitted.predict_rows(*cells)
+        by_class = hasattr(learner, "_predicted")
+        predictions = learner._predicted(scores) if by_class else scores[:, 0]
+        labels = list(rows.labels or [None] * len(rows))
+        yield predictions.tolist(), labels, scores, variances, rows.passed
+
+
+def _table(learner: Any, scores: Any, variances: Any, wanted: Wanted) -> list[list[float]] | None:
+    if wanted == "predictions" or not hasattr(type(learner), "classes_"):
+        return None
+    if wanted == "probabilities":
+        scores = learner._probabilities(np.asarray(scores), np.asarray(variances))
+    rows: list[list[float]] = scores.tolist()
+    order = places_in_order(learner._fitted.classes[: scores.shape[1]])
+    if order == sorted(order):
+        return rows
+    return [[row[place] for place in order] for row in rows]
 
 
 def _note(progress: Progress, opened: OpenedSource) -> None:
@@ -94,40 +131,26 @@ def _note(progress: Progress, opened: OpenedSource) -> None:
     progress.complaints = opened.complaints
 
 
-def _named_result(
-    model: Any, scores: Array, variances: Array, labels: list[Any], probabilities: bool
-) -> ProgressiveResult:
-    if not hasattr(model, "classes_"):
-        return ProgressiveResult(model._chosen(scores, variances), scores, labels=labels)
-    chosen = model._predicted(scores)
-    in_order = model._in_class_order
-    likely = in_order(model._probabilities(scores, variances)) if probabilities else None
-    classes = model._class_table(scores.shape[1])[0]
-    return ProgressiveResult(chosen, in_order(scores), classes, likely, labels)
-
-
 def _predict_batches(
-    model: Any, source: str, stream_format: StreamFormat, wanted: Wanted, progress: Progress
-) -> Iterator[ProgressiveResult]:
+    model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
+) -> Iterator[Predicted]:
     for kind, method in (("probabilities", "predict_proba"), ("scores", "decision_function")):
         if wanted == kind and not hasattr(model, method):
             raise ParameterError(f"{type(model).__name__} has no {wanted}.")
     from yarrow.online.files import FileBatches
 
     known = stream_of(model)
-    files = FileBatches([source], stream_format, dtype="float64", known=known, labels=False)
+    files = FileBatches([source], asked, dtype="float64", known=known, labels=False)
     for batch in files.read():
-        known_columns = batch.only_present() if batch.names else batch
-        asked = known_columns.rows, known_columns.names
+        some = batch.only_present() if batch.names else batch
+        rows = some.rows, some.names
         progress.rows += len(batch)
-        nothing: Array = np.zeros((len(batch), 0))
-        yield ProgressiveResult(
-            model._predict_rows(*asked),
-            model._score_table(*asked) if wanted == "scores" else nothing,
-            getattr(model, "classes_", None),
-            model._probability_table(*asked) if wanted == "probabilities" else None,
-            [None if label != label else label for label in batch.y.tolist()],
-        )
+        table = None
+        if wanted != "predictions" and not model.regression:
+            tell = model._score_table if wanted == "scores" else model._probability_table
+            table = tell(*rows).tolist()
+        labels = [None if label != label else label for label in batch.y.tolist()]
+        yield Predicted(model._predict_rows(*rows).tolist(), labels, table, batch.passed)
         progress.source, progress.position = files.reading, files.position
     progress.skipped, progress.complaints = files.skipped, files.complaints
     progress.done = True

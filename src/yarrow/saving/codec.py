@@ -36,6 +36,8 @@ class Saved:
     #: fields of the metadata that `_pack` makes, and those that older files lack
     _fields: ClassVar[Mapping[str, schema.Schema]]
     _later_fields: ClassVar[Mapping[str, schema.Schema]] = {}
+    #: whether it takes tensors as views of a file's memory, without numpy; others get arrays
+    _takes_views: ClassVar[bool] = False
 
     def _pack(self) -> tuple[Tensors, dict[str, Any]]:
         raise NotImplementedError
@@ -118,6 +120,8 @@ def restored(
     if cls is not None and not issubclass(found, cls):
         raise OtherModelError(f"{path}: holds a {found.__name__}, not a {cls.__name__}.")
     with model_file.refusing(path, objects):
+        if not getattr(found, "_takes_views", False):
+            tensors = model_file.as_arrays(tensors)
         return found._unpacked(tensors, metadata, objects)
 
 
@@ -178,11 +182,17 @@ def restore_source(model: Any, metadata: Mapping[str, Any]) -> None:
 
 #: how many threads there are is no matter of the model, and another machine has others
 _OF_THE_MACHINE = frozenset({"n_jobs"})
+#: parameters that came later; where they are None, older versions can read the file
+_LATER = frozenset({"loss"})
 
 
 def packed_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as a file holds them."""
-    return {name: to_json(value) for name, value in settings.items() if name not in _OF_THE_MACHINE}
+    return {
+        name: to_json(value)
+        for name, value in settings.items()
+        if name not in _OF_THE_MACHINE and not (value is None and name in _LATER)
+    }
 
 
 def restore_settings(cls: Any, settings: Mapping[str, Any], objects: Objects) -> Any:

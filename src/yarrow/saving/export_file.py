@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from yarrow.data.labels import in_order
 from yarrow.errors import ModelFileError, ParameterError
 from yarrow.io.replacing import replacing
 from yarrow.lazy import np
@@ -57,7 +58,7 @@ def described(model: Any) -> dict[str, Any]:
         raise ParameterError("A hashed model knows no names of features to export: use save.")
     return header(type(model)) | {
         "kind": "export",
-        "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
+        "classes": in_order(core.classes) if hasattr(type(model), "classes_") else None,
         "seen": core.classes,  # in this order ties are decided
         "n_features_in": model.__dict__.get("_n_features_in"),
         "feature_names_in": model.__dict__.get("_feature_names_in"),
@@ -90,7 +91,7 @@ def exported(
     if variances is not None:  # features without a weight are known all the same
         kept, place = np.arange(len(names)), feature
     tensors = {
-        "intercept": np.ascontiguousarray(model.intercept_, dtype=np.float64),
+        "intercept": np.asarray(weights[:, 0] * model._constant, dtype=np.float64),
         "feature": place.astype(np.int64).reshape(-1),
         "score": score.astype(np.int64),
         "weight": weights[score, feature + 1],
@@ -181,10 +182,10 @@ def _text_lines(tensors: Tensors, metadata: dict[str, Any]) -> Iterator[str]:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tensors and the metadata of a model file, or of an export in JSON or text."""
+    """The tensors, as views or arrays, and the metadata of a model file or of any export."""
     with open(path, "rb") as file:
         if not _is_readable(file.read(8)):
-            return model_file.read(path)
+            return model_file.read(path, arrays=False)
         file.seek(0)
         return parse(path, file.read())
 
@@ -197,7 +198,7 @@ def _is_readable(start: bytes | bytearray) -> bool:
 def parse(path: object, content: bytes | bytearray) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tensors and the metadata of a file's content; `path` is its name in errors."""
     if not _is_readable(content[:8]):
-        return model_file.parse(path, bytearray(content))
+        return model_file.parse(path, bytearray(content), arrays=False)
     try:
         text = content.decode()
         document = _read_text(text) if text.startswith("# ") else json.loads(text)

@@ -40,6 +40,12 @@ _DTYPES = {
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1",
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+#: what views of memory call them
+_CODES = {
+    "F64": "d", "F32": "f", "BOOL": "?",
+    "I64": "q", "I32": "i", "I16": "h", "I8": "b",
+    "U64": "Q", "U32": "I", "U16": "H", "U8": "B",
+}  # fmt: skip
 
 
 def write(
@@ -85,19 +91,24 @@ def dump(
     return [len(text).to_bytes(8, "little") + text, *(tensor.bytes for _, tensor in widest_first)]
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, Any]]:
+def read(
+    path: str | os.PathLike[str], *, arrays: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and the metadata of a file made by `write`.
 
     The arrays are memory-mapped copy-on-write: they may be changed in place, which never
-    changes the file, and they stay valid when the file is replaced.
+    changes the file, and they stay valid when the file is replaced. Without `arrays` they are
+    views of memory where these will do: they need no numpy.
     """
     with open(path, "rb") as file:
         empty = os.fstat(file.fileno()).st_size == 0  # which cannot be mapped
         content = bytearray() if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    return parse(path, content)
+    return parse(path, content, arrays=arrays)
 
 
-def parse(path: object, content: mmap.mmap | bytearray) -> tuple[Tensors, dict[str, Any]]:
+def parse(
+    path: object, content: mmap.mmap | bytearray, *, arrays: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and the metadata of a file's content; `path` is its name in errors."""
     if len(content) < 8:
         raise ModelFileError(f"{path}: not a Yarrow model: it has only {len(content)} bytes.")
@@ -110,7 +121,13 @@ def parse(path: object, content: mmap.mmap | bytearray) -> tuple[Tensors, dict[s
     for name, digest in body["tensors"].items():
         if _Tensor.of(path, name, tensors[name]).digest() != digest:
             raise ModelFileError(f"{path}: damaged: tensor {name!r} is not as it was saved.")
-    return {name: tensors[name] for name in body["tensors"]}, body["metadata"]
+    found = {name: tensors[name] for name in body["tensors"]}
+    return as_arrays(found) if arrays else found, body["metadata"]
+
+
+def as_arrays(tensors: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Views of memory as arrays."""
+    return {name: np.asarray(view) for name, view in tensors.items()}
 
 
 @contextlib.contextmanager
@@ -155,7 +172,8 @@ class _Tensor(NamedTuple):
         if name == "__metadata__":
             raise ModelFileError(f"{path}: a tensor cannot be named {name!r}.")
         if isinstance(values, memoryview) and sys.byteorder == "little":  # no need for numpy
-            kind = "f" if values.format in ("f", "d") else "u" if values.format.isupper() else "i"
+            kinds = {"f": "f", "d": "f", "?": "b"}
+            kind = kinds.get(values.format, "u" if values.format.isupper() else "i")
             dtype = f"{'<' if values.itemsize > 1 else '|'}{kind}{values.itemsize}"
             return cls(dtype, values.shape or (), values.itemsize, values.cast("B"))
         array = np.asarray(values, order="C")
@@ -224,22 +242,24 @@ def _body(path: object, entries: dict[str, Any]) -> dict[str, Any]:
 
 def _tensors(
     path: object, content: mmap.mmap | bytearray, start: int, header: dict[str, Any]
-) -> Tensors:
+) -> dict[str, Any]:
     """Map the header's tensors, which must fill the rest of the file without gap or overlap."""
     tensors = {}
     try:
         filled = 0
         for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-            dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(entry["shape"])
+            dtype, shape = entry["dtype"], tuple(entry["shape"])
             begin, end = entry["data_offsets"]
-            size = math.prod(shape) * dtype.itemsize
+            itemsize = int(_DTYPES[dtype][-1])
+            size = math.prod(shape) * itemsize
             if (begin, end) != (filled, filled + size) or min(shape, default=0) < 0:
                 raise ValueError
             if start + end > len(content):
                 raise ModelFileError(f"{path}: truncated: it ends inside tensor {name!r}.")
-            array = np.ndarray(shape, dtype, content, start + begin)
-            # Our own files keep all numbers aligned; compiled code relies on it.
-            tensors[name] = array if (start + begin) % dtype.itemsize == 0 else array.copy()
+            part: Any = memoryview(content)[start + begin : start + end]
+            if (start + begin) % itemsize:  # not so in our own files; compiled code relies on it
+                part = memoryview(bytearray(part))
+            tensors[name] = _numbers(part, dtype, shape)
             filled = end
         if start + filled != len(content):
             raise ModelFileError(f"{path}: damaged: data follows its last tensor.")
@@ -248,3 +268,13 @@ def _tensors(
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         raise ModelFileError(f"{path}: damaged: its header contradicts itself.") from None
     return tensors
+
+
+def _numbers(part: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    """Bytes as numbers: a view of memory, or an array where a view cannot say it."""
+    viewable = dtype in _CODES and sys.byteorder == "little"
+    if viewable and len(shape) == 1:
+        return part.cast(_CODES[dtype])
+    if viewable and shape and 0 not in shape:
+        return part.cast(_CODES[dtype], shape)
+    return np.ndarray(shape, np.dtype(_DTYPES[dtype]), part)

@@ -75,7 +75,7 @@ class Anything(Schema):
     """No question asked: the value is looked at elsewhere, or never used."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class OneOf(Schema):
     """One of a few values, of the same type."""
 
@@ -108,7 +108,7 @@ class Text(Schema):
         return "a text"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Number(Schema):
     """A finite number."""
 
@@ -123,7 +123,7 @@ class Number(Schema):
         return f"a number{_between(self.at_least, self.at_most)}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Whole(Schema):
     """A whole number."""
 
@@ -165,7 +165,7 @@ class Label(FeatureName):
         return "a class: a text, an integer, true or false"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Maybe(Schema):
     """Null, or what another schema says."""
 
@@ -177,7 +177,7 @@ class Maybe(Schema):
             self.schema.check(value, place, sizes)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ListOf(Schema):
     """A list of so many values of one kind."""
 
@@ -197,7 +197,7 @@ class ListOf(Schema):
             refuse(place, "a list in which nothing stands twice", value)
 
 
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True, init=False, eq=False, repr=False)
 class Record(Schema):
     """A list of values that each have a meaning of their own."""
 
@@ -218,7 +218,7 @@ Parts = dict[str, Schema]
 """The parts of a state by name."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Fields(Schema):
     """An object with these fields, each as its own schema says; `optional` ones may be missing.
 
@@ -244,7 +244,7 @@ class Fields(Schema):
             raise ModelFileError(f"{place} has {min(map(str, unknown))!r}, which is not known")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MapOf(Schema):
     """An object with any fields, all of one kind."""
 
@@ -259,7 +259,7 @@ class MapOf(Schema):
             self.item.check(item, f"{place} {name!r}", sizes)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Array(Schema):
     """Numbers of one type (as numpy writes it: "f8", "i8"; "f" for any floats) and one shape."""
 
