@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,16 +36,16 @@ def spark_module(name: str) -> Any:
 
 @contextlib.contextmanager
 def reading_files() -> Iterator[None]:
-    """Say of a file that Spark cannot read what it is, in one sentence."""
+    """Say of a file that Spark cannot read which one it is, in one sentence."""
+    from py4j.protocol import Py4JJavaError
+
     try:
         yield
-    except spark_module("errors").PySparkException as error:
-        condition = error.getCondition() or ""
-        if condition.startswith(("FAILED_READ_FILE", "MALFORMED", "PATH_NOT_FOUND")):
-            raise DataError(
-                f"Spark cannot read it: {str(error).partition(' SQLSTATE')[0]}"
-            ) from error
-        raise
+    except (spark_module("errors").PySparkException, Py4JJavaError) as error:
+        found = re.search(r"\[(?:FAILED_READ_FILE|MALFORMED|PATH_NOT_FOUND)[^\n]*", str(error))
+        if found is None:
+            raise
+        raise DataError(f"Spark cannot read it: {found[0].strip()}") from error
 
 
 @dataclass(frozen=True)
