@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ SHOWN = (1, 2, 5, 10)  # epochs
 LEARNERS: dict[str, Callable[[], Any]] = {
     "AROW": yarrow.AROWClassifier,
     "PA": yarrow.PassiveAggressiveClassifier,
-    "RDA": lambda: yarrow.RDAClassifier(gamma=100.0),
+    "RDA": lambda: yarrow.RDAClassifier(gamma=0.01),
     "YarrowClassifier": yarrow.YarrowClassifier,
 }
 Split = tuple[Any, np.ndarray, Any, np.ndarray]
@@ -52,7 +52,7 @@ def mixed(
         yield alone, base
 
 
-def accuracy(title: str, rows: Split) -> Comparison:
+def accuracy(title: str, rows: Split, names: Sequence[str] = tuple(LEARNERS)) -> Comparison:
     """One machine and sixteen partitions, epoch by epoch."""
     _, _, X, y = rows
     found: dict[str, list[tuple[float, float]]] = {}
@@ -78,7 +78,7 @@ def accuracy(title: str, rows: Split) -> Comparison:
             for name, points in behind.items()
         ]  # fmt: skip
 
-    contenders = {f"Yarrow {name}, both": lambda n=name: measure(n) for name in LEARNERS}
+    contenders = {f"Yarrow {name}, both": lambda n=name: measure(n) for name in names}
     return Comparison(title, contenders, "s", 1.0, bars, lines)
 
 
@@ -135,7 +135,7 @@ def passes() -> Comparison:
 
 
 def mllib() -> Comparison:
-    """Until the same accuracy on rows held out: one pass of ours, and as many of MLlib as needed."""
+    """Until the same accuracy on rows held out: one pass of ours, as many of MLlib as needed."""
     from pyspark.ml.classification import LinearSVC, LogisticRegression
 
     from yarrow.distributed import SparkTrainer, predict
@@ -197,7 +197,8 @@ def _positive() -> Any:
 def spark() -> list[Comparison]:
     """Learning apart: accuracy of what is mixed, times of passes, MLlib."""
     return [
-        accuracy("20 Newsgroups", split(*data.newsgroups())),
+        # Sixteen models of YarrowClassifier with 174,000 words and 20 classes take 4 GB.
+        accuracy("20 Newsgroups", split(*data.newsgroups()), ["AROW", "PA", "RDA"]),
         accuracy("Generated RCV1-like set, 20,000 rows", split(*data.RCV1Like().matrix(20_000))),
         passes(),
         mllib(),

@@ -89,16 +89,18 @@ def rda_in_numpy(sums, t, l1, gamma=1.0):
     return shrunk / (gamma * np.sqrt(max(t, 1)))
 
 
-@pytest.mark.parametrize("l1", [0.0, 0.005])
-def test_sums_of_dual_averaging_add_exactly(two_classes, l1):
+@pytest.mark.parametrize("with_base", [False, True])
+@pytest.mark.parametrize("l1", [0.0, 0.03])
+def test_sums_of_dual_averaging_add_exactly(two_classes, l1, with_base):
     X, y = two_classes
     signs = np.where(y, 1, -1)
 
     def make():
         return yarrow.RDAClassifier(l1=l1, dtype="float64", fit_intercept=False)
 
-    base = make().partial_fit(X[:40], y[:40])
-    parts = parts_of(make, X[40:], y[40:], base=base)
+    n = 40 if with_base else 0
+    base = make().partial_fit(X[:n], y[:n]) if with_base else None
+    parts = parts_of(make, X[n:], y[n:], base=base)
 
     def gradients(rows, sums, t):
         sums = sums.copy()
@@ -108,9 +110,16 @@ def test_sums_of_dual_averaging_add_exactly(two_classes, l1):
             t += 1
         return sums
 
-    first = gradients(range(40), np.zeros(X.shape[1]), 0)
-    apart = [gradients(40 + rows, first, 40) for rows in np.array_split(np.arange(160), 4)]
-    total = first + sum(sums - first for sums in apart)
+    first = gradients(range(n), np.zeros(X.shape[1]), 0)
+    rows_of = np.array_split(np.arange(n, 200), 4)
+    apart = [gradients(rows, first, n) for rows in rows_of]
+    total = sum(apart)
+    if with_base:  # sums of the weights that have made the mean of the parts' steps, before l1
+        began = first / np.sqrt(n)
+        steps = [
+            sums / np.sqrt(n + len(rows)) - began for sums, rows in zip(apart, rows_of, strict=True)
+        ]
+        total = (began + sum(steps) / 4) * np.sqrt(200)
     merged = yarrow.merge(parts, base=base)
     assert merged.classes_.tolist() == [0, 1]
     np.testing.assert_allclose(merged.coef_[0], rda_in_numpy(total, 200, l1), rtol=1e-9, atol=1e-12)
@@ -227,7 +236,7 @@ def test_what_does_not_belong_together_is_refused(two_classes):
         yarrow.merge([yarrow.kernel.KernelPerceptron().fit(X, y)] * 2)
 
 
-@pytest.mark.parametrize("name", ["AROWClassifier", "PassiveAggressiveClassifier"])
+@pytest.mark.parametrize("name", ["AROWClassifier", "PassiveAggressiveClassifier", "RDAClassifier"])
 def test_epochs_of_mixing_do_not_diverge(name):
     """Sixteen parts that all correct the same errors of their base must not overshoot together."""
     random = np.random.default_rng(0)

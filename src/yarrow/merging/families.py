@@ -6,16 +6,17 @@ and divided by the sum of these counts once, at the end.
 
 affine       weights: their mean, weighted by updates (iterative parameter mixing: McDonald, Hall &
              Mann 2010)
-gaussian     precision beyond the prior's, and precision times mean: the product of Gaussians with
-             the prior counted once. Parts that go on from a base have all met the same errors of
-             it: steps that each takes alone would overshoot together and, with a precision for
-             each feature alone, diverge within a few epochs. Their precisions add all the same,
-             and the mean moves by the mean of their steps, weighted by the precision gained
+gaussian     precision beyond the prior's, and precision times mean: the product of Gaussians
 whitened     gradients and correlations of the second-order Perceptron
 dual         sums of gradients, as dual averaging keeps them: exact
 adaptive     the same, and sums of their squares
 mixture      counts and statistics of features, exact; experts by their mean, weighted by the visits
              of each feature; what experts are worth by the mean over rows
+
+Parts that go on from a base have all met the same errors of it. The steps that each takes alone,
+added up, would overshoot together: gaussian, dual and their kin diverge within a few epochs. So
+beyond a base precisions, squares and rows add as before, but weights move by the mean of the parts'
+steps, weighted by what each gained of these; the sum is made of the weights again.
 """
 
 from __future__ import annotations
@@ -86,50 +87,74 @@ _AFFINE = Family(
 )
 
 
+def _sum(sums: Numbers, scale: Any, settings: Settings) -> Any:
+    """The sum of parts from nothing; beyond a base, that of the weights: weight = sum/scale."""
+    return sums["step"] * scale if settings.has_base else sums["sum"]
+
+
+def _quantities(gained: str) -> dict[str, Quantity]:
+    """Those of a sum that makes weights, and what is gained with it."""
+    return {
+        "sum": Quantity("cell", signed=True),
+        "step": Quantity("cell", signed=True, mean_by=gained),
+    }
+
+
 def _read_gaussian(state: Numbers, planes: Any, settings: Settings) -> Numbers:
     mean, precision = planes[0], 1 / planes[1]
-    found = {"precision": precision - settings.prior, "evidence": precision * mean, "mean": mean}
+    found = {"precision": precision - settings.prior, "sum": precision * mean, "step": mean}
     if settings.average:
         found["past"] = state["scalars"][0] * mean - planes[2]
     return found
 
 
-def _write_gaussian(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+def _precision(sums: Numbers, settings: Settings) -> Any:
     # Rounding may leave less than a tiny prior where nothing was learned.
-    variance = 1 / np.maximum(sums["precision"] + settings.prior, settings.prior)
-    mean = sums["mean"] if settings.has_base else variance * sums["evidence"]
-    return [mean, variance, *([sums["t"] * mean - sums["past"]] if settings.average else [])], {}
+    return np.maximum(sums["precision"] + settings.prior, settings.prior)
 
 
-_GAUSSIAN = Family(
-    {
-        "precision": Quantity("cell"),
-        "evidence": Quantity("cell", signed=True),
-        "mean": Quantity("cell", signed=True, mean_by="precision"),
-        **_PAST,
-    },
-    _read_gaussian,
-    _write_gaussian,
-)
+def _write_gaussian(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    precision = _precision(sums, settings)
+    mean = _sum(sums, precision, settings) / precision
+    past = [sums["t"] * mean - sums["past"]] if settings.average else []
+    return [mean, 1 / precision, *past], {}
 
-_GRADIENT = {"gradient": Quantity("cell", signed=True)}
-_WHITENED = Family(
-    {**_GRADIENT, "precision": Quantity("cell")},
-    lambda state, planes, settings: {
-        "gradient": planes[0],
-        "precision": 1 / planes[1] - settings.prior,
-    },
-    lambda sums, settings: ([sums["gradient"], 1 / (sums["precision"] + settings.prior)], {}),
-)
-_DUAL = Family(
-    _GRADIENT,
-    lambda state, planes, settings: {"gradient": planes[0]},
-    lambda sums, settings: ([sums["gradient"]], {}),
-)
+
+def _read_whitened(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    gradient, variance = planes
+    precision = 1 / variance - settings.prior
+    return {"precision": precision, "sum": gradient, "step": gradient * variance}
+
+
+def _write_whitened(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    precision = _precision(sums, settings)
+    return [_sum(sums, precision, settings), 1 / precision], {}
+
+
+def _read_dual(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    return {"sum": planes[0], "step": planes[0] / np.sqrt(state["scalars"][0])}
+
+
+def _write_dual(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    return [_sum(sums, np.sqrt(sums["t"]), settings)], {}
+
+
+def _read_adaptive(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    gradient, root = planes
+    return {"squares": np.square(root), "sum": gradient, "step": gradient / (1 + root)}
+
+
+def _write_adaptive(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    root = np.sqrt(np.maximum(sums["squares"], 0))
+    return [_sum(sums, 1 + root, settings), root], {}
+
+
+_GAINED = {"precision": Quantity("cell"), **_quantities("precision")}
+_GAUSSIAN = Family({**_GAINED, **_PAST}, _read_gaussian, _write_gaussian)
+_WHITENED = Family(_GAINED, _read_whitened, _write_whitened)
+_DUAL = Family(_quantities("t"), _read_dual, _write_dual)
 _ADAPTIVE = Family(
-    {**_GRADIENT, "squares": Quantity("cell")},
-    lambda state, planes, settings: {"gradient": planes[0], "squares": np.square(planes[1])},
-    lambda sums, settings: ([sums["gradient"], np.sqrt(np.maximum(sums["squares"], 0))], {}),
+    {"squares": Quantity("cell"), **_quantities("squares")}, _read_adaptive, _write_adaptive
 )
 
 # -- YarrowClassifier: its planes are those of core/mixture/experts.hpp ----------------------------

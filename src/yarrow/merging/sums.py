@@ -37,10 +37,10 @@ def merge(parts: Iterable[Any], base: Any = None) -> Any:
     -------
     estimator
         Counters are those of all rows. Weights of the affine family are the mean of the parts',
-        weighted by their updates. In the confidence family precisions add: from nothing it is the
-        product of Gaussians with the prior counted once; beyond a base the mean moves by the mean
-        of the parts' steps, weighted by the precision that each gained. Sums of dual averaging add
-        up. Of a single part it is a copy.
+        weighted by their updates. From nothing, Gaussians of the confidence family are multiplied,
+        the prior counted once, and sums of dual averaging added. Beyond a base precisions add, too,
+        and weights move by the mean of the parts' steps, weighted by what each part gained. Of a
+        single part it is a copy.
 
     Examples
     --------
@@ -61,17 +61,20 @@ def merge(parts: Iterable[Any], base: Any = None) -> Any:
 def combined(items: Sequence[Any], base: Any = None) -> Any:
     """Models and `Sums` as one: a single one as it is, several by a tree of a fixed shape.
 
-    Neighbours are added first, so that the shape depends on their number alone.
+    Neighbours are added first, so that the shape depends on their number alone, and few sums are
+    there at a time.
     """
     if len(items) == 1:
         if not isinstance(items[0], Sums):
             _family_of(items[0])  # says so where it cannot be merged
         return items[0]
-    sums = [item if isinstance(item, Sums) else Sums.beyond(item, base) for item in items]
-    while len(sums) > 1:
-        pairs = zip(sums[::2], [*sums[1::2], None], strict=False)
-        sums = [a if b is None else a + b for a, b in pairs]
-    return sums[0]
+    half = 1 << (len(items) - 1).bit_length() - 1
+    a, b = (combined(some, base) for some in (items[:half], items[half:]))
+    return _sums(a, base) + _sums(b, base)
+
+
+def _sums(item: Any, base: Any) -> Sums:
+    return item if isinstance(item, Sums) else Sums.beyond(item, base)
 
 
 def finished(item: Any, base: Any = None) -> Any:
