@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import data, decomposition, growth, handwritten, ours, peers, rows
+from benchmarks import data, decomposition, growth, handwritten, ours, peers, rows, spark
 from benchmarks.measure import (
     Bar,
     Best,
@@ -292,4 +292,5 @@ SECTIONS = {
     "rows_as_text": rows.rows_as_text,
     "growth": growth.growth,
     "decomposition": decomposition.decomposition,
+    "spark": spark.spark,
 }

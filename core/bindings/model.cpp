@@ -1,11 +1,14 @@
 #include "model.hpp"
 
+#include <nanobind/stl/pair.h>
+
 #include <set>
 #include <unordered_map>
 
 #include "bindings/common.hpp"
 #include "bindings/dict_row.hpp"
 #include "bindings/python_model.hpp"
+#include "learner/column_sources.hpp"
 
 namespace yarrow {
 
@@ -367,6 +370,14 @@ void bind_models(nb::module_& m) {
       .value("joint", Strategy::joint)
       .value("examples", Strategy::examples)
       .value("pairs", Strategy::pairs);
+  m.def(
+      "column_sources",
+      [](Strategy strategy, int classes, const std::vector<int>& places) {
+        return column_sources({strategy, classes}, places);
+      },
+      nb::arg("strategy"), nb::arg("classes"), nb::arg("places"),
+      "For each column of a model that knows more classes: the column of one that knows so many, "
+      "or -1, and its sign. `places`: each class's number there, or -1.");
   nb::enum_<WhenFull>(m, "WhenFull", "What happens to one feature too many.")
       .value("refuse", WhenFull::Refuse)
       .value("drop", WhenFull::Drop)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from yarrow._core import RuleInput as Situation  # noqa: F401
     from yarrow.errors import YarrowError as YarrowError
     from yarrow.linear_model import *  # noqa: F403
+    from yarrow.merging import merge as merge
 
 _MODULES = (
     "bandit",
@@ -38,6 +39,7 @@ _ELSEWHERE = {
     "YarrowError": "yarrow.errors",
     "diff": "yarrow.evaluate.difference",
     "load": "yarrow.saving.export_file",
+    "merge": "yarrow.merging",
 }
 #: old names, and what they are called now
 _RENAMED = {"Situation": "RuleInput"}

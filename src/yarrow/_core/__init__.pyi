@@ -174,6 +174,11 @@ class Strategy(enum.Enum):
 
     pairs = 8
 
+def column_sources(strategy: Strategy, classes: int, places: Sequence[int]) -> list[tuple[int, float]]:
+    """
+    For each column of a model that knows more classes: the column of one that knows so many, or -1, and its sign. `places`: each class's number there, or -1.
+    """
+
 class WhenFull(enum.Enum):
     """What happens to one feature too many."""
 

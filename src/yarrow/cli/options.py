@@ -21,6 +21,7 @@ from yarrow.io.formats import FORMATS
 F = TypeVar("F", bound=Callable[..., Any])
 
 INPUT, TABLES, OUTPUT, OTHER = "Input", "Tables (CSV, JSON lines, Parquet)", "Output", "Other"
+ENGINE = "Engine"
 FORMAT = click.Choice(FORMATS)
 DATA = click.Path(allow_dash=True, path_type=str)
 FILE = click.Path(path_type=str)

@@ -10,6 +10,7 @@ import click
 from yarrow.cli.learners import LEARNER, LearnerCommand, learning_options
 from yarrow.cli.options import (
     DATA,
+    ENGINE,
     FILE,
     OUTPUT,
     check_inputs,
@@ -26,6 +27,17 @@ from yarrow.data.labels import in_order
 @learning_options
 @option(LEARNER, "--passes", type=click.IntRange(min=1), default=1, metavar="N",
         show_default=True, help="Number of epochs: passes over the data, in order.")  # fmt: skip
+@option(
+    ENGINE,
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Learn here, or on a cluster of Apache Spark: each partition by "
+    "itself, merged after each pass (docs/spark.md).",
+)
+@option(ENGINE, "--master", metavar="URL", default="local[*]", show_default=True,
+        help="Where Spark runs, with --engine spark.")  # fmt: skip
 @option(OUTPUT, "--model", type=FILE, metavar="FILE",
         help="Where to save the model: its exact state, to predict with and to --resume. Written "
         "when all rows are learned; after an error an old file is unchanged.")  # fmt: skip
@@ -39,6 +51,8 @@ def command(
     estimator: Any,
     stream_format: Any,
     passes: int,
+    engine: str,
+    master: str,
     model: str | None,
     export: str | None,
     quiet: bool,
@@ -50,19 +64,33 @@ def command(
     yarrow train a9a.svm.gz --learner arow --r 0.1 --model a9a.yarrow
     yarrow train a9a.svm --learner hedge --experts arow:r=0.1,pa --model a9a
     zcat new.svm.gz | yarrow train - --resume a9a.yarrow --model a9a.yarrow
+    yarrow train hdfs:///rows.svm --engine spark --master spark://head:7077 --model rows
     """
     from yarrow.online.driver import learn_files
 
     if model is None and export is None:
         raise click.UsageError("Missing option: --model FILE says where to save the model")
-    check_inputs(data)
+    if engine == "local":
+        check_inputs(data)
     for output in (model, export):
         check_output(output, data)
     if export is not None:
         check_exportable(estimator, export)
-    display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
-    progress = display.watch(learn_files(estimator, data, stream_format, passes=passes))
-    seconds = display.seconds
+    progress = None
+    if engine == "spark":
+        from yarrow.cli import spark
+
+        shown = spark.SparkDisplay(estimator, wrong_of(estimator), passes, quiet)
+        estimator = spark.train(estimator, data, stream_format, passes, master, shown)
+        said = spark.summary(shown, learned_words(estimator))
+    else:
+        display = Display(data, wrong=wrong_of(estimator), passes=passes, quiet=quiet)
+        progress = display.watch(learn_files(estimator, data, stream_format, passes=passes))
+        seconds = display.seconds
+        said = (
+            f"{counted(progress.rows, 'row')}, {display.errors()}, {learned_words(estimator)}, "
+            f"{seconds:.2f} s ({rate(progress.rows, seconds)} rows/s)"
+        )
     if export is not None:
         estimator.export(export)
     if model is not None:
@@ -72,13 +100,11 @@ def command(
     if quiet:
         return
     meta = click.get_current_context().meta
-    usual = meta["learner"] is not None and not meta["chosen"]
-    click.echo(
-        f"{counted(progress.rows, 'row')}, {display.errors()}, {learned_words(estimator)}, "
-        f"{seconds:.2f} s ({rate(progress.rows, seconds)} rows/s)"
-        + (f"; by {type(estimator).__name__}, as no --learner was named" if usual else "")
-    )
-    report_skipped(progress)
+    if meta["learner"] is not None and not meta["chosen"]:
+        said += f"; by {type(estimator).__name__}, as no --learner was named"
+    click.echo(said)
+    if progress is not None:
+        report_skipped(progress)
 
 
 def check_exportable(estimator: Any, path: str) -> None:

@@ -64,7 +64,7 @@ def _column_blocks(
     elif not kept:
         return
     elif path in roles.text or pa.types.is_nested(kind):
-        yield _block_by_rows(batch, roles, path, array)
+        yield _numbers_by_name(roles, path, array) or _block_by_rows(batch, roles, path, array)
     elif str(kind) in TEXT_TYPES or is_category:
         array = _without_marks(roles, array)
         yield from _missing(batch, roles, path, present(array))
@@ -151,6 +151,46 @@ def _texts(batch: BatchProblems, path: str, array: Any) -> Any:
         cells = array.cast(pa.large_binary())
         return cast(cells, pa.large_string(), lambda row: batch.fail(row, path, _NO_TEXT))
     return array
+
+
+def _numbers_by_name(roles: Roles, path: str, array: Any) -> ColumnValues | None:
+    """The same as `_block_by_rows`, of maps to numbers and lists of numbers alone, at once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    is_map = pa.types.is_map(kind)
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if not (is_map or is_list) or not roles.is_plain_below(path) or not len(array):
+        return None
+    if roles.when_missing != "ignore" and array.null_count:
+        return None
+    items, keys = (array.items, array.keys) if is_map else (array.values, None)
+    if not is_number_type(kind.item_type if is_map else kind.value_type):
+        return None
+    if is_map and not (pa.types.is_integer(kind.key_type) or str(kind.key_type) in TEXT_TYPES):
+        return None
+    # Parts of an array know of all of its values; those of missing rows are none.
+    begins = np.asarray(array.offsets)
+    counts = np.where(present(array), np.diff(begins), 0).astype(np.int64)
+    if counts.sum() != begins[-1] - begins[0]:
+        return None
+    inside = slice(int(begins[0]), int(begins[-1]))
+    items = items[inside]
+    if items.null_count or not pc.all(pc.is_finite(items.cast("float64", safe=False))).as_py():
+        return None
+    rows = np.repeat(np.arange(len(counts)), counts)
+    if keys is not None:
+        encoded = keys[inside].dictionary_encode()
+        numbers, names = np.asarray(encoded.indices, np.int64), encoded.dictionary.to_pylist()
+        cells = rows * max(len(names), 1) + numbers
+        if len(np.unique(cells)) < len(cells):
+            return None
+    else:
+        numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        names = list(range(int(counts.max())))
+    values = np.asarray(items.cast("float64", safe=False))
+    return ColumnValues([f"{path}.{name}" for name in names], counts, numbers, values)
 
 
 def _block_by_rows(batch: BatchProblems, roles: Roles, path: str, array: Any) -> ColumnValues:

@@ -102,6 +102,11 @@ class Roles:
         """Whether a column makes features and nothing special was said about it."""
         return column not in self._special and (self.features is None or column in self.features)
 
+    def is_plain_below(self, column: str) -> bool:
+        """The same of a column and all of its members."""
+        below = f"{column}."
+        return self.is_plain(column) and not any(name.startswith(below) for name in self._special)
+
     @functools.cached_property
     def _with_features(self) -> frozenset[str]:
         """The columns that make features, and the objects that they are members of."""

@@ -34,12 +34,12 @@ VERSION = 1
 Tensors: TypeAlias = "dict[str, NDArray[Any]]"
 
 _LONGEST_HEADER = 100_000_000  # the limit of the safetensors library
-_DTYPES = {
+DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BOOL": "|b1",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1",
 }  # fmt: skip
-_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 #: what views of memory call them
 _CODES = {
     "F64": "d", "F32": "f", "BOOL": "?",
@@ -69,7 +69,7 @@ def dump(
     metadata: Mapping[str, Any],
 ) -> list[bytes | memoryview]:
     """Return the content of a file, in parts; `path` is its name in errors."""
-    ready = {name: _Tensor.of(path, name, array) for name, array in tensors.items()}
+    ready = {name: Tensor.of(path, name, array) for name, array in tensors.items()}
     document = _document(
         {
             "version": VERSION,
@@ -82,7 +82,7 @@ def dump(
     end = 0
     for name, tensor in widest_first:
         begin, end = end, end + tensor.bytes.nbytes
-        dtype = _NAMES[tensor.dtype]
+        dtype = DTYPE_NAMES[tensor.dtype]
         header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-(8 + len(text)) % 64)
@@ -119,7 +119,7 @@ def parse(
     if tensors.keys() != body["tensors"].keys():
         raise ModelFileError(f"{path}: damaged: its header does not list the tensors saved.")
     for name, digest in body["tensors"].items():
-        if _Tensor.of(path, name, tensors[name]).digest() != digest:
+        if Tensor.of(path, name, tensors[name]).digest() != digest:
             raise ModelFileError(f"{path}: damaged: tensor {name!r} is not as it was saved.")
     found = {name: tensors[name] for name in body["tensors"]}
     return as_arrays(found) if arrays else found, body["metadata"]
@@ -159,7 +159,7 @@ def _named(path: object) -> object:
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
-class _Tensor(NamedTuple):
+class Tensor(NamedTuple):
     """Numbers as the file holds them: little-endian, in C order."""
 
     dtype: str
@@ -168,7 +168,7 @@ class _Tensor(NamedTuple):
     bytes: memoryview
 
     @classmethod
-    def of(cls, path: object, name: str, values: NDArray[Any] | memoryview) -> _Tensor:
+    def of(cls, path: object, name: str, values: NDArray[Any] | memoryview) -> Tensor:
         if name == "__metadata__":
             raise ModelFileError(f"{path}: a tensor cannot be named {name!r}.")
         if isinstance(values, memoryview) and sys.byteorder == "little":  # no need for numpy
@@ -178,7 +178,7 @@ class _Tensor(NamedTuple):
             return cls(dtype, values.shape or (), values.itemsize, values.cast("B"))
         array = np.asarray(values, order="C")
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        if array.dtype.str not in _NAMES:
+        if array.dtype.str not in DTYPE_NAMES:
             raise ModelFileError(
                 f"{path}: tensor {name!r} has the type {array.dtype}; use numbers."
             )
@@ -250,7 +250,7 @@ def _tensors(
         for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
             dtype, shape = entry["dtype"], tuple(entry["shape"])
             begin, end = entry["data_offsets"]
-            itemsize = int(_DTYPES[dtype][-1])
+            itemsize = int(DTYPES[dtype][-1])
             size = math.prod(shape) * itemsize
             if (begin, end) != (filled, filled + size) or min(shape, default=0) < 0:
                 raise ValueError
@@ -277,4 +277,4 @@ def _numbers(part: Any, dtype: str, shape: tuple[int, ...]) -> Any:
         return part.cast(_CODES[dtype])
     if viewable and shape and 0 not in shape:
         return part.cast(_CODES[dtype], shape)
-    return np.ndarray(shape, np.dtype(_DTYPES[dtype]), part)
+    return np.ndarray(shape, np.dtype(DTYPES[dtype]), part)

@@ -1,0 +1,233 @@
+"""What of a loop's numbers adds up over parts, declared once for each kind of loop.
+
+A loop's numbers are read as quantities that are 0 before the first row. Of parts that learned apart
+the quantities beyond their common base add up; one that is a mean is weighted by a count before,
+and divided by the sum of these counts once, at the end.
+
+affine       weights: their mean, weighted by updates (iterative parameter mixing: McDonald, Hall &
+             Mann 2010)
+gaussian     precision beyond the prior's, and precision times mean: the product of Gaussians
+whitened     gradients and correlations of the second-order Perceptron
+dual         sums of gradients, as dual averaging keeps them: exact
+adaptive     the same, and sums of their squares
+mixture      counts and statistics of features, exact; experts by their mean, weighted by the visits
+             of each feature; what experts are worth by the mean over rows
+
+Parts that go on from a base have all met the same errors of it. The steps that each takes alone,
+added up, would overshoot together: gaussian, dual and their kin diverge within a few epochs. So
+beyond a base precisions, squares and rows add as before, but weights move by the mean of the parts'
+steps, weighted by what each gained of these; the sum is made of the weights again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from yarrow.lazy import np
+
+Numbers = dict[str, Any]
+
+
+class Quantity(NamedTuple):
+    """What a number belongs to, and how it is united."""
+
+    of: str  #: a "cell", which is a feature in a column; a "column"; or the whole "model"
+    signed: bool = False  #: changes its sign in the mirror column of a class
+    mean_by: str | None = None  #: the count that weights it in a mean; None: it adds up
+
+
+@dataclass(frozen=True)
+class Family:
+    """How one kind of loop is read and written.
+
+    `read` gets the saved state, its planes in double, and the settings; `write` makes planes of
+    quantities again, and tensors for what the state has beside them.
+    """
+
+    quantities: Mapping[str, Quantity]
+    read: Callable[[Numbers, Any, Settings], Numbers]
+    write: Callable[[Numbers, Settings], tuple[list[Any], Numbers]]
+
+
+class Settings(NamedTuple):
+    """What a family must know of its learner."""
+
+    average: bool
+    prior: float  #: the precision before the first row
+    has_base: bool = False
+
+
+#: what all loops count; calibration is fitted anew at the row after merging
+COUNTS = {
+    **dict.fromkeys(("t", "updates", "mistakes", "right", "wrong"), Quantity("model")),
+    **dict.fromkeys(("log_c", "lapse"), Quantity("model", mean_by="t")),
+    **dict.fromkeys(("column_updates", "column_memory"), Quantity("column")),
+}
+
+
+def _read_affine(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    found = {"weight": state["scale"] * planes[0]}
+    if settings.average:
+        found["past"] = state["scale_sum"] * planes[0] - planes[1]
+    return found
+
+
+def _write_affine(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    planes = [sums["weight"], *([-sums["past"]] if settings.average else [])]
+    return planes, {"ww": np.square(sums["weight"]).sum(axis=0)}
+
+
+_PAST = {"past": Quantity("cell", signed=True)}  #: of all past weights
+_AFFINE = Family(
+    {"weight": Quantity("cell", signed=True, mean_by="column_updates"), **_PAST},
+    _read_affine,
+    _write_affine,
+)
+
+
+def _sum(sums: Numbers, scale: Any, settings: Settings) -> Any:
+    """The sum of parts from nothing; beyond a base, that of the weights: weight = sum/scale."""
+    return sums["step"] * scale if settings.has_base else sums["sum"]
+
+
+def _quantities(gained: str) -> dict[str, Quantity]:
+    """Those of a sum that makes weights, and what is gained with it."""
+    return {
+        "sum": Quantity("cell", signed=True),
+        "step": Quantity("cell", signed=True, mean_by=gained),
+    }
+
+
+def _read_gaussian(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    mean, precision = planes[0], 1 / planes[1]
+    found = {"precision": precision - settings.prior, "sum": precision * mean, "step": mean}
+    if settings.average:
+        found["past"] = state["scalars"][0] * mean - planes[2]
+    return found
+
+
+def _precision(sums: Numbers, settings: Settings) -> Any:
+    # Rounding may leave less than a tiny prior where nothing was learned.
+    return np.maximum(sums["precision"] + settings.prior, settings.prior)
+
+
+def _write_gaussian(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    precision = _precision(sums, settings)
+    mean = _sum(sums, precision, settings) / precision
+    past = [sums["t"] * mean - sums["past"]] if settings.average else []
+    return [mean, 1 / precision, *past], {}
+
+
+def _read_whitened(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    gradient, variance = planes
+    precision = 1 / variance - settings.prior
+    return {"precision": precision, "sum": gradient, "step": gradient * variance}
+
+
+def _write_whitened(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    precision = _precision(sums, settings)
+    return [_sum(sums, precision, settings), 1 / precision], {}
+
+
+def _read_dual(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    return {"sum": planes[0], "step": planes[0] / np.sqrt(state["scalars"][0])}
+
+
+def _write_dual(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    return [_sum(sums, np.sqrt(sums["t"]), settings)], {}
+
+
+def _read_adaptive(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    gradient, root = planes
+    return {"squares": np.square(root), "sum": gradient, "step": gradient / (1 + root)}
+
+
+def _write_adaptive(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    root = np.sqrt(np.maximum(sums["squares"], 0))
+    return [_sum(sums, 1 + root, settings), root], {}
+
+
+_GAINED = {"precision": Quantity("cell"), **_quantities("precision")}
+_GAUSSIAN = Family({**_GAINED, **_PAST}, _read_gaussian, _write_gaussian)
+_WHITENED = Family(_GAINED, _read_whitened, _write_whitened)
+_DUAL = Family(_quantities("t"), _read_dual, _write_dual)
+_ADAPTIVE = Family(
+    {"squares": Quantity("cell"), **_quantities("squares")}, _read_adaptive, _write_adaptive
+)
+
+# -- YarrowClassifier: its planes are those of core/mixture/experts.hpp ----------------------------
+
+_LINEAR = 6  #: experts whose score is a sum
+_EXPERTS = 9
+MOST_FEW = 128  #: features up to which it keeps splines
+
+
+def _read_mixture(state: Numbers, planes: Any, settings: Settings) -> Numbers:
+    hits, visits, mean, deviation = planes[2 * _LINEAR :]
+    *worth, rows, values, weight = state["mixture"]
+    return {
+        "experts": planes[:_LINEAR],
+        "confidence": planes[_LINEAR : 2 * _LINEAR],
+        # The mirror column has the other hits: what is signed is how far they lean.
+        "lean": 2 * hits - visits,
+        "visits": visits,
+        "total": visits * mean,
+        "squares": visits * (np.square(deviation) + np.square(mean)),
+        "worth": np.array(worth),
+        "counted": np.array([rows, values, weight]),
+        "class_lean": 2 * state["mixture_hits"] - values,
+        "class_weight": 2 * state["mixture_weights"] - weight,
+    }
+
+
+def _write_mixture(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+    visits = np.maximum(sums["visits"], 0)
+    seen = np.where(visits > 0, visits, 1)
+    mean = sums["total"] / seen
+    variance = sums["squares"] / seen - np.square(mean)
+    variance[variance < 1e-12 * np.square(mean)] = 0  # of a constant, but for rounding
+    counted = np.maximum(sums["counted"], 0)
+    tensors = {"mixture": np.concatenate([sums["worth"], counted])}
+    for name, key, of_all in (("hits", "class_lean", 1), ("weights", "class_weight", 2)):
+        tensors[f"mixture_{name}"] = _share(sums[key], counted[of_all])
+    return [
+        *sums["experts"],
+        *np.maximum(sums["confidence"], 0),
+        _share(sums["lean"], visits),
+        visits,
+        mean,
+        np.sqrt(variance),
+    ], tensors
+
+
+def _share(lean: Any, of_all: Any) -> Any:
+    return np.clip((lean + of_all) / 2, 0, of_all)
+
+
+_MIXTURE = Family(
+    {
+        "experts": Quantity("cell", signed=True, mean_by="visits"),
+        "confidence": Quantity("cell", mean_by="visits"),
+        "lean": Quantity("cell", signed=True),
+        **dict.fromkeys(("visits", "total", "squares"), Quantity("cell")),
+        "worth": Quantity("model", mean_by="t"),
+        "counted": Quantity("model"),
+        **dict.fromkeys(("class_lean", "class_weight"), Quantity("column", signed=True)),
+    },
+    _read_mixture,
+    _write_mixture,
+)
+
+#: by the name of the loop
+FAMILIES = {
+    "affine": _AFFINE,
+    **dict.fromkeys(("diagonal", "projected", "herded"), _GAUSSIAN),
+    "whitened": _WHITENED,
+    "dual_averaging": _DUAL,
+    **dict.fromkeys(("adagrad_dual", "ftrl_proximal"), _ADAPTIVE),
+    "yarrow": _MIXTURE,
+}
+#: rules whose memory is no count that adds up
+KEEPING = ("norma_nu", "one_class")
