@@ -174,7 +174,8 @@ class _Tally:
         confusion = Confusion()
         codes: Codes = {}
         for pair, rows in self._pairs.items():
-            confusion.add_rows(*(number_of(kept(name), codes) for name in pair), rows)
+            label, prediction = (number_of(kept(name), codes) for name in pair)
+            confusion.add_rows(label, prediction, rows)
         return confusion.summary(list(codes))
 
     def report(self, rows: int) -> None:
