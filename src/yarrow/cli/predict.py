@@ -22,6 +22,7 @@ from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
 from yarrow.data.labels import Codes, kept, number_of
 from yarrow.errors import ParameterError
+from yarrow.lazy import np
 
 
 @click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")
@@ -34,6 +35,9 @@ from yarrow.errors import ParameterError
 @option(OUTPUT, "--threshold", type=float, metavar="T",
         help="Predict the second of two classes where its probability (its score, for learners "
         "without probabilities) is at least T.")  # fmt: skip
+@option(OUTPUT, "--interval", type=float, metavar="P",
+        help="Add the ends of an interval, tab-separated, that holds the value with the "
+        "frequency P, from 0.5 to 0.99: of YarrowRegressor.")  # fmt: skip
 @option(OUTPUT, "--header", is_flag=True, help="Start with a header line.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Do not report the accuracy where there are labels.")
 @reading_options
@@ -45,6 +49,7 @@ def command(
     scores: bool,
     proba: bool,
     threshold: float | None,
+    interval: float | None,
     header: bool,
     quiet: bool,
 ) -> None:
@@ -57,6 +62,7 @@ def command(
 
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
+      yarrow predict prices.yarrow new.csv --interval 0.9
     """
     from yarrow.online.ledger import Progress
     from yarrow.online.prediction import predict_files
@@ -75,12 +81,14 @@ def command(
     names = None if classes is None else classes.tolist()
     if threshold is not None and (names is None or len(names) != 2):
         raise ParameterError(f"--threshold is for two classes, and {model} has {names}.")
+    radius = None if interval is None else _radius(estimator, interval)
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
     with opened_for_writing(output) as file:
         if header:
             columns = names if names is not None and (scores or proba) else []
+            columns = columns if radius is None else ["low", "high"]
             file.write(_line(["prediction", *columns]))
         wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
         if threshold is not None and not scores:
@@ -91,12 +99,25 @@ def command(
                 told = part.scores if part.probabilities is None else part.probabilities
                 chosen = [names[int(second)] for second in told[:, 1] >= threshold]
             table = part.probabilities if proba else part.scores if scores else None
-            file.write(_lines(chosen, None if names is None else table))
+            table = None if names is None else table
+            if radius is not None:
+                ends = [part.predictions - radius, part.predictions + radius]
+                table = np.stack(ends, axis=1)
+            file.write(_lines(chosen, table))
             if tally is not None:
                 tally.add(part.labels or [], chosen)
     if tally is not None:
         tally.report(progress.rows)
     report_skipped(progress)
+
+
+def _radius(estimator: Any, coverage: float) -> float:
+    """Half the width of all intervals of this coverage."""
+    if not hasattr(estimator, "predict_interval_one"):
+        name = getattr(estimator, "metadata", {}).get("estimator") or type(estimator).__name__
+        raise ParameterError(f"{name} predicts no intervals: --interval is for YarrowRegressor.")
+    low, high = estimator.predict_interval_one({}, coverage)
+    return float(high - low) / 2
 
 
 #: what would end a line or a cell, and the sign that says so
