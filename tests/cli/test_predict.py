@@ -287,3 +287,26 @@ def test_text_and_learners_in_python_keep_columns_or_say_why(
     run("train", tmp_path / "t.csv", *options, "--model", tmp_path / "k")
     kept = run("predict", tmp_path / "k", tmp_path / "t.csv", "--keep", "id").stdout
     assert [line.split("\t")[0] for line in kept.splitlines()] == ["1", "2"]
+
+
+def test_intervals_of_a_regression(run: Run, svm: Path, tmp_path: Path) -> None:
+    model, export = tmp_path / "m", tmp_path / "e.json"
+    run("train", svm, "--regression", "--model", model, "--export", export)
+    learned = yarrow.load(model)
+    text = run("predict", model, svm, "--interval", 0.8, "--header").stdout
+    head, *lines = text.splitlines()
+    assert head.split("\t") == ["prediction", "low", "high"]
+    row = {int(i) - 1: float(v) for i, v in (c.split(":") for c in _first(svm).split()[1:])}
+    expected = [learned.predict_one(row), *learned.predict_interval_one(row, 0.8)]
+    assert [float(cell) for cell in lines[0].split("\t")] == pytest.approx(expected, rel=1e-6)
+    others = run("predict", export, svm, "--interval", 0.8).stdout.splitlines()
+    numbers = [[float(cell) for cell in line.split("\t")] for line in (lines[0], others[0])]
+    assert numbers[0] == pytest.approx(numbers[1], abs=1e-4)
+    assert "between 0.5 and 0.99" in run("predict", model, svm, "--interval", 2, code=2).stderr
+    run("train", svm, "--model", model)
+    refused = run("predict", model, svm, "--interval", 0.8, code=2).stderr
+    assert "YarrowClassifier predicts no intervals" in refused
+
+
+def _first(path: Path) -> str:
+    return path.read_text().splitlines()[0]

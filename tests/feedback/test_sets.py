@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contract.support import as_dicts, classification
 
-from yarrow import AROWClassifier, Perceptron
+from yarrow import AROWClassifier, Perceptron, YarrowClassifier
 from yarrow.errors import DataError, ParameterError
 from yarrow.feedback import PredictionSetClassifier
 
@@ -93,3 +93,20 @@ def test_sets_of_a_learner_of_scikit_learn():
     assert np.mean([label in one for label, one in zip(LABELS, sets, strict=True)]) > 0.8
     with pytest.raises(DataError, match="target y is None"):
         model.progressive_sets(X, None)
+
+
+def test_yarrow_predicts_sets_and_abstains() -> None:
+    """Its sets hold the class as often as asked, and it errs less where it answers."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 5))
+    y = np.argmax(X[:, :3] + 0.7 * rng.normal(size=(1500, 3)), axis=1)
+    model = PredictionSetClassifier(YarrowClassifier(), coverage=0.9)
+    model.partial_fit(X[:1000], y[:1000])
+    sets = model.predict_set(X[1000:])
+    held = np.mean([label in found for found, label in zip(sets, y[1000:].tolist(), strict=True)])
+    assert 0.86 < held < 0.95
+    told = model.predict_or_abstain(X[1000:]).tolist()
+    answered = [(a, b) for a, b in zip(told, y[1000:].tolist(), strict=True) if a is not None]
+    assert 100 < len(answered) < 500
+    errors = np.mean([a != b for a, b in answered])
+    assert errors < 0.7 * np.mean(model.predict(X[1000:]) != y[1000:])

@@ -27,6 +27,7 @@ from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
 from yarrow.data.labels import Codes, kept, number_of
 from yarrow.errors import ParameterError
+from yarrow.lazy import np
 
 
 @click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")
@@ -41,6 +42,9 @@ from yarrow.errors import ParameterError
         "without probabilities) is at least T.")  # fmt: skip
 @repeatable(OUTPUT, "--keep", "A,B,...",
             "Tables: columns to write before the prediction, as they are.")  # fmt: skip
+@option(OUTPUT, "--interval", type=float, metavar="P",
+        help="Add the ends of an interval, tab-separated, that holds the value with the "
+        "frequency P, from 0.5 to 0.99: of YarrowRegressor.")  # fmt: skip
 @option(OUTPUT, "--header", is_flag=True, help="Start with a header line.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Do not report the accuracy where there are labels.")
 @reading_options
@@ -53,6 +57,7 @@ def command(
     proba: bool,
     threshold: float | None,
     keep: tuple[str, ...],
+    interval: float | None,
     header: bool,
     quiet: bool,
 ) -> None:
@@ -66,6 +71,7 @@ def command(
       yarrow predict a9a.yarrow a9a.t.svm.gz --output labels.txt
       yarrow predict sms.yarrow new.tsv --proba --header
       yarrow predict sales.yarrow july.csv --keep id,date --header
+      yarrow predict prices.yarrow new.csv --interval 0.9
     """
     from yarrow.online.ledger import Progress
     from yarrow.online.prediction import classes_of, predict_files
@@ -83,6 +89,7 @@ def command(
     names = classes_of(estimator)
     if threshold is not None and (names is None or len(names) != 2):
         raise ParameterError(f"--threshold is for two classes, and {model} has {names}.")
+    radius = None if interval is None else _radius(estimator, interval)
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
@@ -93,6 +100,7 @@ def command(
     with opened_for_writing(output) as file:
         if header:
             columns = names if names is not None and (scores or proba) else []
+            columns = columns if radius is None else ["low", "high"]
             file.write(_line([*kept_columns, "prediction", *columns]))
         wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
         if threshold is not None and not scores:
@@ -101,12 +109,24 @@ def command(
             chosen = part.predictions
             if threshold is not None and names is not None and part.table is not None:
                 chosen = [names[row[1] >= threshold] for row in part.table]
-            file.write(_lines(chosen, part.table if scores or proba else None, part.passed))
+            table = part.table if scores or proba else None
+            if radius is not None:
+                table = [[value - radius, value + radius] for value in chosen]
+            file.write(_lines(chosen, table, part.passed))
             if tally is not None:
                 tally.add(part.labels, chosen)
     if tally is not None:
         tally.report(progress.rows)
     report_skipped(progress)
+
+
+def _radius(estimator: Any, coverage: float) -> float:
+    """Half the width of all intervals of this coverage."""
+    if not hasattr(estimator, "predict_interval_one"):
+        name = getattr(estimator, "metadata", {}).get("estimator") or type(estimator).__name__
+        raise ParameterError(f"{name} predicts no intervals: --interval is for YarrowRegressor.")
+    low, high = estimator.predict_interval_one({}, coverage)
+    return float(high - low) / 2
 
 
 #: what would end a line or a cell, and the sign that says so
