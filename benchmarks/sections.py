@@ -220,7 +220,7 @@ def learners() -> list[Comparison]:
 
 
 def mixture() -> list[Comparison]:
-    """The learner without settings: nine experts for the price of how many AROWs?"""
+    """The learner without settings: ten experts for the price of how many AROWs?"""
     two = data.RCV1Like().matrix(100_000)
 
     def noisy_table(columns: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from yarrow.linear_model.yarrow import (
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
     MIXTURE,
+    PAIRS,
     SMOOTHING,
     SPLINE,
 )
@@ -95,12 +96,13 @@ def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:
     """`YarrowClassifier` without one of its parts, to see what the part is worth."""
     return yarrow_of(
         {
-            "AROW": (0, 0, 0, 0, 1, 1, 0, 1, 0),
-            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1, 1),
-            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0, 1),
-            "bends": (1, 1, 1, 1, 1, 1, 0, 1, 1),
-            "full covariance": (1, 1, 1, 1, 1, 1, 1, 1, 0),
-            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0, 0),
+            "AROW": (0, 0, 0, 0, 1, 1, 0, 1, 0, 0),
+            "AdaGrad": (1, 1, 1, 1, 0, 0, 1, 1, 1, 1),
+            "naive Bayes": (0, 1, 1, 1, 1, 1, 1, 0, 1, 1),
+            "bends": (1, 1, 1, 1, 1, 1, 0, 1, 1, 1),
+            "full covariance": (1, 1, 1, 1, 1, 1, 1, 1, 0, 1),
+            "pairs": (1, 1, 1, 1, 1, 1, 1, 1, 1, 0),
+            "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
         }.get(part, (1,) * len(FIRST_WEIGHTS)),
         forgets=part != "forgetting",
         weighs=part != "mixture",
@@ -117,13 +119,35 @@ def yarrow_of(
     weights = [one * weight for one, weight in zip(takes_part, FIRST_WEIGHTS, strict=True)]
     weights = [weight / sum(weights) * sum(FIRST_WEIGHTS) for weight in weights]
     variances = [one * first for one, first in zip(takes_part, FIRST_VARIANCES, strict=True)]
-    mixture = MIXTURE if weighs else (1e300, 0.0)
+    mixture = MIXTURE if weighs else (1e300, 0.0, *MIXTURE[2:])
 
     class Some(YarrowClassifier):
         def _loop_parameters(self) -> list[float]:
-            return [*rates, *kept, *weights, *variances, *mixture, *SPLINE, *COVARIANCE, *SMOOTHING]
+            shared = *mixture, *SPLINE, *COVARIANCE, *PAIRS, *SMOOTHING
+            return [*rates, *kept, *weights, *variances, *shared]
 
     return Some(**parameters)
+
+
+def yarrow_with(**changed: float) -> YarrowClassifier:
+    """`YarrowClassifier` with other numbers for its pairs and for the drift of its mixture.
+
+    `weight` and `variance` are those that the mixture gives to pairs at first.
+    """
+    places = ("mixture_r", "drift", "drift_rows", "drift_least", "spline_r", "covariance_r",
+              "covariance_least", "pairs_r")  # fmt: skip
+    experts, linear = len(FIRST_WEIGHTS), 2 * len(EXPERTS)
+    at = {name: linear + 2 * experts + i for i, name in enumerate(places)}
+    at |= {"weight": linear + experts - 1, "variance": linear + 2 * experts - 1}
+
+    class Changed(YarrowClassifier):
+        def _loop_parameters(self) -> list[float]:
+            numbers = super()._loop_parameters()
+            for name, number in changed.items():
+                numbers[at[name]] = number
+            return numbers
+
+    return Changed()
 
 
 def yarrow_regressor_without(part: str) -> YarrowRegressor:

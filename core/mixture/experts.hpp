@@ -19,10 +19,11 @@ namespace yarrow {
 ///   AROW on splines, for few features or some (few_features.hpp), else silent;
 ///   naive Bayes (naive_bayes.hpp): few features by the pieces of splines, many by themselves,
 ///       some by both;
-///   AROW with a full covariance, which all classes share, for few features, else silent.
+///   AROW with a full covariance, which all classes share, for few features, else silent;
+///   AROW on products of two values (pairs.hpp), for rows of few values and as long as it pays.
 struct Experts : ExpertLayout {
   /// The linear experts are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8;
+  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, pairs = 9;
   static constexpr std::size_t all = Mixture::experts;
 
   /// Planes of a block: for each linear expert and each column all weights, then all P - 1 and G,
@@ -32,12 +33,13 @@ struct Experts : ExpertLayout {
 
   std::array<double, linear> rates, memories;  ///< AROW: r
   Mixture::Numbers first_weights{}, first_variances{};
-  double mixture_r, drift, spline_r, covariance_r, covariance_least;
+  double mixture_r, drift, drift_rows, drift_least, spline_r, covariance_r, covariance_least,
+      pairs_r;
   double smoothing, smoothing_of_all;  ///< of the counts of one feature, and of all
   double intercept;
 
   Experts(const std::vector<double>& parameters, double constant) : intercept(constant) {
-    if (parameters.size() != 2 * linear + 2 * all + 7)
+    if (parameters.size() != 2 * linear + 2 * all + 10)
       throw Error("a mixture of experts has another number of parameters");
     const double* from = parameters.data();
     const auto read = [&from](auto& to, std::size_t n) {
@@ -48,9 +50,21 @@ struct Experts : ExpertLayout {
     read(memories, linear);
     read(first_weights, all);
     read(first_variances, all);
-    for (double* to : {&mixture_r, &drift, &spline_r, &covariance_r, &covariance_least, &smoothing,
-                       &smoothing_of_all})
+    for (double* to : {&mixture_r, &drift, &drift_rows, &drift_least, &spline_r, &covariance_r,
+                       &covariance_least, &pairs_r, &smoothing, &smoothing_of_all})
       *to = *from++;
+  }
+
+  /// The same where products of two values are not kept.
+  static Mixture::Numbers without_pairs(Mixture::Numbers numbers) {
+    numbers[pairs] = 0;
+    return numbers;
+  }
+
+  /// What a row adds to the variances of the mixture: less and less from some row on, though never
+  /// nothing.
+  double drift_at(double row, double rows) const {
+    return drift * std::max(drift_least, std::min(1.0, rows / row));
   }
 
   /// How much of a score the mixture takes.

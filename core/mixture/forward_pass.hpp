@@ -32,6 +32,9 @@ struct ForwardPass {
   FewRow<W> values;         ///< of few features: standardised, without length
   SplineRow<W> pieces;
   std::vector<SplineSums> spline_sums;
+  PairRow<W> pairs;
+  bool has_pairs = false;
+  Numbers pair_products;                        ///< of AROW on pairs
   Numbers covariance_products;                  ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> expert_scores;  ///< by the experts
   Numbers scores;                               ///< of the mixture
@@ -53,6 +56,7 @@ struct Evaluator {
     pass.tier = own.few.tier;
     linear_part<Learns>(row, pass);
     sum_of_few(row, false, pass);
+    sum_of_pairs(row, false, pass);
     const std::size_t columns = state.blocks.columns();
     pass.scores.resize(columns);
     pass.expert_scores.resize(columns);
@@ -94,6 +98,17 @@ struct Evaluator {
       if (pass.few())
         pass.covariance_products[k] = pass.values.dot(own.few.correlated.columns[k].data() + 1);
     }
+  }
+
+  /// The same of those who learn products of two values.
+  void sum_of_pairs(const Row<W>& row, bool with_new, ForwardPass<W>& pass) const {
+    pass.has_pairs =
+        own.pairs.is_kept && pass.pairs.place(own.pairs, row, pass.row.values.data(), with_new);
+    if (!pass.has_pairs) return;
+    const std::size_t columns = state.blocks.columns();
+    pass.pair_products.resize(columns);
+    for (std::size_t k = 0; k < columns; ++k)
+      pass.pair_products[k] = pass.pairs.product(own.pairs.columns[k]);
   }
 
   /// The variances of many columns, in groups of neighbours that move.
@@ -250,7 +265,7 @@ struct Evaluator {
   /// The experts' scores of one column.
   void ask_experts(const ForwardPass<W>& pass, std::size_t column, Mixture::Numbers& scores) const {
     const W* intercept = state.blocks.intercept();
-    scores[Experts::spline] = scores[Experts::covariance] = 0;
+    scores[Experts::spline] = scores[Experts::covariance] = scores[Experts::pairs] = 0;
     for (std::size_t e = 0; e < Experts::linear; ++e) {
       const std::size_t at = e * capacity() + column;
       scores[e] = pass.products[at] * pass.row.to_predict + experts.intercept * intercept[at];
@@ -263,6 +278,7 @@ struct Evaluator {
     if (pass.few())
       scores[Experts::covariance] = pass.covariance_products[column] * pass.row.to_predict +
                                     experts.intercept * own.few.correlated.columns[column][0];
+    if (pass.has_pairs) scores[Experts::pairs] = pass.pair_products[column];
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::gain(e) * scores[e]);
   }

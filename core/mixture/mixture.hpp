@@ -17,18 +17,24 @@ namespace yarrow {
 /// A sample weight below 1 divides r; a heavy row is not believed more than others, as one
 /// row must not decide whom to trust. Experts that begin without variance keep their weight.
 struct Mixture {
-  static constexpr int experts = 9, places = 10;  ///< the last place, always 0, fills up a pair
+  static constexpr int experts = 10, places = 10;  ///< whole pairs
   using Numbers = std::array<double, places>;
 
   static constexpr double most = 3;  ///< that an expert may say
   Numbers mean{};
   std::array<Numbers, places> covariance{};
 
-  void start(const double* weights, const double* variances) {
+  void start(const Numbers& weights, const Numbers& variances) {
     for (int e = 0; e < experts; ++e) {
       mean[e] = weights[e];
       covariance[e][e] = variances[e];
     }
+  }
+
+  /// Of an example, as the step is: what is left to the margin of 1, squared.
+  double loss(const Numbers& z) const {
+    const double left = std::max(0.0, 1 - score(z));
+    return left * left;
   }
 
   double score(const Numbers& scores) const {
@@ -65,7 +71,8 @@ struct Mixture {
     return step;
   }
 
-  void take(const Step& step, double drift, const double* first_variances) {
+  /// `variances` says who took part from the first.
+  void take(const Step& step, double drift, const Numbers& variances) {
     if (step.loss > 0) {
       const Numbers h = step.h;
       for (int e = 0; e < experts; ++e) mean[e] += step.loss * step.share * h[e];
@@ -75,7 +82,7 @@ struct Mixture {
           put_pair_at(pair_at(both) - h[e] * pair_at(&h[o]) * step.share, both);
         }
     }
-    for (int e = 0; e < experts; ++e) covariance[e][e] += first_variances[e] != 0 ? drift : 0;
+    for (int e = 0; e < experts; ++e) covariance[e][e] += variances[e] != 0 ? drift : 0;
   }
 };
 

@@ -1,10 +1,13 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "mixture/few_features.hpp"
 #include "mixture/mixture.hpp"
+#include "mixture/pairs.hpp"
 #include "state/state.hpp"
 
 // What the learner without settings keeps beside the blocks, and how files keep it.
@@ -70,6 +73,110 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
                 few.correlated.covariance.begin() + i * few.correlated.line());
 }
 
+/// Whether products of two values are worth keeping (pair_expert.hpp).
+struct PairTrial {
+  Mixture without;                    ///< of the other experts
+  double loss = 0, loss_without = 0;  ///< since the last time that was asked
+  double next = 4096;                 ///< row, when it is asked
+
+  static Range rows() { return {1, 0x1p53, true}; }
+};
+
+/// What so many experts are worth, line by line.
+inline void append(const Mixture& mixture, std::size_t experts, std::vector<double>& numbers) {
+  const auto add = [&](const Mixture::Numbers& line) {
+    numbers.insert(numbers.end(), line.begin(), line.begin() + experts);
+  };
+  add(mixture.mean);
+  for (std::size_t e = 0; e < experts; ++e) add(mixture.covariance[e]);
+}
+
+/// The way back, from numbers of an array of this name; `number` stands behind them then.
+inline Mixture read_mixture(const char* name, std::size_t experts, const double*& number) {
+  Mixture mixture;
+  const auto read = [&](Mixture::Numbers& line) {
+    std::copy_n(number, experts, line.begin());
+    number += experts;
+  };
+  read(mixture.mean);
+  for (std::size_t e = 0; e < experts; ++e) read(mixture.covariance[e]);
+  std::vector<double> covariance;  // a silent expert's variance is 0
+  double largest = 0;
+  for (std::size_t e = 0; e < experts; ++e) {
+    const Mixture::Numbers& line = mixture.covariance[e];
+    covariance.insert(covariance.end(), line.begin(), line.begin() + experts);
+    largest = std::max(largest, line[e]);
+  }
+  if (!(largest < 1e15) || !is_covariance(covariance, experts, 1e-9 * largest))
+    SavedState::refuse(name, "has no covariance");
+  for (const double mean : mixture.mean)
+    if (!(std::abs(mean) < 1e15)) SavedState::refuse(name, "has a number out of range");
+  return mixture;
+}
+
+/// The weights of products of two values, and whether these are worth it. A state without them is
+/// one that has given them up, as are all from before there were any.
+template <class W>
+void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter& put) {
+  const std::size_t places = pairs.places_of(pairs.features), columns = pairs.columns.size();
+  std::vector<Index> numbered(pairs.numbered.begin(), pairs.numbered.end());
+  while (!numbered.empty() && numbered.back() == 0) numbered.pop_back();
+  std::vector<W> weights, precisions;
+  for (const typename Pairs<W>::Numbers& column : pairs.columns) {
+    weights.insert(weights.end(), column.weights.begin(), column.weights.begin() + places);
+    precisions.insert(precisions.end(), column.precisions.begin(),
+                      column.precisions.begin() + places);
+  }
+  std::vector<double> numbers;
+  append(trial.without, Mixture::experts - 1, numbers);
+  for (const double number :
+       {trial.loss, trial.loss_without, trial.next, static_cast<double>(pairs.features)})
+    numbers.push_back(number);
+  put("pair_features", std::move(numbered));
+  put("pair_weights", std::move(weights), columns, places);
+  put("pair_precisions", std::move(precisions), columns, places);
+  put("pair_trial", std::move(numbers));
+}
+
+/// The way back.
+template <class W>
+void restore_pairs(Pairs<W>& pairs, PairTrial& trial, SavedState& from, std::size_t features,
+                   std::size_t columns) {
+  constexpr std::size_t experts = Mixture::experts - 1;
+  pairs = {};
+  trial = {};
+  pairs.columns.resize(columns);
+  if (!from.has("pair_weights")) return;
+  pairs.is_kept = true;
+  if (pairs.is_crowded()) SavedState::refuse("pair_weights", "has too many columns");
+  const auto saved = from.values<double>("pair_trial", {experts * (experts + 1) + 4});
+  const double* number = saved.data();
+  trial.without = read_mixture("pair_trial", experts, number);
+  for (double* to : {&trial.loss, &trial.loss_without, &trial.next}) *to = *number++;
+  if (trial.loss < 0 || trial.loss_without < 0 || !PairTrial::rows().has(trial.next) ||
+      !Range::count(Pairs<W>::most_features).has(*number))
+    SavedState::refuse("pair_trial", "has a number out of range");
+  pairs.features = static_cast<std::uint32_t>(*number);
+  const auto numbered = from.values<Index>("pair_features", {SavedState::any});
+  std::vector<Index> sorted = numbered;
+  std::ranges::sort(sorted);
+  const auto first = std::ranges::upper_bound(sorted, 0);
+  if (numbered.size() > features || (!sorted.empty() && sorted.front() < 0) ||
+      (first != sorted.end() && sorted.back() > static_cast<Index>(pairs.features)) ||
+      std::adjacent_find(first, sorted.end()) != sorted.end())
+    SavedState::refuse("pair_features", "has a number out of range");
+  pairs.numbered.assign(numbered.begin(), numbered.end());
+  pairs.make_room(pairs.features);
+  const std::size_t places = pairs.places_of(pairs.features);
+  const auto weights = from.values<W>("pair_weights", {columns, places});
+  const auto precisions = from.values<W>("pair_precisions", {columns, places},
+                                         Range{0, static_cast<W>(most_precision)});
+  for (std::size_t k = 0; k < columns; ++k) {
+    std::copy_n(weights.begin() + k * places, places, pairs.columns[k].weights.begin());
+    std::copy_n(precisions.begin() + k * places, places, pairs.columns[k].precisions.begin());
+  }
+}
+
 template <class W>
 struct MixtureState final : ExtensionOf<MixtureState<W>> {
   /// Of a column, for naive Bayes.
@@ -80,10 +187,20 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
 
   Mixture mixture;     ///< of experts: what each is worth
   FewFeatures<W> few;  ///< what is kept as long as there are few features
+  Pairs<W> pairs;      ///< and as long as rows have few values
+  PairTrial trial;     ///< of these
   std::vector<Counts> columns = std::vector<Counts>(1);
+  /// From which row on the mixture drifts less: in states from before there was such a row, never.
+  double drift_rows = std::numeric_limits<double>::infinity();
   double counted = 0;  ///< standardised columns: rows that their counts refer to
   double visits = 0;   ///< naive Bayes: values in all rows
   double weight = 0;   ///< naive Bayes: of all rows
+
+  void give_up_pairs() {
+    pairs.end();
+    mixture = trial.without;
+    trial = {};
+  }
 
   void add_column(int from, bool mirrored) override {
     columns.push_back(from < 0 ? Counts{} : Counts(columns[from]));
@@ -92,41 +209,49 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       columns.back().weight = weight - columns.back().weight;
     }
     few.add_column(from, mirrored);
+    pairs.add_column(from, mirrored);
   }
   void truncate_columns(int n) override {
     columns.resize(n);
     few.truncate_columns(n);
+    pairs.columns.resize(n);
   }
-  void keep_features(const std::vector<Index>&) override {
+  void keep_features(const std::vector<Index>& keep) override {
     few.end();  // its features have other numbers now
+    pairs.renumber(keep);
   }
   bool is_fresh(Index feature) const override {
-    return few.number_of(feature) == FewFeatures<W>::most;
+    return few.number_of(feature) == FewFeatures<W>::most && pairs.number_of(feature) == 0;
   }
-  void drop_fresh(const std::vector<Index>& keep) override { few.renumber(keep); }
-  std::size_t bytes() const override { return few.bytes(); }
+  void drop_fresh(const std::vector<Index>& keep) override {
+    few.renumber(keep);
+    pairs.renumber(keep);
+  }
+  std::size_t bytes() const override { return few.bytes() + pairs.bytes(); }
 
   /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
   void save(const ArrayWriter& put) const override {
-    const auto mean = mixture.mean.begin();
-    std::vector<double> numbers(mean, mean + Mixture::experts), hits, weights;
-    for (int e = 0; e < Mixture::experts; ++e) {
-      const auto line = mixture.covariance[e].begin();
-      numbers.insert(numbers.end(), line, line + Mixture::experts);
-    }
+    std::vector<double> numbers, hits, weights;
+    append(mixture, Mixture::experts - !pairs.is_kept, numbers);
     for (const double number : {counted, visits, weight}) numbers.push_back(number);
     for (const Counts& column : columns) {
       hits.push_back(column.hits);
       weights.push_back(column.weight);
     }
     put("mixture", std::move(numbers));
+    if (std::isfinite(drift_rows)) put("mixture_drift_rows", std::vector<double>{drift_rows});
     put("mixture_hits", std::move(hits));
     put("mixture_weights", std::move(weights));
     if (few.tier != Tier::high) save_few(few, put);
+    if (pairs.is_kept) save_pairs(pairs, trial, put);
   }
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
-    constexpr std::size_t experts = Mixture::experts;
+    restore_pairs(pairs, trial, from, features, columns);
+    const std::size_t experts = Mixture::experts - !pairs.is_kept;
     const auto saved = from.values<double>("mixture", {experts * (experts + 1) + 3});
+    drift_rows = std::numeric_limits<double>::infinity();
+    if (from.has("mixture_drift_rows"))
+      drift_rows = from.values<double>("mixture_drift_rows", {1}, Range::positive())[0];
     const auto hits = from.values<double>("mixture_hits", {columns}, Range::not_negative());
     const auto weights = from.values<double>("mixture_weights", {columns}, Range::not_negative());
     this->columns.resize(columns);
@@ -134,24 +259,8 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       this->columns[k].hits = hits[k];
       this->columns[k].weight = weights[k];
     }
-    auto number = saved.begin();
-    const auto read = [&](Mixture::Numbers& line) {
-      std::copy_n(number, experts, line.begin());
-      number += experts;
-    };
-    read(mixture.mean);
-    for (std::size_t e = 0; e < experts; ++e) read(mixture.covariance[e]);
-    std::vector<double> covariance;  // a silent expert's variance is 0
-    double largest = 0;
-    for (std::size_t e = 0; e < experts; ++e) {
-      const Mixture::Numbers& line = mixture.covariance[e];
-      covariance.insert(covariance.end(), line.begin(), line.begin() + experts);
-      largest = std::max(largest, line[e]);
-    }
-    if (!(largest < 1e15) || !is_covariance(covariance, experts, 1e-9 * largest))
-      SavedState::refuse("mixture", "has no covariance");
-    for (const double number_of : mixture.mean)
-      if (!(std::abs(number_of) < 1e15)) SavedState::refuse("mixture", "has a number out of range");
+    const double* number = saved.data();
+    mixture = read_mixture("mixture", experts, number);
     for (double* count : {&counted, &visits, &weight}) {
       if (*number < 0) SavedState::refuse("mixture", "has a negative count");
       *count = *number++;

@@ -7,17 +7,19 @@
 #include "mixture/covariance_expert.hpp"
 #include "mixture/explanation.hpp"
 #include "mixture/linear_experts.hpp"
+#include "mixture/pair_expert.hpp"
 #include "mixture/spline_expert.hpp"
 
 namespace yarrow {
 
-/// The learner without settings: nine experts on standardised rows (experts.hpp), and a mixture
+/// The learner without settings: ten experts on standardised rows (experts.hpp), and a mixture
 /// above them. Each expert is one-versus-rest, each learns every row by itself;
 /// docs/yarrow-learner.md has the idea.
 ///   forward_pass.hpp       what a row is found to say: to the experts, and to the mixture
 ///   linear_experts.hpp     how the six learn whose score is a sum of weight times value
 ///   spline_expert.hpp      how few features are learned with splines
 ///   covariance_expert.hpp  and how with a full covariance
+///   pair_expert.hpp        how products of two values are learned, and for how long
 ///   explanation.hpp        what each value of a row adds to a score
 template <class W>
 class YarrowLearner final : public Learner<W> {
@@ -31,8 +33,11 @@ class YarrowLearner final : public Learner<W> {
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
         experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
     MixtureState<W>& own = MixtureState<W>::start(state);
-    own.mixture.start(experts_.first_weights.data(), experts_.first_variances.data());
+    own.mixture.start(experts_.first_weights, experts_.first_variances);
+    own.drift_rows = experts_.drift_rows;
     own.few.start();
+    own.pairs.start();
+    own.trial.without.start(Experts::without_pairs(experts_.first_weights), variances_without_);
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -130,14 +135,20 @@ class YarrowLearner final : public Learner<W> {
     const int classes = state.classes - is_new;
     const int predicted = this->outputs().predicted(pass_.scores, classes);
     this->last_prediction = predicted;
+    const Mixture::Numbers example = example_of(c);
     const Mixture::Step mixture_step =
-        own().mixture.step(example_of(c), experts_.mixture_r / std::min(weight, 1.0));
+        own().mixture.step(example, experts_.mixture_r / std::min(weight, 1.0));
+    if (own().pairs.is_kept) pairs_.weigh(own(), example, experts_.mixture_r, weight);
     if (!pass_.values.new_features.empty()) meet_features(row);
+    if (own().pairs.is_kept && !pass_.pairs.new_features.empty()) {
+      own().pairs.make_room(own().pairs.features + pass_.pairs.new_features.size());
+      evaluator().sum_of_pairs(row, true, pass_);
+    }
     const Outputs outputs = this->outputs();
-    const double growth =
-        std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
-                  spline_.decide(state, experts_, pass_, outputs, c, weight),
-                  covariance_.decide(state, experts_, pass_, outputs, c, weight)});
+    const double growth = std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
+                                    spline_.decide(state, experts_, pass_, outputs, c, weight),
+                                    covariance_.decide(state, experts_, pass_, outputs, c, weight),
+                                    pairs_.decide(state, experts_, pass_, outputs, c, weight)});
     state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
@@ -146,7 +157,10 @@ class YarrowLearner final : public Learner<W> {
       move_few(outputs, c, times);
       count(row, c, times);
     }
-    own().mixture.take(mixture_step, experts_.drift, experts_.first_variances.data());
+    const double drift = experts_.drift_at(state.t + 1, own().drift_rows);
+    own().mixture.take(mixture_step, drift,
+                       own().pairs.is_kept ? experts_.first_variances : variances_without_);
+    if (own().pairs.is_kept) pairs_.finish_row(own(), drift, variances_without_, state.t + 1);
     if (evaluator().statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
@@ -172,6 +186,9 @@ class YarrowLearner final : public Learner<W> {
     for (const Index feature : pass_.values.new_features) own().few.add_feature(feature);
     if (pass_.has_spline) spline_.move(state, experts_, pass_, outputs, c, times);
     if (pass_.few()) covariance_.move(state);
+    if (own().pairs.is_kept)
+      for (const Index feature : pass_.pairs.new_features) own().pairs.add_feature(feature);
+    if (pass_.has_pairs) pairs_.move(state, pass_);
   }
 
   bool is_hit(int column, int c) const { return this->outputs().sign(column, c) > 0; }
@@ -238,16 +255,18 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double largest_weight() const {
-    double most = own().few.largest_weight();
+    double most = std::max(own().few.largest_weight(), own().pairs.largest_weight());
     for (std::size_t e = 0; e < Experts::linear; ++e) most = std::max(most, state.largest(e));
     return most;
   }
 
   const Experts experts_;
+  const Mixture::Numbers variances_without_ = Experts::without_pairs(experts_.first_variances);
   ForwardPass<W> pass_;
   LinearExperts<W> linear_;
   SplineExpert<W> spline_;
   CovarianceExpert<W> covariance_;
+  PairExpert<W> pairs_;
 };
 
 }  // namespace yarrow

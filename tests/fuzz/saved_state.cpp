@@ -102,9 +102,9 @@ std::vector<Kind> kinds() {
   add(LoopKind::largest, as_rule<ofs>, {0.2, 1, 0.01}, {3, 1, 0, 0});
   add(LoopKind::surest, as_rule<arow>, {1}, {3});
   std::vector<double> experts(12, 0.999);
-  experts.insert(experts.end(), 9, 1.0 / 9);  // first weights
-  experts.insert(experts.end(), 9, 0.1);      // first variances
-  experts.insert(experts.end(), {1, 1e-6, 1, 1, 0.03, 1, 1});
+  experts.insert(experts.end(), 10, 0.1);  // first weights
+  experts.insert(experts.end(), 10, 0.1);  // first variances
+  experts.insert(experts.end(), {1, 1e-6, 300, 0.1, 1, 1, 0.03, 1, 1, 1});
   add(LoopKind::yarrow, nullptr, {}, experts);
   add(LoopKind::yarrow_regression, nullptr, {},
       {0.1, 1, 0.95, 0.03, 0.001, 0.1, 10, 0.1, 1e-4, 10, 0.05, 0.99, 0.5, 4, 0.03});

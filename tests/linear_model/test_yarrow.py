@@ -10,7 +10,7 @@ import pytest
 import scipy.optimize
 from linear_model.yarrow_textbook import EXPERTS, INTERCEPT, Columns, Textbook, stream
 
-from reproduction.candidates import yarrow_of
+from reproduction.candidates import yarrow_of, yarrow_with
 from yarrow import ForgettingAROWClassifier, YarrowClassifier
 from yarrow.linear_model.yarrow import AROW_EXPERTS, MIXTURE
 
@@ -34,7 +34,7 @@ def test_it_is_the_textbook_learner(columns, classes, weighted):
         textbook.learn(x, c, weights[i])
     np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-7)
     saved = model._model.get_state()["mixture"][MATRIX].reshape(EXPERTS, EXPERTS)
-    np.testing.assert_allclose(saved, textbook.S, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(saved, textbook.mixture.S, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("columns", [3, 7, 70, 140])
@@ -261,9 +261,140 @@ def test_a_full_covariance_tells_what_belongs_together():
     random = np.random.default_rng(0)
     common, own = random.normal(size=(2000, 1)), random.normal(size=(2000, 10))
     X, y = common + 0.1 * own, (own[:, 0] > own[:, 1]).astype(int)
-    full, diagonal = YarrowClassifier(), yarrow_of([1, 1, 1, 1, 1, 1, 1, 1, 0])
+    full, diagonal = YarrowClassifier(), yarrow_of([1, 1, 1, 1, 1, 1, 1, 1, 0, 1])
     errors = [np.mean(m.progressive(X, y).predictions[500:] != y[500:]) for m in (full, diagonal)]
     assert errors[0] < 0.05 < 2 * errors[0] < errors[1]
+
+
+def with_numbers(model, name, place, value):
+    """Return the model with another number in its state."""
+    state = model.__getstate__()
+    state["_core_state"]["tensors"][name][place] = value
+    later = type(model)()
+    later.__setstate__(state)
+    return later
+
+
+NEXT_TRIAL, ROWS = ("pair_trial", -2), ("scalars", 0)  # places in a state
+
+
+@pytest.mark.parametrize("columns", [5, 70])
+@pytest.mark.parametrize("pays", [False, True])
+def test_pairs_are_given_up_as_in_the_textbook(columns, pays):
+    random = np.random.default_rng(2)
+    X = np.sign(random.normal(size=(160, columns))) * (random.random((160, columns)) < 20 / columns)
+    y = (X[:, 0] * X[:, 1] > 0 if pays else random.random(160) < 0.5).astype(int)
+    y[0], y[1] = 0, 1
+    model, textbook = YarrowClassifier(dtype="float64"), Textbook(columns, 2)
+    textbook.next_trial = 60
+    for i, (x, c) in enumerate(zip(X, y, strict=True)):
+        model = with_numbers(model, *NEXT_TRIAL, 60) if i == 30 else model
+        model.partial_fit(x[None], [c])
+        textbook.learn(x, c)
+    assert textbook.has_pairs == ("pair_weights" in model._model.get_state())
+    assert textbook.has_pairs >= (pays and columns == 5)
+    np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-6)
+    scores = np.array([textbook.said(x)[1][1] for x in X])
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("row", [250, 900, 4000])
+def test_the_mixture_drifts_less_and_less_as_in_the_textbook(row):
+    """Around the row from which on it does, later, and where it is no less any more."""
+    X, y = stream(160, 6, 2)
+    model, textbook = YarrowClassifier(dtype="float64"), Textbook(6, 2)
+    for i, (x, c) in enumerate(zip(X, y, strict=True)):
+        if i == 40:
+            model, textbook.rows = with_numbers(model, *ROWS, row), row
+        model.partial_fit(x[None], [c])
+        textbook.learn(x, c)
+    saved = model._model.get_state()["mixture"][: EXPERTS * (EXPERTS + 1)]
+    if textbook.has_pairs:
+        np.testing.assert_allclose(saved[:EXPERTS], textbook.u, rtol=1e-7)
+        saved = saved[MATRIX].reshape(EXPERTS, EXPERTS)
+        np.testing.assert_allclose(saved, textbook.mixture.S, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(model.expert_weights_, textbook.u, rtol=1e-7)
+
+
+def test_pairs_say_what_columns_alone_do_not():
+    """The class is that of two signs together, among twenty columns; nobody else sees it."""
+    X = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 20))
+    y = (X[:, 3] * X[:, 11] > 0).astype(int)
+    errors = [
+        np.mean(model.progressive(X, y).predictions[1000:] != y[1000:])
+        for model in (YarrowClassifier(), yarrow_of([1] * 9 + [0]))
+    ]
+    assert errors[0] < 0.05 < 0.4 < errors[1]
+
+
+def rows_of_categories(rows, columns, categories):
+    """Return dicts, and the class: whether the first two categories add up to an odd number."""
+    marks = np.random.default_rng(0).integers(0, categories, (rows, columns))
+    names = [{f"{k}={mark}": 1.0 for k, mark in enumerate(row)} for row in marks]
+    return names, ((marks[:, 0] + marks[:, 1]) % 2).tolist()
+
+
+@pytest.mark.parametrize("words_before", [0, 300])
+def test_pairs_of_categories(words_before):
+    """Pairs of the first 255 features have a place each; those of later ones share places."""
+    names, y = rows_of_categories(6000, 10, 8)
+    shares = []
+    for model in (yarrow_of([1] * 9 + [0]), YarrowClassifier()):
+        for i in range(words_before):
+            model.learn_one({f"word{i}": 1.0}, i % 2)
+        right = []
+        for row, c in zip(names, y, strict=True):
+            right.append(model.predict_one(row) == c)
+            model.learn_one(row, c)
+        shares.append(np.mean(right[4000:]))
+    assert shares[0] < 0.6 < 0.9 < shares[1]
+
+
+def test_pairs_of_any_number_of_features_take_bounded_memory():
+    names, y = rows_of_categories(600, 12, 500)
+    model = YarrowClassifier(classes=[0, 1])
+    for row, c in zip(names, y, strict=True):
+        model.learn_one(row, c)
+    state = model._model.get_state()
+    assert state["blocks"].shape[0] > 3000
+    assert state["pair_weights"].shape == state["pair_precisions"].shape == (1, 2**15)
+    assert np.count_nonzero(state["pair_precisions"]) > 2**14
+
+
+def test_where_pairs_rest_it_is_the_learner_without_them():
+    """Noise: after 4,096 rows nothing of them is left, and nothing of them was kept elsewhere."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(4200, 6)), random.integers(0, 2, 4200)
+    with_pairs, without = YarrowClassifier(), yarrow_with(weight=0.0, variance=0.0)
+    for model in (with_pairs, without):
+        model.partial_fit(X[:4095], y[:4095])
+        assert "pair_weights" in model._model.get_state()
+        model.partial_fit(X[4095:], y[4095:])
+    states = [model._model.get_state() for model in (with_pairs, without)]
+    assert not [name for name in states[0] if name.startswith("pair")]
+    for name in ("mixture", "blocks", "bends", "full_weights"):
+        np.testing.assert_array_equal(states[0][name], states[1][name])
+    assert with_pairs.expert_weights_[-1] == 0
+    np.testing.assert_array_equal(with_pairs.decision_function(X), without.decision_function(X))
+
+
+def test_pairs_rest_where_classes_are_many():
+    X, y = np.random.default_rng(0).normal(size=(130, 4)), np.arange(130) % 65
+    model = YarrowClassifier().partial_fit(X[:60], y[:60])
+    assert "pair_weights" in model._model.get_state()
+    model.partial_fit(X, y)
+    assert "pair_weights" not in model._model.get_state()
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_long_rows_are_no_pairs():
+    """A row of 48 values is learned in pairs, one of 49 is not."""
+    X, y = np.random.default_rng(0).normal(size=(20, 60)), np.arange(20) % 2
+    for values, learns in ((48, True), (49, False)):
+        rows = np.where(np.arange(60) < values, X, 0)
+        state = YarrowClassifier().partial_fit(rows, y)._model.get_state()
+        assert state["pair_weights"].any() == learns
+        assert len(state["pair_features"]) == (48 if learns else 0)
 
 
 @pytest.mark.parametrize("classes", [None, ["a", "b"]])

@@ -14,6 +14,7 @@ from yarrow.linear_model.yarrow import (
     FIRST_VARIANCES,
     FIRST_WEIGHTS,
     MIXTURE,
+    PAIRS,
     SMOOTHING,
     SPLINE,
 )
@@ -158,6 +159,66 @@ def bent_row(shares, columns, paired):
     return {**{piece: share * length for piece, share in shares.items()}, "intercept": INTERCEPT}
 
 
+class PairAROW:
+    """AROW on products of two values: a row is a list of places and products."""
+
+    def __init__(self):
+        self.w, self.precision = collections.Counter(), collections.defaultdict(lambda: 1.0)
+
+    def says(self, row):
+        return sum(self.w[place] * x for place, x in row)
+
+    def learn(self, row, sign, weight):
+        shares = [(place, x, x / self.precision[place]) for place, x in row]
+        v = sum(x * share for _, x, share in shares)
+        r, loss = PAIRS[0] / weight, 1 - sign * self.says(row)
+        if loss <= 0:
+            return
+        for place, x, share in shares:  # two products may share a place
+            self.w[place] += sign * loss / (v + r) * share
+            self.precision[place] += x * x / r
+
+
+def place_of_pair(a, b):
+    """Return where two numbered features meet: of the first 255 each pair has its own place."""
+    a, b = max(a, b), min(a, b)
+    if a <= 255:
+        return a * (a - 1) // 2 + b + 1
+    key = ((a << 32 | b) * 0x9E3779B97F4A7C15) % 2**64
+    return (key ^ key >> 29) * 0xBF58476D1CE4E5B9 % 2**64 >> 49
+
+
+def pair_row(z, there, numbers, size):
+    """Return the products of the values of numbered columns, and of each with the constant 1."""
+    if size > 48:
+        return []
+    values = [(0, 1.0), *((numbers[j], z[j]) for j in there if j in numbers)]
+    pairs = [(0, 1.0)]
+    for i, (number, x) in enumerate(values):
+        pairs += [(place_of_pair(number, other), x * y) for other, y in values[:i]]
+    return [(place, x / np.sqrt(len(pairs))) for place, x in pairs]
+
+
+class Mixture:
+    """AROW with a full covariance over the experts' scores."""
+
+    def __init__(self, experts):
+        self.u = FIRST_WEIGHTS * experts
+        self.S = np.diag(FIRST_VARIANCES * experts)
+        self.takes_part = np.diag(experts)
+        self.loss = 0.0
+
+    def learn(self, z, weight, row):
+        r, h = MIXTURE[0] / weight, self.S @ z
+        v, loss = z @ h, max(0.0, 1 - self.u @ z)
+        self.loss += weight * loss**2
+        if loss > 0 and v > 0:
+            self.u += loss / (v + r) * h
+            self.S -= np.outer(h, h) / (v + r)
+        _, drift, rows, least = MIXTURE
+        self.S += drift * max(least, min(1, rows / row)) * self.takes_part
+
+
 class Column:
     """All experts of one class against the rest."""
 
@@ -167,6 +228,7 @@ class Column:
             AdaGrad(rate, m, n) for rate, m in ADAGRAD_EXPERTS
         ]
         self.bent = BentAROW()
+        self.pairs = PairAROW()
         self.bayes, self.bayes_of_pieces = NaiveBayes(), NaiveBayes()
 
     def own(self, row, few):
@@ -220,9 +282,16 @@ class Textbook:
         self.columns = Columns(columns)
         self.classes = [Column(columns) for _ in range(classes)]
         self.full = FullAROW(columns + 1, classes)
-        self.u = np.array(FIRST_WEIGHTS)
-        self.S = np.diag(FIRST_VARIANCES)
+        every = np.ones(EXPERTS)
+        self.mixture = Mixture(every)
+        self.without_pairs = Mixture(every * (np.arange(EXPERTS) < EXPERTS - 1))
+        self.numbers = {}  # of columns, from 1 on as they come
+        self.has_pairs, self.rows, self.next_trial = True, 0, 4096
         self.seen = []
+
+    @property
+    def u(self):
+        return self.mixture.u
 
     def known(self):
         return set(np.flatnonzero(self.columns.n))
@@ -242,7 +311,11 @@ class Textbook:
         about = self.columns.unscaled(x), here, bent, len(known)
         said = np.array([column.says(row, *about) for column in self.classes])
         full = self.full.w @ row if len(known) <= 64 else np.zeros(len(said))
-        said = np.clip(np.column_stack([said, full]), -3, 3)
+        pairs = np.zeros(len(said))
+        if self.has_pairs:
+            row = pair_row(about[0], here, self.numbers, np.count_nonzero(x))
+            pairs = [column.pairs.says(row) for column in self.classes]
+        said = np.clip(np.column_stack([said, full, pairs]), -3, 3)
         return said, said @ self.u
 
     def example(self, said, scores, c):
@@ -257,14 +330,11 @@ class Textbook:
         said, scores = self.said(x)
         if c not in self.seen:
             self.seen.append(c)
+        self.rows += 1
         z = self.example(said, scores, c)
-        r, drift = MIXTURE[0] / min(weight, 1), MIXTURE[1]
-        h = self.S @ z
-        v, loss = z @ h, 1 - self.u @ z
-        if loss > 0 and v > 0:
-            self.u += loss / (v + r) * h
-            self.S -= np.outer(h, h) / (v + r)
-        self.S += drift * np.eye(EXPERTS)
+        self.mixture.learn(z, min(weight, 1), self.rows)
+        if self.has_pairs:
+            self.without_pairs.learn(np.append(z[:-1], 0), min(weight, 1), self.rows)
         row = np.append(self.columns.standardized(x)[1], INTERCEPT)
         there = list(np.flatnonzero(x))
         many = len(self.known() | set(there))
@@ -274,7 +344,26 @@ class Textbook:
         if many <= 64:
             signs = np.where(np.arange(len(self.classes)) == c, 1, -1)
             self.full.learn(row, signs, weight, self.seen)
+        self.learn_pairs(x, c, weight, there)
         self.columns.count(x, weight)
+
+    def learn_pairs(self, x, c, weight, there):
+        """Learn products of two values, and give them up if they save too little of the loss."""
+        if not self.has_pairs:
+            return
+        for j in there if len(there) <= 48 else []:
+            self.numbers.setdefault(j, len(self.numbers) + 1)
+        row = pair_row(self.columns.unscaled(x), there, self.numbers, len(there))
+        for k, column in enumerate(self.classes):
+            if row:
+                column.pairs.learn(row, 1 if k == c else -1, weight)
+        if self.rows < self.next_trial:
+            return
+        self.has_pairs = self.mixture.loss < 0.99 * self.without_pairs.loss
+        if not self.has_pairs:
+            self.mixture = self.without_pairs
+        self.mixture.loss = self.without_pairs.loss = 0.0
+        self.next_trial *= 2
 
 
 def stream(rows, columns, classes, seed=0, dense=False):

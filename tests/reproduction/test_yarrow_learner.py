@@ -86,11 +86,12 @@ def test_a_table_on_which_it_errs_more_breaks_its_claims(ours, peer, holds):
 def test_what_is_left_out_has_no_weight():
     X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
     for part, out in (
-        ("AROW", [0, 1, 2, 3, 6, 8]),
+        ("AROW", [0, 1, 2, 3, 6, 8, 9]),
         ("AdaGrad", [4, 5]),
         ("naive Bayes", [0, 7]),
         ("bends", [6]),
         ("full covariance", [8]),
+        ("pairs", [9]),
     ):
         worth = yarrow_without(part).partial_fit(X, y).expert_weights_
         assert np.flatnonzero(worth == 0).tolist() == out

@@ -80,4 +80,15 @@ struct SplineStep {
   W scale, step, gain, visits, hits;
 };
 
+/// The products of a row's values, two by two (pairs.hpp).
+template <class W>
+struct ProductPlaces {
+  static constexpr std::size_t at_once = 8;
+
+  const Index* places;  ///< of their weights
+  const W* values;
+  std::size_t size;     ///< whole eights, filled up with products of 0
+  bool are_neighbours;  ///< places are 0, 1, 2 and so on
+};
+
 }  // namespace yarrow

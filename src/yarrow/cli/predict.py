@@ -27,7 +27,6 @@ from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
 from yarrow.data.labels import Codes, kept, number_of
 from yarrow.errors import ParameterError
-from yarrow.lazy import np
 
 
 @click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")
