@@ -94,8 +94,8 @@ def command(
     progress = Progress()
     kept_columns = [name for names in keep for name in names.split(",")]
     if kept_columns:
-        table = {**stream_format.table, "passed": kept_columns}
-        stream_format = dataclasses.replace(stream_format, table=table)
+        asked = {**stream_format.table, "passed": kept_columns}
+        stream_format = dataclasses.replace(stream_format, table=asked)
     with opened_for_writing(output) as file:
         if header:
             columns = names if names is not None and (scores or proba) else []
