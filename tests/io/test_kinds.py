@@ -147,7 +147,7 @@ def test_hundreds_of_whole_numbers_in_a_file_name_the_way_out(tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, cwd=tmp_path, text=True)
     assert done.returncode == 2
     assert "line 202" in done.stderr
-    assert "PassiveAggressiveRegressor (--learner pa-regressor)" in done.stderr
+    assert "YarrowRegressor (--regression)" in done.stderr
     assert "--max-classes 1000" in done.stderr
     done = subprocess.run([*command, "--max-classes", "1000"], capture_output=True, cwd=tmp_path)
     assert done.returncode == 0

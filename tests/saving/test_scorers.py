@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import yarrow
+from yarrow.saving import export_file
 from yarrow.saving.scorer import Scorer
 
 FOLDER = Path(yarrow.__file__).parent / "saving"
@@ -266,3 +267,29 @@ def test_the_scorers_need_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, '.'); {code}"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout == "y\n"
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-30, 1e30, 1e300])
+@pytest.mark.parametrize("cls", [yarrow.YarrowClassifier, yarrow.YarrowRegressor])
+def test_columns_of_any_size_are_exported(cls: Any, size: float, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 3)) + 1
+    y = np.where(X[:, 0] > X[:, 1], 1, 0)
+    model = cls(dtype="float64").partial_fit(X * size, y)
+    model.export(tmp_path / "m.json")
+    exported = yarrow.load(tmp_path / "m.json")
+    score = "decision_function" if cls is yarrow.YarrowClassifier else "predict"
+    np.testing.assert_allclose(
+        getattr(exported, score)(X * size), getattr(model, score)(X * size), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_what_could_not_be_read_again_is_not_written() -> None:
+    model = yarrow.AROWClassifier(dtype="float64")
+    model.learn_one({"a": 1.0}, "x")
+    model.learn_one({"b": 1.0}, "y")
+    tensors, metadata = model._exported()
+    export_file.check_written(tensors, metadata)
+    tensors["weight"][0] = 1e308
+    with pytest.raises(yarrow.YarrowError, match="AROWClassifier cannot be exported, as its"):
+        export_file.check_written(tensors, metadata)

@@ -324,7 +324,9 @@ class LinearModel(CoreRule, CoreEstimator):
         docs/export.md says what is in it.
         """
         chosen = export_file.checked_format(self, path, format)
-        export_file.write(path, *self._exported(), chosen)
+        tensors, metadata = self._exported()
+        export_file.check_written(tensors, metadata)
+        export_file.write(path, tensors, metadata, chosen)
 
     def _exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return export_file.exported(self, self._weights_to_export())

@@ -23,8 +23,9 @@ Tensors = Mapping[str, Any]
 #: what a term sums over, and the shape of its numbers beyond features (or pairs) and scores
 OVER: dict[str, tuple[int, ...]] = {"values": (), "presence": (), "knots": (7,), "pairs": (49,)}
 
-#: no number is larger, so that sums stay finite
+#: no number is larger, so that sums stay finite; the scale of a column may be
 LARGEST = 1e150
+LARGEST_SCALE = 1e308
 _NUMBER = schema.Number(-LARGEST, LARGEST)
 
 
@@ -125,7 +126,10 @@ def _shortest(numbers: Any) -> Any:
 
 
 _FEATURE = schema.Record(
-    schema.FeatureName(), _NUMBER, schema.Number(0, LARGEST), schema.OneOf((0, 1))
+    schema.FeatureName(),
+    schema.Number(-LARGEST_SCALE, LARGEST_SCALE),
+    schema.Number(0, LARGEST_SCALE),
+    schema.OneOf((0, 1)),
 )
 _READ = schema.Fields(
     {
@@ -230,8 +234,8 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> schema.Sizes:
     n = len(tensors["name_ends"]) if "name_ends" in tensors else 0
     sizes |= {"names": n, "pairs": n * (n - 1) // 2}
     fields: dict[str, schema.Schema] = {
-        "shift": schema.Array("f8", ("names",), -LARGEST, LARGEST),
-        "unit": schema.Array("f8", ("names",), 0.0, LARGEST),
+        "shift": schema.Array("f8", ("names",), -LARGEST_SCALE, LARGEST_SCALE),
+        "unit": schema.Array("f8", ("names",), 0.0, LARGEST_SCALE),
         "bends": schema.Array("u1", ("names",), at_most=1),
         "constant": schema.Array("f8", ("experts", "scores"), -LARGEST, LARGEST),
         **NAME_FIELDS,

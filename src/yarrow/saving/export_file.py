@@ -321,6 +321,16 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
     _check_probabilities(tensors, metadata, sizes)
 
 
+def check_written(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
+    """Refuse to write what could not be read again: numbers too large."""
+    try:
+        check(tensors, metadata)
+    except ModelFileError as error:
+        raise ParameterError(
+            f"{metadata['estimator']} cannot be exported, as {str(error).rstrip('.')}: use save."
+        ) from None
+
+
 def _check_probabilities(
     tensors: Tensors, metadata: Mapping[str, Any], sizes: schema.Sizes
 ) -> None:
