@@ -30,7 +30,7 @@ SPLINE = (0.1,)
 #: r of AROW with a full covariance, and which part of r a row's variance has to be to shrink it
 COVARIANCE = (0.1, 0.03)
 #: r of AROW on products of two values
-PAIRS = (0.03,)
+PAIRS = (0.3,)
 #: what naive Bayes adds to the counts of a feature, and to those of all
 SMOOTHING = (0.3, 10.0)
 
