@@ -119,8 +119,9 @@ inline Mixture read_mixture(const char* name, std::size_t experts, const double*
 template <class W>
 void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter& put) {
   const std::size_t places = pairs.places_of(pairs.features), columns = pairs.columns.size();
-  std::vector<Index> numbered(pairs.numbered.begin(), pairs.numbered.end());
-  while (!numbered.empty() && numbered.back() == 0) numbered.pop_back();
+  std::vector<Index> features(pairs.features);  // by number, as few_features are
+  for (std::size_t at = 0; at < pairs.numbered.size(); ++at)
+    if (pairs.numbered[at] > 0) features[pairs.numbered[at] - 1] = static_cast<Index>(at);
   std::vector<W> weights, precisions;
   for (const typename Pairs<W>::Numbers& column : pairs.columns) {
     weights.insert(weights.end(), column.weights.begin(), column.weights.begin() + places);
@@ -129,10 +130,9 @@ void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter
   }
   std::vector<double> numbers;
   append(trial.without, Mixture::experts - 1, numbers);
-  for (const double number :
-       {trial.loss, trial.loss_without, trial.next, static_cast<double>(pairs.features)})
+  for (const double number : {trial.loss, trial.loss_without, trial.next})
     numbers.push_back(number);
-  put("pair_features", std::move(numbered));
+  put("pair_features", std::move(features));
   put("pair_weights", std::move(weights), columns, places);
   put("pair_precisions", std::move(precisions), columns, places);
   put("pair_trial", std::move(numbers));
@@ -149,23 +149,18 @@ void restore_pairs(Pairs<W>& pairs, PairTrial& trial, SavedState& from, std::siz
   if (!from.has("pair_weights")) return;
   pairs.is_kept = true;
   if (pairs.is_crowded()) SavedState::refuse("pair_weights", "has too many columns");
-  const auto saved = from.values<double>("pair_trial", {experts * (experts + 1) + 4});
+  const auto saved = from.values<double>("pair_trial", {experts * (experts + 1) + 3});
   const double* number = saved.data();
   trial.without = read_mixture("pair_trial", experts, number);
   for (double* to : {&trial.loss, &trial.loss_without, &trial.next}) *to = *number++;
-  if (trial.loss < 0 || trial.loss_without < 0 || !PairTrial::rows().has(trial.next) ||
-      !Range::count(Pairs<W>::most_features).has(*number))
+  if (trial.loss < 0 || trial.loss_without < 0 || !PairTrial::rows().has(trial.next))
     SavedState::refuse("pair_trial", "has a number out of range");
-  pairs.features = static_cast<std::uint32_t>(*number);
-  const auto numbered = from.values<Index>("pair_features", {SavedState::any});
-  std::vector<Index> sorted = numbered;
-  std::ranges::sort(sorted);
-  const auto first = std::ranges::upper_bound(sorted, 0);
-  if (numbered.size() > features || (!sorted.empty() && sorted.front() < 0) ||
-      (first != sorted.end() && sorted.back() > static_cast<Index>(pairs.features)) ||
-      std::adjacent_find(first, sorted.end()) != sorted.end())
-    SavedState::refuse("pair_features", "has a number out of range");
-  pairs.numbered.assign(numbered.begin(), numbered.end());
+  for (const Index feature : from.values<Index>("pair_features", {SavedState::any})) {
+    if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
+        pairs.number_of(feature) != 0)
+      SavedState::refuse("pair_features", "has a number out of range");
+    pairs.add_feature(feature);
+  }
   pairs.make_room(pairs.features);
   const std::size_t places = pairs.places_of(pairs.features);
   const auto weights = from.values<W>("pair_weights", {columns, places});
@@ -216,9 +211,9 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     few.truncate_columns(n);
     pairs.columns.resize(n);
   }
-  void keep_features(const std::vector<Index>& keep) override {
+  void keep_features(const std::vector<Index>&) override {
     few.end();  // its features have other numbers now
-    pairs.renumber(keep);
+    if (pairs.is_kept) give_up_pairs();
   }
   bool is_fresh(Index feature) const override {
     return few.number_of(feature) == FewFeatures<W>::most && pairs.number_of(feature) == 0;

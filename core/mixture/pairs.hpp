@@ -20,7 +20,6 @@ struct Pairs {
   static constexpr std::size_t most_columns = 64;  ///< beyond these, nothing is kept
   static constexpr std::size_t most_places = 1 << 15;
   static constexpr std::uint32_t most_exact = 255;
-  static constexpr std::uint32_t most_features = (std::uint32_t{1} << 31) - 1;
 
   /// Of a column, by place.
   struct Numbers {
@@ -56,7 +55,7 @@ struct Pairs {
   void add_feature(Index feature) {
     const auto at = static_cast<std::size_t>(feature);
     if (at >= numbered.size()) numbered.resize(std::max(at + 1, 2 * numbered.size()), 0);
-    if (features < most_features) numbered[at] = ++features;
+    numbered[at] = ++features;
   }
   /// The features have other numbers in the blocks: `keep` lists, ascending, what they were.
   void renumber(const std::vector<Index>& keep) {

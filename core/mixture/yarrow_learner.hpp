@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "learner/learner.hpp"
@@ -48,7 +49,9 @@ class YarrowLearner final : public Learner<W> {
   void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
 
   void score(const Row<W>& row, Scores& out) const override {
-    thread_local ForwardPass<W> pass;
+    // Behind a pointer, as there is little room for what a thread owns from its start.
+    thread_local const auto own_pass = std::make_unique<ForwardPass<W>>();
+    ForwardPass<W>& pass = *own_pass;
     evaluator().template evaluate<false>(row, pass);
     out.resize(state.blocks.columns());
     out.score = pass.scores;

@@ -67,7 +67,7 @@ def learned(model: Any) -> dict[str, Any]:
     covariances = covariances_by_name(model, state.pop("covariances", np.empty((0, 0))))
     names = ("name_columns", "name_kinds", "name_offsets", "name_bytes")
     rest = {key: value.tolist() for key, value in state.items() if key not in names}
-    for key in {"votes_index", "few_features"} & rest.keys():
+    for key in {"votes_index", "few_features", "pair_features"} & rest.keys():
         rest[key] = [model.feature_names_[i] for i in rest[key]]
     classes = [(type(label).__name__, label) for label in model._fitted.classes]
     intercept = blocks[0].tolist()

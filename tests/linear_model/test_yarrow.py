@@ -275,7 +275,7 @@ def with_numbers(model, name, place, value):
     return later
 
 
-NEXT_TRIAL, ROWS = ("pair_trial", -2), ("scalars", 0)  # places in a state
+NEXT_TRIAL, ROWS = ("pair_trial", -1), ("scalars", 0)  # places in a state
 
 
 @pytest.mark.parametrize("columns", [5, 70])
@@ -385,6 +385,15 @@ def test_pairs_rest_where_classes_are_many():
     model.partial_fit(X, y)
     assert "pair_weights" not in model._model.get_state()
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_pruning_ends_pairs():
+    model = YarrowClassifier(max_features=20, when_full="prune")
+    for i in range(40):
+        model.learn_one({"a": 1.0, f"word{i}": 1.0}, i % 2)
+        assert ("pair_weights" in model._model.get_state()) == (i < 19)
+    assert model.expert_weights_[-1] == 0
+    assert np.isfinite(list(model.predict_proba_one({"a": 1.0, "word39": 1.0}).values())).all()
 
 
 def test_long_rows_are_no_pairs():
