@@ -173,8 +173,9 @@ class _Tally:
             return self._residuals.summary()
         confusion = Confusion()
         codes: Codes = {}
-        for pair, rows in self._pairs.items():
-            confusion.add_rows(*(number_of(kept(name), codes) for name in pair), rows)
+        for (label, prediction), rows in self._pairs.items():
+            line = number_of(kept(label), codes)
+            confusion.add_rows(line, number_of(kept(prediction), codes), rows)
         return confusion.summary(list(codes))
 
     def report(self, rows: int) -> None:
