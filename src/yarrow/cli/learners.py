@@ -198,7 +198,8 @@ class LearnerCommand(Command):
         if cls is None:
             return f"{name} cannot be used with --resume: the model has its hyper-parameters"
         allowed = ", ".join(option.opts[0] for option in ctx.meta["options"])
-        others = ", ".join(having[:8]) + (", ..." if len(having) > 8 else "")
+        more = f" and {len(having) - 8} more" if len(having) > 8 else ""
+        others = ", ".join(having[:8]) + more
         return f"{cls.__name__} has no option {name}; it has {allowed}; {name} is for {others}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
