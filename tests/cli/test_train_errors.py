@@ -152,7 +152,7 @@ def test_an_interrupted_command_says_so_and_leaves_the_old_model(tmp_path: Path)
 
 
 def test_an_option_of_other_learners_names_them(run: Run, svm: Path, tmp_path: Path) -> None:
-    told = run("train", svm, "--learner", "perceptron", "--loss", "hinge", "--model", tmp_path / "m",
-               code=2).stderr  # fmt: skip
+    options = ["--learner", "perceptron", "--loss", "hinge", "--model", tmp_path / "m"]
+    told = run("train", svm, *options, code=2).stderr
     assert "Perceptron has no option --loss; it has --margin" in told
     assert re.search(r"--loss is for adagrad, .* and \d+ more; see 'yarrow train --help'", told)
