@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import resource
 import signal
 from pathlib import Path
@@ -151,3 +152,10 @@ def test_an_interrupted_command_says_so_and_leaves_the_old_model(tmp_path: Path)
     assert process.communicate()[1].strip() == b"yarrow: interrupted."
     assert process.returncode == 130
     assert model.read_bytes() == b"old"
+
+
+def test_an_option_of_other_learners_names_them(run: Run, svm: Path, tmp_path: Path) -> None:
+    options = ["--learner", "perceptron", "--loss", "hinge", "--model", tmp_path / "m"]
+    told = run("train", svm, *options, code=2).stderr
+    assert "Perceptron has no option --loss; it has --margin" in told
+    assert re.search(r"--loss is for adagrad, .* and \d+ more; see 'yarrow train --help'", told)

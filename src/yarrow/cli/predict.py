@@ -192,9 +192,9 @@ class _Tally:
             return self._residuals.summary()
         confusion = Confusion()
         codes: Codes = {}
-        for pair, rows in self._pairs.items():
-            label, prediction = (number_of(kept(name), codes) for name in pair)
-            confusion.add_rows(label, prediction, rows)
+        for (label, prediction), rows in self._pairs.items():
+            line = number_of(kept(label), codes)
+            confusion.add_rows(line, number_of(kept(prediction), codes), rows)
         return confusion.summary(list(codes))
 
     def report(self, rows: int) -> None:
