@@ -23,6 +23,7 @@ _MODULES = (
     "compare",
     "datasets",
     "decomposition",
+    "distributed",
     "evaluate",
     "experts",
     "feature_selection",

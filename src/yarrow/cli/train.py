@@ -64,7 +64,7 @@ def command(
     yarrow train a9a.svm.gz --learner arow --r 0.1 --model a9a.yarrow
     yarrow train a9a.svm --learner hedge --experts arow:r=0.1,pa --model a9a
     zcat new.svm.gz | yarrow train - --resume a9a.yarrow --model a9a.yarrow
-    yarrow train hdfs:///rows.svm --engine spark --master spark://head:7077 --model rows
+    yarrow train a9a.svm --engine spark --passes 5 --model a9a.yarrow
     """
     from yarrow.online.driver import learn_files
 
