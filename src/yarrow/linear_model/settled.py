@@ -13,7 +13,7 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.data.labels import order_of
 from yarrow.lazy import np
-from yarrow.saving.export_experts import Columns, Expert, Term
+from yarrow.saving.export_experts import Columns, Expert, Term, places_of
 
 #: the core's numbers: knots, features in pairs (core/mixture/spline.hpp), the limits of a score and
 #: of a standardised value, and how much of naive Bayes and of a logistic score is heard
@@ -144,6 +144,14 @@ def settled_classifier(
         full = np.asarray(state["full_weights"], np.float64)[columns].T
         values = Term("values", full[features.numbers + 1])
         experts.append(expert("AROW, full covariance", linear + 2, constant * full[0], values))
+    if "pair_weights" in state:
+        numbers = np.zeros(len(cells) - 1, dtype=np.int64)  # as the core numbers features for pairs
+        numbers[state["pair_features"]] = np.arange(1, len(state["pair_features"]) + 1)
+        of_pairs = np.asarray(state["pair_weights"], np.float64)[columns].T
+        of = numbers[features.slots - 1]
+        products = Term("products", of_pairs[: places_of(of)], False, of)
+        nothing = np.zeros(len(columns))
+        experts.append(expert("AROW on products", linear + 3, nothing, products))
     return features.columns, experts
 
 

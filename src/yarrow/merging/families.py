@@ -160,13 +160,14 @@ _ADAPTIVE = Family(
 # -- YarrowClassifier: its planes are those of core/mixture/experts.hpp ----------------------------
 
 _LINEAR = 6  #: experts whose score is a sum
-_EXPERTS = 9
+_EXPERTS = 9  #: without products of two values, which are given up: they do not add up
 MOST_FEW = 128  #: features up to which it keeps splines
 
 
 def _read_mixture(state: Numbers, planes: Any, settings: Settings) -> Numbers:
     hits, visits, mean, deviation = planes[2 * _LINEAR :]
-    *worth, rows, values, weight = state["mixture"]
+    rows, values, weight = state["mixture"][-3:]
+    worth = state["pair_trial" if "pair_trial" in state else "mixture"]
     return {
         "experts": planes[:_LINEAR],
         "confidence": planes[_LINEAR : 2 * _LINEAR],
@@ -175,7 +176,8 @@ def _read_mixture(state: Numbers, planes: Any, settings: Settings) -> Numbers:
         "visits": visits,
         "total": visits * mean,
         "squares": visits * (np.square(deviation) + np.square(mean)),
-        "worth": np.array(worth),
+        "worth": worth[: _EXPERTS * (_EXPERTS + 1)],
+        "drift": 1 / state["mixture_drift_rows"] if "mixture_drift_rows" in state else np.zeros(1),
         "counted": np.array([rows, values, weight]),
         "class_lean": 2 * state["mixture_hits"] - values,
         "class_weight": 2 * state["mixture_weights"] - weight,
@@ -190,6 +192,8 @@ def _write_mixture(sums: Numbers, settings: Settings) -> tuple[list[Any], Number
     variance[variance < 1e-12 * np.square(mean)] = 0  # of a constant, but for rounding
     counted = np.maximum(sums["counted"], 0)
     tensors = {"mixture": np.concatenate([sums["worth"], counted])}
+    if sums["drift"] > 0:
+        tensors["mixture_drift_rows"] = 1 / sums["drift"]
     for name, key, of_all in (("hits", "class_lean", 1), ("weights", "class_weight", 2)):
         tensors[f"mixture_{name}"] = _share(sums[key], counted[of_all])
     return [
@@ -212,7 +216,7 @@ _MIXTURE = Family(
         "confidence": Quantity("cell", mean_by="visits"),
         "lean": Quantity("cell", signed=True),
         **dict.fromkeys(("visits", "total", "squares"), Quantity("cell")),
-        "worth": Quantity("model", mean_by="t"),
+        **dict.fromkeys(("worth", "drift"), Quantity("model", mean_by="t")),
         "counted": Quantity("model"),
         **dict.fromkeys(("class_lean", "class_weight"), Quantity("column", signed=True)),
     },

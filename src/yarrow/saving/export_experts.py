@@ -20,8 +20,16 @@ from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 
 Tensors = Mapping[str, Any]
 
-#: what a term sums over, and the shape of its numbers beyond features (or pairs) and scores
-OVER: dict[str, tuple[int, ...]] = {"values": (), "presence": (), "knots": (7,), "pairs": (49,)}
+#: what a term sums over, whose numbers it has, and their shape beyond these and scores
+OVER: dict[str, tuple[str, tuple[int, ...]]] = {
+    "values": ("names", ()),
+    "presence": ("names", ()),
+    "knots": ("names", (7,)),
+    "pairs": ("pairs", (49,)),
+    "products": ("places", ()),
+}
+#: features whose products have places of their own, and how many all others share
+_MOST_EXACT, _SHARED = 255, 1 << 15
 
 #: no number is larger, so that sums stay finite; the scale of a column may be
 LARGEST = 1e150
@@ -36,6 +44,7 @@ class Term:
     over: str
     numbers: Any
     divided: bool = True
+    of: Any = None  # over products: the number of each feature, from 1 on; 0 for none
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,12 +96,14 @@ def packed(
         described.append(fields | {"terms": terms})
         for place, term in enumerate(expert.terms):
             tensors[_tensor(number, place)] = np.ascontiguousarray(term.numbers)
+            if term.of is not None:
+                tensors[_tensor(number, place, "of")] = np.asarray(term.of, np.int64)
     more = {"limit": columns.limit, "paired": columns.paired, "experts": described}
     return tensors, metadata | more
 
 
-def _tensor(expert: int, term: int) -> str:
-    return f"numbers_{expert}_{term}"
+def _tensor(expert: int, term: int, what: str = "numbers") -> str:
+    return f"{what}_{expert}_{term}"
 
 
 def document(tensors: Tensors, metadata: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +113,13 @@ def document(tensors: Tensors, metadata: dict[str, Any]) -> dict[str, Any]:
         | {
             "constant": tensors["constant"][number].tolist(),
             "terms": [
-                term | {"numbers": _shortest(tensors[_tensor(number, place)])}
+                term
+                | {"numbers": _shortest(tensors[_tensor(number, place)])}
+                | (
+                    {"of": tensors[of].tolist()}
+                    if (of := _tensor(number, place, "of")) in tensors
+                    else {}
+                )
                 for place, term in enumerate(expert["terms"])
             ],
         }
@@ -164,12 +181,17 @@ def read(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     for number, expert in enumerate(document["experts"]):
         terms = []
         for place, term in enumerate(expert["terms"]):
-            shape = (-1, len(expert["constant"]), *OVER.get(str(term.get("over")), ()))
+            shape = (-1, len(expert["constant"]), *OVER.get(str(term.get("over")), ("", ()))[1])
             numbers = array_of(term["numbers"], "the numbers of an expert")
             tensors[_tensor(number, place)] = (
                 numbers.reshape(shape) if not numbers.size else numbers
             )
-            terms.append({key: value for key, value in term.items() if key != "numbers"})
+            if "of" in term:
+                of = array_of(term["of"], "the numbers of features")
+                if (of != np.floor(of)).any() or np.abs(of).max(initial=0) > 2**31:
+                    _no_numbers("the numbers of features")
+                tensors[_tensor(number, place, "of")] = of.astype(np.int64)
+            terms.append({k: v for k, v in term.items() if k not in ("numbers", "of")})
         constant.append(expert["constant"])
         experts.append({k: v for k, v in expert.items() if k != "constant"} | {"terms": terms})
     tensors["constant"] = np.array(constant, np.float64)
@@ -242,8 +264,12 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> schema.Sizes:
     }
     for number, expert in enumerate(metadata["experts"]):
         for place, term in enumerate(expert["terms"]):
-            rows = "pairs" if term["over"] == "pairs" else "names"
-            shape: tuple[int | str, ...] = (rows, "scores", *OVER[term["over"]])
+            of_what, more = OVER[term["over"]]
+            shape: tuple[int | str, ...] = (of_what, "scores", *more)
+            if of_what == "places":
+                of = _tensor(number, place, "of")
+                fields[of] = schema.Array("i8", ("names",), 0, 2**31)
+                shape = (places_of(tensors.get(of)), *shape[1:])
             fields[_tensor(number, place)] = schema.Array("f", shape, -LARGEST, LARGEST)
             if term["over"] == "pairs" and not metadata["paired"]:
                 raise ModelFileError("it has pairs of features, but is not 'paired'")
@@ -252,6 +278,12 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> schema.Sizes:
     schema.check(tensors_of, tensors, "it", **sizes)
     _check_intervals(metadata)
     return sizes | {"scores": tensors["constant"].shape[1]}
+
+
+def places_of(of: Any) -> int:
+    """How many products have a place, if features have these numbers."""
+    most = int(np.asarray(() if of is None else of).max(initial=0))
+    return most * (most + 1) // 2 + 1 if most <= _MOST_EXACT else _SHARED
 
 
 def _check_intervals(metadata: Mapping[str, Any]) -> None:

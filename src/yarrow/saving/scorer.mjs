@@ -147,9 +147,9 @@ export class Scorer {
       Math.max(1, over === "values" ? row.length : bent.length + pairs));
     const heard = experts.filter((expert) => !expert.needs_knots || bent.length > 0);
     return experts[0].constant.map((_, score) => sum(heard.map((expert) => {
-      const said = expert.terms.map(({ over, numbers, divided }) => {
+      const said = expert.terms.map(({ over, numbers, divided, of }) => {
         if (!SUMS[over]) throw new Error(`terms over ${over} need a newer scorer`);
-        return (divided ? length(over) : 1) * SUMS[over](numbers, score, row, bent);
+        return (divided ? length(over) : 1) * SUMS[over](numbers, score, row, bent, of);
       });
       return expert.weight * cut(expert.constant[score] + sum(said), expert.cut ?? Infinity);
     })));
@@ -170,7 +170,22 @@ const SUMS = {
       return (1 - above1) * ((1 - above2) * cells[at] + above2 * cells[at + 1])
         + above1 * ((1 - above2) * cells[at + 7] + above2 * cells[at + 8]);
     }))),
+  products: (numbers, score, row, _, of) => { // 1, each value, each two of them
+    if (row.length > 48) return 0; // longer rows have none
+    const cells = [[0, 1], ...row.map(([place, z]) => [of[place], z]).filter(([n]) => n)];
+    const all = cells.flatMap(([a, x], later) =>
+      cells.slice(0, later).map(([b, y]) => x * y * numbers[productPlace(a, b)][score]));
+    return (numbers[0][score] + sum(all)) / Math.sqrt(all.length + 1);
+  },
 };
+
+/** Where the product of two features stands: those of the first 255 apart, others by a hash. */
+function productPlace(one, other) {
+  const a = Math.max(one, other), b = Math.min(one, other);
+  if (a <= 255) return (a * (a - 1)) / 2 + 1 + b;
+  const first = BigInt.asUintN(64, ((BigInt(a) << 32n) | BigInt(b)) * 0x9E3779B97F4A7C15n);
+  return Number(BigInt.asUintN(64, (first ^ (first >> 29n)) * 0xBF58476D1CE4E5B9n) >> 49n);
+}
 
 /** The error function, by a series of positive terms. */
 function erf(x) {

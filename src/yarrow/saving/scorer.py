@@ -152,15 +152,16 @@ class Scorer:
             for score, said in enumerate(expert["constant"]):
                 for term in expert["terms"]:
                     length = lengths[term["over"] != "values"] if term["divided"] else 1.0
-                    said += length * _sum(term["over"], term["numbers"], score, row, bent)
+                    said += length * _sum(term, score, row, bent)
                 if expert["cut"] is not None:
                     said = max(-expert["cut"], min(expert["cut"], said))
                 scores[score] += expert["weight"] * said
         return scores
 
 
-def _sum(over: str, numbers: Any, score: int, row: list[Any], bent: list[Any]) -> Any:
+def _sum(term: Any, score: int, row: list[Any], bent: list[Any]) -> Any:
     """One term of an expert: over the values of a row, or over the knots beside them."""
+    over, numbers = term["over"], term["numbers"]
     if over == "values":
         return sum(z * numbers[place][score] for place, z in row)
     if over == "presence":
@@ -168,6 +169,8 @@ def _sum(over: str, numbers: Any, score: int, row: list[Any], bent: list[Any]) -
     if over == "knots":
         of = ((numbers[place][score], knot, above) for place, knot, above in bent)
         return sum((1 - above) * n[knot] + above * n[knot + 1] for n, knot, above in of)
+    if over == "products":
+        return _products(term["of"], numbers, score, row)
     if over != "pairs":
         raise ValueError(f"this export has terms over {over!r}: it needs a newer scorer")
     total = 0.0
@@ -177,6 +180,26 @@ def _sum(over: str, numbers: Any, score: int, row: list[Any], bent: list[Any]) -
             total += (1 - above1) * ((1 - above2) * cells[at] + above2 * cells[at + 1])
             total += above1 * ((1 - above2) * cells[at + 7] + above2 * cells[at + 8])
     return total
+
+
+def _products(of: list[int], numbers: Any, score: int, row: list[Any]) -> Any:
+    """1, each value, and each two of them, over the root of how many they are."""
+    if len(row) > 48:
+        return 0.0  # longer rows have none
+    cells = [(0, 1.0), *((of[place], z) for place, z in row if of[place])]
+    total = numbers[0][score]
+    for later, (a, x) in enumerate(cells):
+        total += sum(x * y * numbers[_place(a, b)][score] for b, y in cells[:later])
+    return total / math.sqrt(len(cells) * (len(cells) - 1) // 2 + 1)
+
+
+def _place(a: int, b: int) -> int:
+    """Where the product of two features stands: those of the first 255 apart, others by a hash."""
+    a, b = max(a, b), min(a, b)
+    if a <= 255:
+        return a * (a - 1) // 2 + 1 + b
+    key = ((a << 32 | b) * 0x9E3779B97F4A7C15) % 2**64
+    return ((key ^ key >> 29) * 0xBF58476D1CE4E5B9) % 2**64 >> 49
 
 
 def _quadratic(matrix: Any, cells: list[tuple[int, float]]) -> Any:
