@@ -177,7 +177,7 @@ def test_a_run_prints_its_certificate(run: Run, tmp_path: Path) -> None:
 def test_a_run_without_a_certificate_says_why(
     run: Run, svm: Path, args: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("yarrow.cli.certified.MOST_NUMBERS", 10_000)
+    monkeypatch.setattr("yarrow.cli.evaluate.MOST_NUMBERS", 10_000)
     shown = run("evaluate", svm, *args, "--certificate").stdout
     assert "no certificate: " in shown
     assert reason in shown.splitlines()[-1]

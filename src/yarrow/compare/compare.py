@@ -77,7 +77,9 @@ def compare(
     source = as_source(data if y is None else in_memory(data, y), noise, seed)
     if (passes > 1 or folds) and not source.can_be_read_again:
         raise ParameterError(f"{source.name} can be read only once: passes and folds need files.")
-    entrants, slow = _entrants(learners, grid, source.is_regression, fixed)
+    entrants, slow = list(learners), list[str]()
+    if isinstance(learners, str):
+        entrants, slow = entrants_of(learners, grid, regression=source.is_regression, fixed=fixed)
 
     def after_a_block(race: Race) -> None:
         """Who was left out is told when rows have been read: not before an error about them."""
@@ -144,17 +146,6 @@ def as_source(data: Dataset | Source | Sequence[str], noise: float = 0.0, seed: 
     if isinstance(data, Dataset):
         return Named(data, noise, seed)
     return Files([data] if isinstance(data, str) else data, noise=noise, seed=seed)
-
-
-def _entrants(
-    learners: str | Sequence[Entrant],
-    grid: str | Mapping[str, Any],
-    regression: bool,
-    fixed: Mapping[str, Any] | None,
-) -> tuple[list[Entrant], list[str]]:
-    if not isinstance(learners, str):
-        return list(learners), []
-    return entrants_of(learners, grid, regression=regression, fixed=fixed)
 
 
 def _described(source: Source, race: Race, any_outcome: Outcome) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from yarrow.compare.baselines import Baseline
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.race_batch import Classes, RaceBatch
-from yarrow.compare.runs import run_of
+from yarrow.compare.runs import Baseline, run_of
 from yarrow.data.arrays import Array
 from yarrow.errors import YarrowError
 from yarrow.evaluate.curves import curve_of, error_of

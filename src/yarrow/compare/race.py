@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from yarrow.compare.baselines import LastLabel, Majority
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.entrant import Entrant, EntrantRun
 from yarrow.compare.race_batch import Classes, RaceBatch
+from yarrow.compare.runs import LastLabel, Majority
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.formats import cores
 

@@ -13,29 +13,18 @@ from yarrow.datasets.digits import MNIST, USPS
 from yarrow.datasets.drift import KINDS, NewsPhases, USPSPhases, drifting
 from yarrow.datasets.intrusion import NSLKDD, KDDCup99
 from yarrow.datasets.keel import Keel
-from yarrow.datasets.news import SUBSETS, Newsgroups, Reuters
+from yarrow.datasets.news import SUBSETS, EnronSpam, Newsgroups, Reuters
 from yarrow.datasets.plain import PLAIN
 from yarrow.datasets.raw import MovieLens
 from yarrow.datasets.reviews import AmazonFive, AmazonReviews, AmazonVectors
-from yarrow.datasets.source import Size, Source, option_text, option_value, options, options_of
-from yarrow.datasets.spam import EnronSpam
+from yarrow.datasets.source import Source, option_text, option_value, options, options_of
 from yarrow.datasets.synthetic import Gaussian, Text
 from yarrow.errors import ParameterError, did_you_mean
 from yarrow.parameters import Parameter, check_parameters, choice, integer, number, text
 
 
 @options
-class Drifting(Source):
-    """Any other set, with classes that change their names: abruptly, gradually, or again and again.
-
-    In the second concept each class has the name of the next one; two classes change places.
-    """
-
-    name = "synthetic/drift"
-    origin = "generated from another set"
-    order = "as given: that of the other set, whose labels drift"
-    size = Size(5000, 20, 2)
-
+class Drifting(Source, named="synthetic/drift"):
     of: str = text(default="synthetic/gaussian", doc="The set that drifts, with its options.")
     kind: str = choice(
         default="abrupt",

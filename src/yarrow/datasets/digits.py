@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import fetched, listed
-from yarrow.datasets.source import Size, Source, classes_option, options, part_option
+from yarrow.datasets.files import fetched
+from yarrow.datasets.source import Source, classes_option, options, part_option
 from yarrow.lazy import np
 
 
@@ -40,22 +40,8 @@ class _Digits(Source):
         raise NotImplementedError
 
 
-class USPS(_Digits):
-    """Digits from envelopes, 16 x 16 pixels in [-1, 1].
-
-    The pixels are those of the paper by Le Cun et al., as "The Elements of Statistical Learning"
-    publishes them.
-    """
-
-    name = "usps"
-    origin = (
-        "US Postal Service digits (Le Cun et al., NIPS 1989), from The Elements of Statistical "
-        "Learning (Hastie, Tibshirani, Friedman)"
-    )
-    order = "shuffled with seed 0, since nothing is known of the order of its file"
-    size = Size(7291, 256, 10)
+class USPS(_Digits, named="usps"):
     brightest = 1000
-    files = listed("usps/usps.npz")
 
     def _arrays(self) -> tuple[Any, Any, Any, Any]:
         import io
@@ -64,24 +50,9 @@ class USPS(_Digits):
             return file["X_train"], file["y_train"], file["X_test"], file["y_test"]
 
 
-class MNIST(_Digits):
-    """Handwritten digits, 28 x 28 pixels in [0, 1].
-
-    Where the files are absent, scikit-learn fetches the same rows from OpenML.
-    """
-
-    name = "mnist"
-    origin = "MNIST (LeCun, Bottou, Bengio, Haffner, Proc. IEEE 86(11), 1998)"
-    order = "shuffled with seed 0, since nothing is known of the order of its file"
-    size = Size(60_000, 784, 10)
+class MNIST(_Digits, named="mnist"):
     brightest = 255
     has_fetcher = True
-    files = listed(
-        "mnist/train-images-idx3-ubyte.gz",
-        "mnist/train-labels-idx1-ubyte.gz",
-        "mnist/t10k-images-idx3-ubyte.gz",
-        "mnist/t10k-labels-idx1-ubyte.gz",
-    )
 
     def _arrays(self) -> tuple[Any, Any, Any, Any]:
         if not self.is_here():

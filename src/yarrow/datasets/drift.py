@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.digits import USPS
 from yarrow.datasets.news import Newsgroups
-from yarrow.datasets.source import Size, Source, options
+from yarrow.datasets.source import Source, options
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.parameters import integer
@@ -151,15 +151,7 @@ def _renamed(data: Dataset) -> Dataset:
 
 
 @options
-class USPSPhases(Source):
-    """Four phases over the digits 3 and 7 (1), 8 and 9 (-1); the mixture jumps in the middle."""
-
-    name = "usps/phases"
-    origin = f"{USPS.origin}; the stream of Shen and Dietterich (2009), section 4.1"
-    order = "four phases, drawn with seed 0"
-    size = Size(2000, 256, 2)
-    files = USPS.files
-
+class USPSPhases(Source, named="usps/phases"):
     rows: int = integer(default=500, doc="How many rows a phase has.", at_least=1)
 
     def _read(self) -> Dataset:
@@ -167,18 +159,7 @@ class USPSPhases(Source):
 
 
 @options
-class NewsPhases(Source):
-    """Four phases over baseball and hockey (1), cars and motorcycles (-1).
-
-    The words below the head lines, noted as 0/1, without a stop list or stemming. The paper has
-    8,354 features and does not say which words it left out; here none is, by default.
-    """
-
-    name = "20newsgroups/phases"
-    origin = f"{Newsgroups.origin}; the stream of Shen and Dietterich (2009), section 4.1"
-    order = "four phases, drawn with seed 0"
-    size = Size(3200, 36_562, 2)
-    files = Newsgroups.files
+class NewsPhases(Source, named="20newsgroups/phases"):
     has_fetcher = True
 
     rows: int = integer(default=800, doc="How many rows a phase has.", at_least=1)

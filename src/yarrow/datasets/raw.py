@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.files import listed
-from yarrow.datasets.source import Size, Source
+from yarrow.datasets.source import Source
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -79,15 +79,7 @@ def load_activity() -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-class MovieLens(Source):
-    """Which rating, 1 to 5, a user gives a movie: a column for each user and for each movie."""
-
-    name = "movielens-100k"
-    origin = "MovieLens 100K (Harper, Konstan, ACM TiiS 5(4), 2015; GroupLens); for research only"
-    order = "by time: ratings as they were given"
-    size = Size(100_000, 943 + 1682, 0)
-    files = (_RATINGS,)
-
+class MovieLens(Source, named="movielens-100k"):
     def _read(self) -> Dataset:
         from scipy.sparse import csr_array
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from yarrow.datasets.dataset import Dataset, joined
-from yarrow.datasets.files import listed
 from yarrow.datasets.plain import parse_svmlight
 from yarrow.datasets.source import (
-    Size,
     Source,
     TextSource,
     classes_option,
@@ -49,20 +47,7 @@ class _Reviews(Source):
 
 
 @options
-class AmazonReviews(_Reviews, TextSource):
-    """Reviews of books, DVDs, electronics and kitchen goods: 1,000 good and 1,000 bad of each.
-
-    The features are counts of words and of pairs of words, of title and text, as in Blitzer et al.
-    and in Crammer et al. (whose fifth and sixth domain are not to be had). `task=domain
-    classes=books,dvd` is one of the latter's tasks, `domain=books` another.
-    """
-
-    name = "amazon-sentiment"
-    origin = _AMAZON
-    order = "shuffled with seed 0, since the file is sorted by domain and sentiment"
-    size = Size(8000, 450_554, 2)
-    files = listed("amazon-sentiment/amazon-sentiment-acl.tsv.gz")
-
+class AmazonReviews(_Reviews, TextSource, named="amazon-sentiment"):
     fields = ("domain", "label")
 
     features: Features = features_option("bigrams")
@@ -82,17 +67,7 @@ class AmazonReviews(_Reviews, TextSource):
 
 
 @options
-class AmazonFive(AmazonReviews):
-    """More reviews, of five domains (video, too): 3,000 good and 3,000 bad of each.
-
-    Books alone have about as many words and pairs of words as Oiwa, Matsushima and Nakagawa have.
-    """
-
-    name = "amazon-sentiment/five"
-    origin = f"{_AMAZON}; the choice of HATN (Li, Wei, Zhang, Yang, AAAI 2018)"
-    size = Size(30_000, 1_118_904, 2)
-    files = listed("amazon-5domain/amazon-5domain.tsv.gz")
-
+class AmazonFive(AmazonReviews, named="amazon-sentiment/five"):
     domain: str = choice(
         default="all",
         options=("all", *DOMAINS, "video"),
@@ -104,25 +79,7 @@ class AmazonFive(AmazonReviews):
 
 
 @options
-class AmazonVectors(_Reviews):
-    """The same goods, more reviews, as counts of the 5,000 most frequent words and pairs of words.
-
-    2,000 reviews of each domain are the training part, the others the test part; those of books
-    and DVDs are as many as Oiwa, Matsushima and Nakagawa have. Labels are -1 and 1, or the domain.
-    """
-
-    name = "amazon-sentiment/vectors"
-    origin = f"{_AMAZON}; the vectors of mSDA (Chen et al., ICML 2012) and DANN (Ganin et al. 2016)"
-    order = "shuffled with seed 0, since nothing is known of the order of its files"
-    size = Size(8000, 5000, 2)
-    files = listed(
-        *(
-            f"amazon-sentiment/msda5000-{domain}-{part}.svm.gz"
-            for domain in DOMAINS
-            for part in ("train", "test")
-        )
-    )
-
+class AmazonVectors(_Reviews, named="amazon-sentiment/vectors"):
     part: str = part_option()
 
     def _read(self) -> Dataset:

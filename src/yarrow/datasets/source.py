@@ -7,13 +7,15 @@ their order.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import shlex
+import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from yarrow.datasets.dataset import Dataset, joined, shuffled, task_of, with_noise
-from yarrow.datasets.files import AbsentError, File
+from yarrow.datasets.files import AbsentError, File, listed
 from yarrow.datasets.text import (
     FEATURES,
     CountedTexts,
@@ -24,7 +26,7 @@ from yarrow.datasets.text import (
     used_columns,
 )
 from yarrow.errors import ParameterError
-from yarrow.lazy import np
+from yarrow.lazy import np, resource
 from yarrow.parameters import (
     Parameter,
     anything,
@@ -93,6 +95,12 @@ class Size(NamedTuple):
     classes: int
 
 
+@functools.cache
+def facts() -> dict[str, dict[str, Any]]:
+    """What is known of each set, by its name."""
+    return tomllib.loads(resource("yarrow.datasets", "sets.toml"))
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def options(cls: type[T]) -> type[T]:
     """Make options of a set's fields: arguments that `load` takes, by name only."""
@@ -101,7 +109,7 @@ def options(cls: type[T]) -> type[T]:
 
 @options
 class Source:
-    """A set that can be loaded by its name. A subclass is its declaration."""
+    """A set that can be loaded by its name; what `sets.toml` says of it is declared there."""
 
     name: ClassVar[str]
     origin: ClassVar[str]
@@ -123,6 +131,14 @@ class Source:
         at_least=0,
         at_most=1,
     )
+
+    def __init_subclass__(cls, named: str | None = None, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if named is not None:
+            about = facts()[named]
+            cls.name, cls.__doc__ = named, about["about"]
+            cls.origin, cls.order = about["origin"], about["order"]
+            cls.size, cls.files = Size(*about["size"]), listed(*about["files"])
 
     def load(self) -> Dataset:
         """Return the rows in their order, with noise if that was asked for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from yarrow.datasets.dataset import Dataset
-from yarrow.datasets.source import Size, Source, options
+from yarrow.datasets.source import Source, options
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
 from yarrow.parameters import choice, integer, number
@@ -83,18 +83,7 @@ def drifting_text(
 
 
 @options
-class Text(Source):
-    """Documents of Zipfian words, each noted once and rows scaled to length one.
-
-    One word in five is likelier in one of the two classes. With several `phases` other words are
-    in each.
-    """
-
-    name = "synthetic/text"
-    origin = "generated: words by Zipf's law"
-    order = "random: rows are drawn one by one"
-    size = Size(10_000, 5000, 2)
-
+class Text(Source, named="synthetic/text"):
     rows: int = integer(default=10_000, doc="How many documents.", at_least=1)
     features: int = integer(default=5000, doc="How many words there are.", at_least=1)
     words: int = integer(default=40, doc="Words in a document, on average.", at_least=1)
@@ -112,22 +101,7 @@ class Text(Source):
 
 
 @options
-class Gaussian(Source):
-    """Points in 20 dimensions, two of which tell the class, as a line along their cloud.
-
-    The first two coordinates are a Gaussian turned by 45 degrees, with a long and a short axis;
-    the others are independent noise. The separator runs along the long axis, so most points lie
-    near it (the left half of Figure 4); with `separator=across` it runs across, and most points lie
-    far from it (the right half). The paper gives one standard deviation, 1, and draws an ellipse:
-    here the short axis has that one, and the long axis is `elongation` times as long. "N(0, 2)" is
-    read as a variance of 2. `test` has rows without label noise.
-    """
-
-    name = "synthetic/gaussian"
-    origin = "generated after Crammer, Kulesza, Dredze (Machine Learning 91, 2013), section 5.2"
-    order = "random: rows are drawn one by one"
-    size = Size(5000, 20, 2)
-
+class Gaussian(Source, named="synthetic/gaussian"):
     rows: int = integer(default=5000, doc="How many rows.", at_least=1)
     test_rows: int = integer(default=10_000, doc="How many rows of the test part.", at_least=1)
     deviation: float = number(default=1.0, doc="Standard deviation along the short axis.", above=0)

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow.data.arrays import Array, check_values, exact_array
+from yarrow.data.frames import is_dicts
 from yarrow.data.labels import Codes, check_alike, distinct, numbered
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
-from yarrow.online.batch import Batch, is_dicts
+from yarrow.online.batch import Batch
 from yarrow.online.learners import is_core, is_regression, says_not_fitted
 from yarrow.online.progressive import core_result
 from yarrow.online.results import ProgressiveResult, Wanted

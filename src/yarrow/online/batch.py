@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from yarrow.data.arrays import Array, Rows
+from yarrow.data.frames import is_dicts
 from yarrow.data.labels import Labels, label_list
 from yarrow.data.sparse import to_csr
 from yarrow.errors import ParameterError
@@ -206,11 +207,6 @@ def taken(X: Any, places: Any) -> Any:
     if is_dicts(X):
         return X[places] if isinstance(places, slice) else [X[i] for i in places.tolist()]
     return np.asarray(X)[places]
-
-
-def is_dicts(X: Any) -> bool:
-    """Whether rows are dicts."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def dicts_of(X: Any) -> list[dict[Any, Any]]:

@@ -16,7 +16,7 @@ from yarrow.errors import YarrowError, did_you_mean
 from yarrow.parameters import parameters
 from yarrow.saving import schema
 from yarrow.saving.codec import STREAM_FIELDS
-from yarrow.saving.registry import short_name
+from yarrow.saving.registry import means, short_name
 from yarrow.serve.errors import ServiceError
 
 #: packages whose estimators learn rows with labels
@@ -75,7 +75,7 @@ def _class_named(name: str) -> Any:
     for package in _PACKAGES:
         module = import_module(f"yarrow.{package}")
         for known in module.__all__:
-            if name.lower() in (short_name(known), known.lower()):
+            if means(name, known):
                 cls = getattr(module, known)
                 if isinstance(cls, type) and hasattr(cls, "learn_one") and hasattr(cls, "save"):
                     return cls

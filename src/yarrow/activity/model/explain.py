@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
+from yarrow.activity.log.plain import Stateful
 from yarrow.activity.model.features import ACTIVITY_FEATURES, SCALE, Features, Knowledge
 from yarrow.activity.model.function_words import FUNCTION_WORDS
 from yarrow.activity.model.learning import Weights
 from yarrow.activity.model.vectors import InformationVector
+from yarrow.errors import ParameterError
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -118,3 +120,51 @@ def ranking(ending: NDArray[np.float64], most: int = 10) -> tuple[tuple[int, flo
     """The best activities and their scores."""
     order = ending.argsort(kind="stable")[::-1][:most]
     return tuple((int(a), float(ending[a])) for a in order if math.isfinite(ending[a]))
+
+
+Setting = Literal["ignore", "right", "wrong", "bandit"]
+
+
+class Unanswered(Stateful):
+    """How likely an unanswered alarm was right, by the setting.
+
+    `ignore` learns nothing from it. `right` and `wrong` take it for that. `bandit` sees, as bandits
+    do, only the answers to what it asked: it keeps how often answered alarms of about this
+    certainty were right, learns with that weight, and takes over the activity when right is the
+    likelier.
+    """
+
+    _right: list[float]
+    _all: list[float]
+
+    def __init__(self, setting: Setting = "ignore") -> None:
+        if setting not in get_args(Setting):
+            raise ParameterError(
+                f"'without_feedback' must be one of {', '.join(get_args(Setting))}, "
+                f"not {setting!r}."
+            )
+        self.setting = setting
+        # One wrong and one right alarm are assumed at each level of certainty.
+        self._right = [1.0] * _LEVELS
+        self._all = [2.0] * _LEVELS
+
+    def heard(self, alarm: Alarm, right: bool) -> None:
+        """Take note of an answer."""
+        self._right[_level(alarm)] += right
+        self._all[_level(alarm)] += 1
+
+    def belief(self, alarm: Alarm) -> float | None:
+        """The probability that an unanswered alarm was right; None: do nothing about it."""
+        if self.setting == "ignore":
+            return None
+        if self.setting == "bandit":
+            return self._right[_level(alarm)] / self._all[_level(alarm)]
+        return float(self.setting == "right")
+
+
+_LEVELS = 5
+
+
+def _level(alarm: Alarm) -> int:
+    """Certainties from 1/2 to 1 in five levels."""
+    return min(max(int((2 * alarm.certainty - 1) * _LEVELS), 0), _LEVELS - 1)

@@ -11,11 +11,10 @@ from yarrow.activity.log.entries import Entry, Event
 from yarrow.activity.log.plain import Stateful
 from yarrow.activity.model import explain
 from yarrow.activity.model.activities import NOTHING, Activity, check_late, check_said, final
-from yarrow.activity.model.explain import Alarm, Thought, certainty
+from yarrow.activity.model.explain import Alarm, Setting, Thought, Unanswered, certainty
 from yarrow.activity.model.features import Features, no_features
 from yarrow.activity.model.history import History, Resource, Source, Stretch
 from yarrow.activity.model.learning import Learner, Scorer, SoftMargin, Weights
-from yarrow.activity.model.unanswered import Setting, Unanswered
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
