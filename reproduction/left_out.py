@@ -24,7 +24,7 @@ from typing import Any
 from reproduction.candidates import yarrow_with
 from reproduction.specs import evidence_spec as evidence
 from yarrow.datasets import load
-from yarrow.datasets.svmlight import parse_svmlight
+from yarrow.datasets.plain import parse_svmlight
 from yarrow.datasets.text import counted
 from yarrow.lazy import np
 
