@@ -117,7 +117,7 @@ def test_commands_tell_how_columns_were_read(tmp_path: Path) -> None:
 
 
 MANY = np.arange(300) % 250
-SAYS = "is one of more than 200 whole numbers.*PassiveAggressiveRegressor.*max_classes=1000"
+SAYS = "is one of more than 200 whole numbers.*YarrowRegressor.*max_classes=1000"
 
 
 @pytest.mark.parametrize(
