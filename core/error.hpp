@@ -14,6 +14,17 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Does something; if it fails, takes back what it began, and the failure goes on.
+template <class Work, class TakeBack>
+decltype(auto) all_or_nothing(Work work, TakeBack take_back) {
+  try {
+    return work();
+  } catch (...) {
+    take_back();
+    throw;
+  }
+}
+
 // A mistake in a text stream. Its parts are kept, so that a caller who knows the file's name can
 // say that too.
 struct ParseError : Error {

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -9,19 +8,13 @@
 
 #include "data/arrays.hpp"
 #include "data/classes.hpp"
+#include "data/named_row.hpp"
 #include "data/share.hpp"
-#include "data/vocabulary.hpp"
+#include "learner/progressive_result.hpp"
 #include "registry.hpp"
 #include "state/undo.hpp"
 
 namespace yarrow {
-
-/// How features get their numbers.
-struct Naming {
-  int hash_bits = 0;  ///< > 0: by hash, into 2^bits places; names are not kept
-  Index limit = Vocabulary::kNoLimit;
-  WhenFull when_full = WhenFull::Refuse;
-};
 
 /// Labels of the rows of one call: numbers, borrowed, or places in a list of names.
 struct Labels {
@@ -29,73 +22,19 @@ struct Labels {
   std::vector<ClassName> names;
 };
 
-/// What a model said of rows before it learned them.
-struct ProgressiveResult {
-  std::int64_t delay = 0;  ///< a row is learned when so many rows after it have been predicted
-  bool wants_scores = true;
-  bool wants_uncertainty =
-      false;  ///< what makes probabilities of scores: variances and calibrations
-  std::vector<double> predictions;   ///< class numbers (-1: none was known), or values
-  std::vector<double> scores;        ///< `width` numbers a row; NaN: the class was not known yet
-  std::vector<double> variances;     ///< of the margins, in the same places
-  std::vector<double> calibrations;  ///< two numbers a row, as they were when it was predicted
-  std::size_t width = 1;
-
-  void start(std::size_t rows, std::size_t classes) {
-    width = classes;
-    const double unknown = std::numeric_limits<double>::quiet_NaN();
-    predictions.assign(rows, -1);
-    if (wants_scores) scores.assign(rows * width, unknown);
-    if (wants_uncertainty) variances.assign(rows * width, unknown);
-    if (wants_uncertainty) calibrations.assign(rows * 2, unknown);
-  }
-  void note(std::int64_t row, double prediction, const std::vector<double>& found) {
-    predictions[row] = prediction;
-    if (wants_scores) put(found, scores, row);
-  }
-  void note_uncertainty(std::int64_t row, const std::vector<double>& found,
-                        const Calibration& now) {
-    if (!wants_uncertainty) return;
-    put(found, variances, row);
-    calibrations[2 * row] = now.c;
-    calibrations[2 * row + 1] = now.lapse;
-  }
-
- private:
-  void put(const std::vector<double>& found, std::vector<double>& to, std::int64_t row) const {
-    if (found.size() > width) throw Error("this model has more scores than classes");
-    std::copy(found.begin(), found.end(), to.begin() + row * static_cast<std::int64_t>(width));
-  }
-};
-
 /// A learner that knows its users: names of features and classes, class weights, calls that either
 /// succeed or leave no trace, and one lock. Learning excludes predicting, because memory may move;
 /// whoever calls a method holds `mutex` accordingly.
 template <class W>
-class Model {
+class Model : public FeatureNumbers {
  public:
   Model(const Recipe& recipe, Naming naming, Classes classes)
-      : learner(make_learner<W>(recipe)),
-        classes(std::move(classes)),
-        vocabulary(naming.limit, naming.when_full),
-        hash_mask(naming.hash_bits ? (Index{1} << naming.hash_bits) - 1 : 0) {
+      : FeatureNumbers(naming), learner(make_learner<W>(recipe)), classes(std::move(classes)) {
     grow(0);
   }
 
   std::unique_ptr<Learner<W>> learner;
   Classes classes;
-  Vocabulary vocabulary;
-  const Index hash_mask;  ///< 0: names are kept in the vocabulary
-  /// The kinds of names that a model which hashes was taught by: it keeps no sign of them else, and
-  /// columns without names mean nothing to one that only knows texts.
-  std::uint8_t hashed_kinds = 0;
-  static constexpr std::uint8_t by_text = 1, by_number = 2;
-
-  /// Notes the names of what has been learned.
-  void note_hashed(std::span<const Name> names) {
-    if (!hash_mask) return;
-    for (const Name& name : names) hashed_kinds |= name.is_text() ? by_text : by_number;
-  }
   mutable std::shared_mutex mutex;
 
   bool is_regression() const { return learner->outputs().is_real(); }  ///< labels are numbers
@@ -117,17 +56,9 @@ class Model {
         if (add) grow(columns);
         if (static_cast<std::size_t>(vocabulary.size()) >= columns) return std::nullopt;
       }
-      for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
+      names = numbers_as_names(columns);
     }
-    std::vector<Index> places(columns);
-    if (hash_mask)
-      std::transform(names.begin(), names.end(), places.begin(), [&](const Name& name) {
-        return static_cast<Index>(name.hash & static_cast<std::uint64_t>(hash_mask));
-      });
-    else if (add)
-      vocabulary.resolve(names.data(), columns, places.data());
-    else
-      vocabulary.find(names.data(), columns, places.data());
+    std::vector<Index> places = places_of(names, add);
     if (add) grow(0);  // who only predicts shares the lock, and changes nothing
     for (std::size_t j = 0; j < columns; ++j)
       if (places[j] != static_cast<Index>(j)) return places;
@@ -137,7 +68,7 @@ class Model {
   /// From here on, what is learned can be taken back, as long as the caller is not sure of it.
   void begin() {
     past_.reset();
-    past_.emplace(state(), classes.size(), vocabulary.size(), hashed_kinds);
+    past_.emplace(state(), classes.size(), vocabulary.size(), hashed_kinds, 0, false);
   }
   void roll_back() {
     if (!past_) return;
@@ -158,45 +89,45 @@ class Model {
                   const Labels& labels, const double* weights, const std::int64_t* order,
                   std::int64_t count, bool undo, ProgressiveResult* told = nullptr) {
     if (told) told->delay = std::min(told->delay, count);
-    if (!hash_mask && vocabulary.when_full() != WhenFull::Refuse &&
-        vocabulary.limit() != Vocabulary::kNoLimit)
-      return learn_by_names(rows, columns, names, labels, weights, order, count, told);
     const int classes_before = classes.size();
     const Index names_before = vocabulary.size();
-    std::optional<Undo<W>> own;
-    Undo<W>* before = past_ ? &past_->undo : nullptr;
+    const bool is_alone = !past_;
     try {
       const Buffer<double> numbers = number_labels(labels, weights, order, count);
       if (told) told->start(count, is_regression() ? 1 : classes.size());
       const bool columns_change = classes.size() > classes_before;
-      if (before && columns_change) before->remember_all();
-      if (undo && !before) before = &own.emplace(state(), rows.values(), columns_change);
+      if (past_ && columns_change) past_->undo.remember_all();
+      if (undo && !past_)
+        past_.emplace(state(), classes_before, names_before, hashed_kinds, rows.values(),
+                      columns_change);
       learner->reserve_classes(classes.size());
-      const auto places = place_columns(columns, names, true);
-      MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
-      const RowSource<W>& source = places ? mapped : rows;
-      const bool is_large = learner->is_large();
-      const Lesson lesson{source, numbers, weights, order, count, !is_regression(), is_large};
-      told ? predict_then_learn_in_order(lesson, before, *told) : learn_in_order(lesson, before);
-    } catch (...) {
-      if (past_) {
-        roll_back();
-        throw;
+      Lesson lesson{&rows, numbers, weights, order, count, !is_regression()};
+      if (forgets()) {
+        learn_by_names(lesson, names.empty() ? numbers_as_names(columns) : names, told);
+      } else {
+        const auto places = place_columns(columns, names, true);
+        const MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
+        if (places) lesson.rows = &mapped;
+        lesson.is_large = learner->is_large();
+        told ? predict_then_learn_in_order(lesson, *told) : learn_in_order(lesson);
       }
-      if (before) before->roll_back();
-      classes.truncate(classes_before);
+    } catch (...) {
+      roll_back();
+      classes.truncate(std::min(classes.size(), classes_before));
       vocabulary.truncate(names_before);
       throw;
     }
+    if (is_alone) commit();
     note_hashed(names);
     if (hash_mask && names.empty()) hashed_kinds |= by_number;
     if (vocabulary.crowded()) prune();
   }
 
   /// Learns one row, all or nothing. `label` is the class, or null for the number `value`;
-  /// `names_before` is the vocabulary's size before the row's names entered it.
-  void learn_row(const Row<W>& row, const ClassName* label, double value, double weight,
-                 Index names_before) {
+  /// `names_before` is the vocabulary's size before the row's names entered it. Returns the class
+  /// number, or the value.
+  double learn_row(const Row<W>& row, const ClassName* label, double value, double weight,
+                   Index names_before) {
     const int classes_before = classes.size();
     try {
       if (!is_regression()) {
@@ -214,6 +145,7 @@ class Model {
       throw;
     }
     if (vocabulary.crowded()) prune();
+    return value;
   }
 
   /// Gives back the room of features that no row has had, where these are most. Each class takes
@@ -235,12 +167,8 @@ class Model {
     const Index before = vocabulary.size();
     if (vocabulary.identity() && n > static_cast<std::size_t>(before))
       vocabulary.extend(static_cast<Index>(n));
-    try {
-      state().grow_features(vocabulary.size());
-    } catch (...) {  // there may not be room for that many
-      vocabulary.truncate(before);
-      throw;
-    }
+    all_or_nothing([&] { state().grow_features(vocabulary.size()); },  // there may not be room
+                   [&] { vocabulary.truncate(before); });
     name_features();
   }
 
@@ -290,82 +218,41 @@ class Model {
     told.note_uncertainty(at, found_.variance, state().calibration);
   }
 
-  /// Where features may be dropped or forgotten, each row brings its own, as if it were a dict: so
-  /// the result depends on the rows alone. Forgetting changes everything, so all of it is copied.
-  void learn_by_names(const RowSource<W>& rows, std::size_t columns, std::vector<Name> names,
-                      const Labels& labels, const double* weights, const std::int64_t* order,
-                      std::int64_t count, ProgressiveResult* told) {
-    if (names.empty())
-      for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(std::int64_t(j)));
-    if (past_) past_->remember_all(vocabulary);
-    const State<W> before = state();
-    const Vocabulary vocabulary_before = vocabulary;
-    const int classes_before = classes.size();
-    try {
-      const Buffer<double> numbers = number_labels(labels, weights, order, count);
-      if (told) told->start(count, is_regression() ? 1 : classes.size());
-      std::vector<Index> index;
-      std::vector<W> value;
-      const auto placed = [&](const Row<W>& row, bool add) -> Row<W> {
-        index.clear();
-        value.clear();
-        for (std::size_t j = 0; j < row.size; ++j) {
-          const Name& name = names[row.index[j]];
-          const Index place = add ? vocabulary.find_or_add(name) : vocabulary.find(name);
-          if (place < 0) continue;
-          index.push_back(place);
-          value.push_back(row.value[j]);
-        }
-        return {index.data(), value.data(), index.size()};
-      };
-      const std::int64_t delay = told ? told->delay : 0;
-      RowCursor<W> to_learn(rows, 0, count, order, weights), to_tell(rows, 0, count);
-      for (std::int64_t i = 0; i < count + delay; ++i) {
-        if (told && i < count) predict_row(placed(to_tell[i], false), i, *told);
-        if (i < delay) continue;
-        const std::int64_t next = i - delay, at = order ? order[next] : next;
-        double weight = weights ? weights[at] : 1;
-        if (weight == 0) continue;
-        if (!is_regression()) weight *= classes.weight(static_cast<int>(numbers[next]));
-        const Row<W> row = placed(to_learn[next], true);
-        grow(0);
-        learn_row_at(at, row, numbers[next], weight);
-        if (vocabulary.crowded()) prune();
-      }
-    } catch (...) {
-      state() = before;
-      vocabulary = vocabulary_before;
-      classes.truncate(classes_before);
-      throw;
-    }
+  /// Whether features may be dropped or forgotten.
+  bool forgets() const {
+    return !hash_mask && vocabulary.when_full() != WhenFull::Refuse &&
+           vocabulary.limit() != Vocabulary::kNoLimit;
   }
 
   /// The rows of one call, what they mean and how much they count, in the order of learning.
   struct Lesson {
-    const RowSource<W>& rows;
+    const RowSource<W>* rows;
     const Buffer<double>& numbers;
     const double* weights;
     const std::int64_t* order;
     std::int64_t count;
-    bool by_class, is_large;  ///< labels are classes; the weights exceed a core's own cache
+    bool by_class;          ///< labels are classes
+    bool is_large = false;  ///< the weights exceed a core's own cache
 
     /// Rows that do not count are not looked at.
-    RowCursor<W> to_learn() const { return {rows, 0, count, order, weights}; }
+    RowCursor<W> to_learn() const { return {*rows, 0, count, order, weights}; }
     std::int64_t place(std::int64_t i) const { return order ? order[i] : i; }
     double weight(std::int64_t i) const { return weights ? weights[place(i)] : 1; }
   };
 
-  void learn_in_order(const Lesson& lesson, Undo<W>* before) {
+  void learn_in_order(const Lesson& lesson) {
     RowCursor<W> rows = lesson.to_learn();
+    Undo<W>* const before = past_ ? &past_->undo : nullptr;
     for (std::int64_t i = 0; i < lesson.count; ++i) learn_next(lesson, rows, i, before);
   }
 
   /// The same, but each row is predicted first, or scored by its learning, which begins with that.
-  void predict_then_learn_in_order(const Lesson& lesson, Undo<W>* before, ProgressiveResult& told) {
+  void predict_then_learn_in_order(const Lesson& lesson, ProgressiveResult& told) {
+    Undo<W>* const before = past_ ? &past_->undo : nullptr;
     // Learning tells the scores of a row, but not how sure they are.
     const bool by_learning =
         told.delay == 0 && !told.wants_uncertainty && learner->predicts_as_it_learns();
-    RowCursor<W> to_tell(lesson.rows, 0, lesson.count), later = lesson.to_learn();
+    RowCursor<W> to_tell(*lesson.rows, 0, lesson.count), later = lesson.to_learn();
     RowCursor<W>& to_learn = told.delay == 0 ? to_tell : later;
     for (std::int64_t i = 0; i < lesson.count + told.delay; ++i) {
       const bool is_told = by_learning && lesson.weight(i) != 0 &&
@@ -376,6 +263,44 @@ class Model {
       if (told.wants_scores) learner->last_scores(last_scores_);
       told.note(i, learner->last_prediction, last_scores_);
     }
+  }
+
+  /// The same where features may be dropped or forgotten: each row brings its own, as if it were a
+  /// dict, so that the result depends on the rows alone. Forgetting changes everything, so all of
+  /// it is copied.
+  void learn_by_names(const Lesson& lesson, const std::vector<Name>& names,
+                      ProgressiveResult* told) {
+    if (past_) past_->remember_all(vocabulary);
+    std::vector<Index> index;
+    std::vector<W> value;
+    const auto placed = [&](const Row<W>& row, bool add) -> Row<W> {
+      index.clear();
+      value.clear();
+      for (std::size_t j = 0; j < row.size; ++j) {
+        const Name& name = names[row.index[j]];
+        const Index place = add ? vocabulary.find_or_add(name) : vocabulary.find(name);
+        if (place < 0) continue;
+        index.push_back(place);
+        value.push_back(row.value[j]);
+      }
+      return {index.data(), value.data(), index.size()};
+    };
+    const std::int64_t delay = told ? told->delay : 0;
+    RowCursor<W> to_learn = lesson.to_learn(), to_tell(*lesson.rows, 0, lesson.count);
+    for (std::int64_t i = 0; i < lesson.count + delay; ++i) {
+      if (told && i < lesson.count) predict_row(placed(to_tell[i], false), i, *told);
+      if (i < delay || lesson.weight(i - delay) == 0) continue;
+      const std::int64_t next = i - delay;
+      const double label = lesson.numbers[next];
+      const Row<W> row = placed(to_learn[next], true);
+      grow(0);
+      learn_row_at(lesson.place(next), row, label,
+                   lesson.weight(next) * class_weight(lesson, label));
+      if (vocabulary.crowded()) prune();
+    }
+  }
+  double class_weight(const Lesson& lesson, double label) const {
+    return lesson.by_class ? classes.weight(static_cast<int>(label)) : 1;
   }
 
   [[gnu::always_inline]] void learn_next(const Lesson& lesson, RowCursor<W>& rows, std::int64_t i,

@@ -32,39 +32,29 @@ inline const ColumnNumber column_numbers[] = {
     {"restarts", &Column::restarts, Range::count(), true},
 };
 
-/// Numbers that are not a column's; in this order files keep them.
-template <class W>
-std::vector<double> scalars_of(const State<W>& state) {
-  return {state.t,
-          state.updates,
-          state.mistakes,
-          static_cast<double>(state.classes),
-          state.penalty,
-          state.weight_bound.value,
-          state.sum_bound.value,
-          state.calibration.c,
-          state.calibration.lapse,
-          state.calibration.next_fit};
+/// Numbers that are not a column's, and what they may be; in this order files keep them.
+template <class S, class F>
+void each_scalar(S& state, F f) {
+  f(state.t, Range{1, 0x1p53, true});  // what has learned nothing is not saved
+  f(state.updates, Range::count(state.t));
+  f(state.mistakes, Range::count(state.t));
+  f(state.classes, Range::count(0x1p30));
+  f(state.penalty, Range::not_negative());
+  f(state.weight_bound.value, Range::not_negative());
+  f(state.sum_bound.value, Range::not_negative());
+  f(state.calibration.c, Range{Calibration::least_c, Calibration::most_c});
+  f(state.calibration.lapse, Range{0, 1 - 1.0 / std::max(2, state.classes)});
+  f(state.calibration.next_fit, Range::not_negative());
 }
 
 template <class W>
 void restore_scalars(State<W>& state, SavedState& from) {
   const auto saved = from.values<double>("scalars", {10});
-  std::size_t next = 0;
-  const auto take = [&](Range range) {
-    if (!range.has(saved[next])) SavedState::refuse("scalars", "has a number out of range");
-    return saved[next++];
-  };
-  state.t = take({1, 0x1p53, true});  // what has learned nothing is not saved
-  state.updates = take(Range::count(state.t));
-  state.mistakes = take(Range::count(state.t));
-  state.classes = static_cast<int>(take(Range::count(0x1p30)));
-  state.penalty = take(Range::not_negative());
-  state.weight_bound.value = take(Range::not_negative());
-  state.sum_bound.value = take(Range::not_negative());
-  state.calibration.c = take({Calibration::least_c, Calibration::most_c});
-  state.calibration.lapse = take({0, 1 - 1.0 / std::max(2, state.classes)});
-  state.calibration.next_fit = take(Range::not_negative());
+  auto next = saved.begin();
+  each_scalar(state, [&](auto& number, Range range) {
+    if (!range.has(*next)) SavedState::refuse("scalars", "has a number out of range");
+    number = static_cast<std::remove_reference_t<decltype(number)>>(*next++);
+  });
   state.shrink = from.has("shrink") ? from.values<double>("shrink", {1}, Range::positive())[0] : 1;
   const auto read = [&](const char* name, std::array<double, Calibration::bins>& to) {
     const auto counts = from.values<double>(name, {SavedState::any}, {0, Calibration::most_rows});
@@ -89,7 +79,9 @@ void save_state(const Model<W>& model, const ArrayWriter& put) {
     for (const Column& column : state.columns) of_columns.push_back(column.*each.number);
     put(each.name, std::move(of_columns));
   }
-  put("scalars", scalars_of(state));
+  std::vector<double> scalars;
+  each_scalar(state, [&](auto number, Range) { scalars.push_back(static_cast<double>(number)); });
+  put("scalars", std::move(scalars));
   if (state.shrink != 1) put("shrink", std::vector<double>{state.shrink});
   const auto counts = [n = state.calibration.bins_in_use()](const auto& bins) {
     return std::vector<double>(bins.begin(), bins.begin() + n);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "data/named_row.hpp"
 #include "model.hpp"
 
 namespace yarrow {
@@ -46,7 +45,7 @@ class NumberedRows {
     }
     collect(i);
     model_.note_hashed(named_.names());
-    return model_.hash_mask ? named_.hash(model_.hash_mask) : named_.resolve(model_.vocabulary);
+    return model_.resolve(named_);
   }
 
   /// After a row with a new class: what had room with fewer classes may have none now. A look at
@@ -65,7 +64,7 @@ class NumberedRows {
       if (model_.hash_mask || size_of(row) <= model_.state().blocks.features()) return row;
     }
     collect(i);
-    return model_.hash_mask ? named_.hash(model_.hash_mask) : named_.find(model_.vocabulary);
+    return model_.find(named_);
   }
 
  private:
@@ -96,8 +95,7 @@ class NumberedRows {
   void collect(std::size_t i) {
     named_.clear();
     for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
-      named_.add(block_.named() ? Name(block_.name[j].text, block_.name[j].hash)
-                                : Name(std::int64_t{block_.index[j]}),
+      named_.add(block_.named() ? Name(block_.name[j]) : Name(std::int64_t{block_.index[j]}),
                  block_.value[j]);
   }
 
@@ -149,22 +147,15 @@ class StreamLearner {
     const double updates = model_.state().updates;
     const bool is_told = model_.learner->predicts_as_it_learns();
     if (!is_told) prediction = predict(row, names_before);
-    if (is_named(block, i)) {
-      const ClassName name = class_name(block, i);
-      model_.learn_row(row, &name, 0, weight, names_before);
-    } else {
-      model_.learn_row(row, nullptr, block.label[i], weight, names_before);
-    }
+    // The class of a row is what is written there, if that is not the number that was made of it.
+    const bool is_named = learns_labels() && !model_.is_regression() &&
+                          (block.has_text_label(i) || block.has_large_label(i));
+    const ClassName name = is_named ? class_name(block, i) : ClassName();
+    const double label =
+        model_.learn_row(row, is_named ? &name : nullptr, block.label[i], weight, names_before);
     if (!learns_labels()) return add(account, row, 1, model_.state().updates == updates ? 1 : -1);
-    if (is_told) prediction = model_.learner->last_prediction;
-    count(block, i, row, prediction, account);
+    add(account, row, label, is_told ? model_.learner->last_prediction : prediction);
     if (model_.classes.size() > classes_before) rows.make_room_for_class();
-  }
-
-  /// Whether the class of a row is what is written there, and not the number that was made of it.
-  bool is_named(const RowBlock<W>& block, std::size_t i) const {
-    return learns_labels() && !model_.is_regression() &&
-           (block.has_text_label(i) || block.has_large_label(i));
   }
 
   static ClassName class_name(const RowBlock<W>& block, std::size_t i) {
@@ -176,23 +167,10 @@ class StreamLearner {
   bool learns_labels() const { return !model_.learner->outputs().is_unlabelled(); }
 
   double predict(const Row<W>& row, Index names_before) {
-    try {
-      model_.grow(model_.vocabulary.size());
-    } catch (...) {  // there may not be room for the row's features
-      model_.vocabulary.truncate(names_before);
-      throw;
-    }
+    all_or_nothing([&] { model_.grow(model_.vocabulary.size()); },  // there may not be room
+                   [&] { model_.vocabulary.truncate(names_before); });
     model_.learner->predict(row, scores_);
     return model_.answer(scores_);
-  }
-
-  void count(const RowBlock<W>& block, std::size_t i, const Row<W>& row, double prediction,
-             Account& account) {
-    double label = block.label[i];
-    if (!model_.is_regression())
-      label = is_named(block, i) ? model_.classes.find(class_name(block, i))
-                                 : model_.classes.find_or_add(label);
-    add(account, row, label, prediction);
   }
 
   void add(Account& account, const Row<W>& row, double label, double prediction) {

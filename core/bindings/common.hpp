@@ -26,6 +26,7 @@ struct RuleObject {
 };
 
 ClassName to_class_name(nb::handle object);
+std::vector<ClassName> to_class_names(const nb::list& objects);
 double to_number(nb::handle object, const char* what);
 nb::object to_python(const ClassName& name);
 nb::list to_python(const std::vector<ClassName>& names);

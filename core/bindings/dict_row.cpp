@@ -127,11 +127,7 @@ template <class W>
 void DictReader<W>::add_category(nb::handle key, nb::handle value) {
   const std::string digits = is_text(key) ? "" : std::to_string(integer_of(key));
   const std::string_view left = is_text(key) ? bytes_of(key) : digits, right = bytes_of(value);
-  const std::size_t size = left.size() + 1 + right.size();
-  char* text = categories_.take(size);
-  *std::copy(left.begin(), left.end(), text) = '=';
-  std::copy(right.begin(), right.end(), text + left.size() + 1);
-  this->add(Name(std::string_view(text, size)), 1);
+  this->add(Name(categories_.join(left, '=', right)), 1);
   this->expect_repetition();  // "key=value" may also be a key
 }
 

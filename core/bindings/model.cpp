@@ -65,8 +65,7 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
     self.reader.collect(plain);
   }
   const Index before = self.vocabulary.size();
-  const Row<W> row =
-      self.hash_mask ? self.reader.hash(self.hash_mask) : self.reader.resolve(self.vocabulary);
+  const Row<W> row = self.resolve(self.reader);
   self.learn_row(row, regression || is_small ? nullptr : &name, value, weight, before);
   self.note_hashed(self.reader.names());
   lock.reset();
@@ -85,7 +84,7 @@ static void score_one(PythonModel<W>& self, nb::object x, Scores& out, bool last
     reader.collect(plain);
   }
   const Reading lock(self.mutex);
-  const Row<W> row = self.hash_mask ? reader.hash(self.hash_mask) : reader.find(self.vocabulary);
+  const Row<W> row = self.find(reader);
   last ? self.learner->score(row, out) : self.learner->predict(row, out);
 }
 
@@ -152,22 +151,13 @@ static nb::object covariances(PythonModel<W>& self) {
   return nb::cast(to_array(std::move(values), {scores, slots, slots}));
 }
 
-template <class W>
-static std::vector<Index> places_of(const PythonModel<W>& self, const nb::list& names) {
-  std::vector<Index> places;
-  for (const Name& name : borrow_names(names))
-    places.push_back(self.hash_mask ? static_cast<Index>(name.hash & self.hash_mask)
-                                    : self.vocabulary.find(name));
-  return places;
-}
-
 /// What a unit of each feature adds to a class's score of the row that they make, what the constant
 /// adds, and whether all of it is the score. Names that share a place share what it adds.
 template <class W>
 static nb::tuple explain(PythonModel<W>& self, const nb::list& names,
                          const std::vector<double>& values, int of_class) {
   const Reading lock(self.mutex);
-  const std::vector<Index> places = places_of(self, names);
+  const std::vector<Index> places = self.places_of(borrow_names(names), false);
   std::vector<Index> index;
   std::vector<W> value;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -212,10 +202,8 @@ static void bind_model(nb::module_& m, const char* name) {
                       epsilon,
                       average,
                       rule.passive_at_target};
-        std::vector<ClassName> names;
-        for (nb::handle item : declared) names.push_back(to_class_name(item));
-        new (self)
-            M(recipe, {hash_bits, max_features, when_full}, Classes(std::move(names), max_classes));
+        new (self) M(recipe, {hash_bits, max_features, when_full},
+                     Classes(to_class_names(declared), max_classes));
         for (nb::handle item : class_weights)
           self->classes.set_weight(to_class_name(item[0]), nb::cast<double>(item[1]));
         for (nb::handle item : costs)
@@ -298,24 +286,22 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def_prop_ro("t", [](M& self) { return read_count(self.state().t); });
   type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
-  type.def_prop_ro("column_memory", [](M& self) {
-    const Reading lock(self.mutex);
+  const auto at_once = [&](const char* name, auto get) {
+    type.def_prop_ro(name, [get](M& self) {
+      const Reading lock(self.mutex);
+      return get(self);
+    });
+  };
+  at_once("column_memory", [](M& self) {
     std::vector<double> memory;
     for (const Column& column : self.state().columns) memory.push_back(column.memory);
     return memory;
   });
-  type.def_prop_ro("calibration", [](M& self) {
-    const Reading lock(self.mutex);
+  at_once("calibration", [](M& self) {
     return nb::make_tuple(self.state().calibration.c, self.state().calibration.lapse);
   });
-  type.def_prop_ro("n_features", [](M& self) {
-    const Reading lock(self.mutex);
-    return self.state().blocks.features();
-  });
-  type.def_prop_ro("classes", [](M& self) {
-    const Reading lock(self.mutex);
-    return to_python(self.classes.names());
-  });
+  at_once("n_features", [](M& self) { return self.state().blocks.features(); });
+  at_once("classes", [](M& self) { return to_python(self.classes.names()); });
   type.def_prop_ro("declared", [](M& self) { return to_python(self.classes.declared()); });
   type.def_prop_ro("class_weights", [](M& self) {
     nb::list pairs;
@@ -323,29 +309,19 @@ static void bind_model(nb::module_& m, const char* name) {
       pairs.append(nb::make_tuple(to_python(weight.first), weight.second));
     return pairs;
   });
-  type.def_prop_ro("memory", [](M& self) {
-    const Reading lock(self.mutex);
+  at_once("memory", [](M& self) {
     const State<W>& state = self.state();
     const std::size_t extension = state.extension ? state.extension->bytes() : 0;
     return state.blocks.bytes() + extension + self.vocabulary.memory();
   });
-  type.def_prop_ro("hashed_kinds", [](M& self) {
-    const Reading lock(self.mutex);
-    return self.hashed_kinds;
-  });
-  type.def_prop_ro("has_integer_names", [](M& self) {
-    const Reading lock(self.mutex);
-    return self.vocabulary.identity();
-  });
-  type.def_prop_ro("feature_names", [](M& self) {
-    const Reading lock(self.mutex);
-    return to_python(self.vocabulary, 0);
-  });
+  at_once("hashed_kinds", [](M& self) { return self.hashed_kinds; });
+  at_once("has_integer_names", [](M& self) { return self.vocabulary.identity(); });
+  at_once("feature_names", [](M& self) { return to_python(self.vocabulary, 0); });
   type.def(
       "place",
       [](M& self, const nb::list& names) {
         const Reading lock(self.mutex);
-        return places_of(self, names);
+        return self.places_of(borrow_names(names), false);
       },
       nb::arg("names"));
   type.def("explain", &explain<W>, nb::arg("names"), nb::arg("values"), nb::arg("of_class"),

@@ -38,6 +38,12 @@ ClassName to_class_name(nb::handle object) {
               std::string(nb::repr(object).c_str()) + ".");
 }
 
+std::vector<ClassName> to_class_names(const nb::list& objects) {
+  std::vector<ClassName> names;
+  for (nb::handle object : objects) names.push_back(to_class_name(object));
+  return names;
+}
+
 double to_number(nb::handle object, const char* what) {
   const double value = PyFloat_AsDouble(object.ptr());
   if (value != -1 || !PyErr_Occurred()) return value;

@@ -62,34 +62,22 @@ static void make_reader(PythonReader<W>* self, nb::object file, const std::strin
                         std::size_t longest_line) {
   new (self) PythonReader<W>;
   self->source = file;
+  const TextOptions options{skip_errors, hash_bits, labels_optional,
+                            index_base,  max_index, interactions};
   std::shared_ptr<TextParser<W>> parser;
-  if (format == "vw") {
-    VwOptions options;
-    options.skip_errors = skip_errors;
-    options.hash_bits = hash_bits;
-    options.interactions = interactions;
+  if (format == "vw")
     parser = std::make_shared<VwParser<W>>(options);
-  } else if (format == "json") {
-    parser = std::make_shared<JsonParser<W>>(TextOptions{skip_errors, hash_bits});
-  } else {
-    SvmlightOptions options;
-    options.skip_errors = skip_errors;
-    options.hash_bits = hash_bits;
-    options.labels_optional = labels_optional;
-    options.index_base = index_base;
-    options.max_index = max_index;
+  else if (format == "json")
+    parser = std::make_shared<JsonParser<W>>(options);
+  else
     parser = self->svmlight = std::make_shared<SvmlightParser<W>>(options);
-  }
   std::unique_ptr<ByteSource> source;
   if (PyLong_Check(file.ptr()))
     source = std::make_unique<CountingSource>(nb::cast<int>(file), self->bytes);
   else
     source = std::make_unique<CallbackSource>(read_from(file, self->bytes));
-  ReaderOptions options;
-  options.threads = threads;
-  options.block_bytes = block_bytes;
-  options.longest_line = longest_line;
-  self->blocks = std::make_unique<BlockReader<W>>(std::move(source), std::move(parser), options);
+  self->blocks = std::make_unique<BlockReader<W>>(
+      std::move(source), std::move(parser), ReaderOptions{threads, block_bytes, longest_line});
 }
 
 /// The label of a row: a number, an integer if a float would not keep it, a text, or None.
@@ -184,7 +172,7 @@ static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
     nb::gil_scoped_release release;
     if (block->named()) {
       std::vector<Name> borrowed;
-      for (const FeatureName& name : block->name) borrowed.push_back(Name(name.text, name.hash));
+      for (const FeatureName& name : block->name) borrowed.push_back(Name(name));
       index.resize(borrowed.size());
       names.vocabulary.resolve(borrowed.data(), borrowed.size(), index.data());
     } else {
@@ -230,7 +218,7 @@ template <class W>
 static void learn_packed(PythonModel<W>& self, StreamLearner<W>& learner, Account& account,
                          const nb::list& rows) {
   RowBlock<W> block;
-  text::clear_rows(block);
+  block.clear();
   const nb::tuple kept(rows);  // the block borrows their bytes
   for (nb::handle row : kept) {
     const auto bytes = nb::cast<nb::bytes>(row);
@@ -252,10 +240,7 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   block.begin.assign(begins.begin(), begins.end());
   std::vector<FeatureName> known;
   std::vector<nb::str> written;  // integers, whose texts the block borrows
-  for (nb::handle name : names) {
-    const std::string_view text = text_of(name);
-    known.push_back({text, hash_text(text.data(), text.size())});
-  }
+  for (nb::handle name : names) known.push_back(FeatureName(text_of(name)));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const nb::handle label = labels[i];
     const bool is_text = PyUnicode_Check(label.ptr());

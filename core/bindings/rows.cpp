@@ -9,18 +9,10 @@ using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
 using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 std::optional<NumberType> number_type(const nb::dlpack::dtype& type) {
-  const auto is = [&](nb::dlpack::dtype other) { return type == other; };
-  if (is(nb::dtype<float>())) return NumberType::f32;
-  if (is(nb::dtype<double>())) return NumberType::f64;
-  if (is(nb::dtype<std::int8_t>())) return NumberType::i8;
-  if (is(nb::dtype<std::int16_t>())) return NumberType::i16;
-  if (is(nb::dtype<std::int32_t>())) return NumberType::i32;
-  if (is(nb::dtype<std::int64_t>())) return NumberType::i64;
-  if (is(nb::dtype<std::uint8_t>())) return NumberType::u8;
-  if (is(nb::dtype<std::uint16_t>())) return NumberType::u16;
-  if (is(nb::dtype<std::uint32_t>())) return NumberType::u32;
-  if (is(nb::dtype<std::uint64_t>())) return NumberType::u64;
-  if (is(nb::dtype<bool>())) return NumberType::boolean;
+#define YARROW_FIND(name, T) \
+  if (type == nb::dtype<T>()) return NumberType::name;
+  YARROW_NUMBER_TYPES(YARROW_FIND)
+#undef YARROW_FIND
   return std::nullopt;
 }
 
@@ -61,12 +53,11 @@ struct ArrayRows {
 };
 
 template <class W>
-static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
-                       const nb::list& label_names, std::optional<Doubles> weights,
-                       const nb::list& names, std::optional<Integers> order, bool undo,
-                       ProgressiveResult* told = nullptr) {
-  Labels given{{labels.data(), labels.shape(0)}, {}};
-  for (nb::handle name : label_names) given.names.push_back(to_class_name(name));
+static void learn(PythonModel<W>& self, const ArrayRows<W>& x, const Doubles& labels,
+                  const nb::list& label_names, const std::optional<Doubles>& weights,
+                  const nb::list& names, const std::optional<Integers>& order, bool undo,
+                  ProgressiveResult* told) {
+  const Labels given{{labels.data(), labels.shape(0)}, to_class_names(label_names)};
   const std::vector<Name> column_names = borrow_names(names);
   const double* weight = weights ? weights->data() : nullptr;
   const std::int64_t* places = order ? order->data() : nullptr;
@@ -79,6 +70,13 @@ static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labe
     self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
   }
   warn_of_divergence(self);
+}
+
+template <class W>
+static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
+                       const nb::list& label_names, std::optional<Doubles> weights,
+                       const nb::list& names, std::optional<Integers> order, bool undo) {
+  learn<W>(self, x, labels, label_names, weights, names, order, undo, nullptr);
 }
 
 /// Predicts each row before it is learned: predictions, and if they are wanted scores, variances
@@ -94,7 +92,7 @@ static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
   told.wants_scores = wants_scores;
   told.wants_uncertainty = wants_uncertainty;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
-  learn_rows<W>(self, std::move(x), labels, label_names, weights, names, {}, undo, &told);
+  learn<W>(self, x, labels, label_names, weights, names, {}, undo, &told);
   const auto table = [&](bool is_wanted, std::vector<double>& numbers, std::size_t width) {
     if (!is_wanted) return nb::object(nb::none());
     return nb::object(nb::cast(to_array(std::move(numbers), {rows, width})));
@@ -126,52 +124,38 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
   return nb::make_tuple(to_array(std::move(scores), {rows, width}), sure);
 }
 
+/// A function of rows as one of the arrays that they come in.
+template <class W, class Result, class... Rest>
+static auto from_arrays(Result (*function)(PythonModel<W>&, ArrayRows<W>, Rest...)) {
+  using Some = std::optional<AnyArray>;
+  return [function](PythonModel<W>& self, AnyArray values, Some indices, Some begins,
+                    std::size_t columns, Rest... rest) {
+    return function(self,
+                    ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+                    std::forward<Rest>(rest)...);
+  };
+}
+
 template <class W>
 void bind_rows(nb::class_<PythonModel<W>>& type) {
-  using M = PythonModel<W>;
-  using Some = std::optional<AnyArray>;
   const auto with_rows = [&](const char* name, auto function, const auto&... rest) {
-    type.def(name, function, nb::arg("values"), nb::arg("indices").none(), nb::arg("begins").none(),
-             nb::arg("columns"), rest...);
+    type.def(name, from_arrays<W>(function), nb::arg("values"), nb::arg("indices").none(),
+             nb::arg("begins").none(), nb::arg("columns"), rest...);
   };
-  with_rows(
-      "learn_rows",
-      [](M& self, AnyArray values, Some indices, Some begins, std::size_t columns,
-         const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
-         const nb::list& names, std::optional<Integers> order, bool undo) {
-        learn_rows<W>(
-            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            labels, label_names, weights, names, order, undo);
-      },
-      nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
-      nb::arg("order").none(), nb::arg("undo"),
-      "Learns rows: of a table of values, or with indices and begins those of a CSR matrix.");
-  with_rows(
-      "predict_then_learn_rows",
-      [](M& self, AnyArray values, Some indices, Some begins, std::size_t columns,
-         const Doubles& labels, const nb::list& label_names, std::optional<Doubles> weights,
-         const nb::list& names, std::int64_t delay, bool wants_scores, bool wants_uncertainty,
-         bool undo) {
-        return predict_then_learn_rows<W>(
-            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            labels, label_names, weights, names, delay, wants_scores, wants_uncertainty, undo);
-      },
-      nb::arg("labels"), nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"),
-      nb::arg("delay"), nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"),
-      "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none "
-      "known) or values; scores, a column a class in the order of appearance; and what makes "
-      "probabilities of them: variances of the margins, and the calibration at each row.");
-  with_rows(
-      "predict_rows",
-      [](M& self, AnyArray values, Some indices, Some begins, std::size_t columns,
-         const nb::list& names, bool variances, int jobs) {
-        return predict_rows<W>(
-            self, ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
-            names, variances, jobs);
-      },
-      nb::arg("names"), nb::arg("variances") = true, nb::arg("jobs") = 1,
-      "Scores, a column a class in the order of appearance, and the variances of the margins; by "
-      "so many threads.");
+  with_rows("learn_rows", &learn_rows<W>, nb::arg("labels"), nb::arg("label_names"),
+            nb::arg("weights").none(), nb::arg("names"), nb::arg("order").none(), nb::arg("undo"),
+            "Learns rows: of a table of values, or with indices and begins those of a CSR matrix.");
+  with_rows("predict_then_learn_rows", &predict_then_learn_rows<W>, nb::arg("labels"),
+            nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"), nb::arg("delay"),
+            nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"),
+            "Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: "
+            "none known) or values; scores, a column a class in the order of appearance; and what "
+            "makes probabilities of them: variances of the margins, and the calibration at each "
+            "row.");
+  with_rows("predict_rows", &predict_rows<W>, nb::arg("names"), nb::arg("variances") = true,
+            nb::arg("jobs") = 1,
+            "Scores, a column a class in the order of appearance, and the variances of the "
+            "margins; by so many threads.");
 }
 
 template void bind_rows(nb::class_<PythonModel<float>>&);

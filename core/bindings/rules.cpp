@@ -6,18 +6,13 @@
 #include "rules/ellipsoid.hpp"
 #include "rules/gradient.hpp"
 #include "rules/herding.hpp"
-#include "rules/l1_constrained.hpp"
-#include "rules/mira.hpp"
 #include "rules/mirror.hpp"
-#include "rules/narow.hpp"
-#include "rules/one_class.hpp"
 #include "rules/online_feature_selection.hpp"
 #include "rules/passive_aggressive.hpp"
 #include "rules/perceptron.hpp"
 #include "rules/regularized_gradient.hpp"
 #include "rules/regularized_pa.hpp"
 #include "rules/romma.hpp"
-#include "rules/second_order_perceptron.hpp"
 
 namespace yarrow {
 

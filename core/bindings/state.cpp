@@ -45,8 +45,7 @@ static SavedState borrow_state(const nb::dict& from) {
 template <class W>
 static void set_state(PythonModel<W>& self, const nb::dict& from, const nb::list& class_names) {
   SavedState state = borrow_state(from);
-  std::vector<ClassName> classes;
-  for (nb::handle name : class_names) classes.push_back(to_class_name(name));
+  const std::vector<ClassName> classes = to_class_names(class_names);
   const Changing lock(self.mutex);
   restore_state(self, state, classes);
 }

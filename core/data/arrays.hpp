@@ -117,17 +117,23 @@ class RowCursor {
   RowBatch<W> batch_;
 };
 
-/// Calls f(first, count) for the rows listed that stand behind each other, or with -1 for an empty
-/// one.
-template <class F>
-void for_runs(std::span<const std::int64_t> places, F f) {
-  for (std::size_t k = 0; k < places.size();) {
-    std::size_t end = k + 1;
-    while (places[k] >= 0 && end < places.size() && places[end] == places[end - 1] + 1) ++end;
-    f(places[k], end - k);
-    k = end;
+/// Rows of an array: those listed that stand behind each other are read at once.
+template <class W, class Self>
+class ArraySource : public RowSource<W> {
+ public:
+  void read(std::span<const std::int64_t> places, RowBatch<W>& out) const final {
+    const Self& self = static_cast<const Self&>(*this);
+    places = places.first(out.start(places, [&](std::int64_t row) { return self.size(row); }));
+    for (std::size_t k = 0, end; k < places.size(); k = end) {
+      end = k + 1;
+      while (places[k] >= 0 && end < places.size() && places[end] == places[end - 1] + 1) ++end;
+      if (places[k] < 0)
+        out.rows.push_back({nullptr, nullptr, 0});
+      else
+        with_number_loops([&](auto loops) { self.read_run(loops, places[k], end - k, out); });
+    }
   }
-}
+};
 
 /// Says which of the values, as they were given, is the bad one.
 template <class W>
@@ -153,22 +159,8 @@ bool are_finite(const W* value, std::size_t n) {
   return std::all_of(value, value + n, [](W x) { return std::isfinite(x); });
 }
 
-/// Copies what is not zero; returns how much that is. The copy may take the place of the original.
 template <class W>
-std::size_t drop_zeros(const Index* index, const W* value, std::size_t n, Index* to_index,
-                       W* to_value) {
-  std::size_t kept = 0;
-  for (std::size_t j = 0; j < n; ++j) {
-    const W x = value[j];
-    to_index[kept] = index[j];
-    to_value[kept] = x;
-    kept += x != 0;
-  }
-  return kept;
-}
-
-template <class W>
-class DenseRows final : public RowSource<W> {
+class DenseRows final : public ArraySource<W, DenseRows<W>> {
  public:
   DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step)
       : cells_(cells), rows_(rows), columns_(columns), row_step_(row_step), all_(columns_) {
@@ -177,7 +169,7 @@ class DenseRows final : public RowSource<W> {
     is_whole_ = cells.step == bytes || columns_ == 1;
     has_whole_columns_ = row_step == bytes;
     goes_on_ = is_whole_ && row_step == bytes * columns;
-    is_direct_ = is_whole_ && cells.type == type_of_weight<W> &&
+    is_direct_ = is_whole_ && cells.type == type_of<W> &&
                  reinterpret_cast<std::uintptr_t>(cells.data) % alignof(W) == 0 &&
                  row_step % static_cast<std::ptrdiff_t>(alignof(W)) == 0;
   }
@@ -185,21 +177,7 @@ class DenseRows final : public RowSource<W> {
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(rows_) * columns_; }
 
-  void read(std::span<const std::int64_t> places, RowBatch<W>& out) const override {
-    const std::size_t count = out.start(places, [this](std::int64_t) { return columns_; });
-    for_runs(places.first(count), [&](std::int64_t first, std::size_t rows) {
-      first < 0 ? out.rows.push_back({nullptr, nullptr, 0}) : read_run(first, rows, out);
-    });
-  }
-
- private:
-  Numbers at(std::int64_t row) const {
-    return {cells_.data + row * row_step_, cells_.type, cells_.step};
-  }
-
-  void read_run(std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
-    with_number_loops([&](auto loops) { read_run(loops, first, rows, out); });
-  }
+  std::size_t size(std::int64_t) const { return columns_; }
 
   void read_run(auto loops, std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
     const std::size_t n = rows * columns_;
@@ -226,6 +204,11 @@ class DenseRows final : public RowSource<W> {
                              : without_zeros(first + static_cast<std::int64_t>(r), cells, out));
       out.take(columns_);
     }
+  }
+
+ private:
+  Numbers at(std::int64_t row) const {
+    return {cells_.data + row * row_step_, cells_.type, cells_.step};
   }
 
   /// Columns are read as far as a batch goes, since their neighbours may be in other rows.
@@ -255,7 +238,7 @@ class DenseRows final : public RowSource<W> {
 };
 
 template <class W>
-class SparseRows final : public RowSource<W> {
+class SparseRows final : public ArraySource<W, SparseRows<W>> {
  public:
   SparseRows(Numbers begins, Numbers indices, Numbers values, std::int64_t rows,
              std::int64_t columns)
@@ -270,26 +253,14 @@ class SparseRows final : public RowSource<W> {
       return reinterpret_cast<std::uintptr_t>(numbers.data) % bytes == 0;
     };
     lends_indices_ = indices.type == NumberType::i32 && is_aligned(indices, alignof(Index));
-    lends_values_ = values.type == type_of_weight<W> && is_aligned(values, alignof(W));
+    lends_values_ = values.type == type_of<W> && is_aligned(values, alignof(W));
   }
 
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(begins_[rows_]); }
 
-  void read(std::span<const std::int64_t> places, RowBatch<W>& out) const override {
-    const std::size_t count = out.start(places, [this](std::int64_t i) { return size(i); });
-    for_runs(places.first(count), [&](std::int64_t first, std::size_t rows) {
-      first < 0 ? out.rows.push_back({nullptr, nullptr, 0}) : read_run(first, rows, out);
-    });
-  }
-
- private:
   std::size_t size(std::int64_t row) const {
     return static_cast<std::size_t>(begins_[row + 1] - begins_[row]);
-  }
-
-  void read_run(std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
-    with_number_loops([&](auto loops) { read_run(loops, first, rows, out); });
   }
 
   void read_run(auto loops, std::int64_t first, std::size_t rows, RowBatch<W>& out) const {
@@ -325,6 +296,7 @@ class SparseRows final : public RowSource<W> {
     }
   }
 
+ private:
   /// How often a row begins with an index that is not above the one before it.
   std::size_t falls_between(std::int64_t first, std::int64_t end, const Index* index) const {
     std::size_t falls = 0;
@@ -349,7 +321,7 @@ class SparseRows final : public RowSource<W> {
     return {index, value, kept};
   }
 
-  [[noreturn]] void throw_bad_value(std::int64_t row, const Index* index) const {
+  [[noreturn]] void throw_bad_value(std::int64_t row, const auto* index) const {
     yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row,
                                [&](std::size_t at) { return index[at]; });
   }
@@ -365,9 +337,7 @@ class SparseRows final : public RowSource<W> {
         if (index[j] < 0 || index[j] >= columns_)
           throw Error("Input X has a column index outside 0.." + std::to_string(columns_ - 1) +
                       " in row " + std::to_string(row) + ".");
-        if (!std::isfinite(value[j]))
-          yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row,
-                                     [&](std::size_t at) { return index[at]; });
+        if (!std::isfinite(value[j])) throw_bad_value(row, index.data());
       }
     }
     throw Error("Input X changed while it was read.");

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "data/row.hpp"
+#include "data/row_block.hpp"
 
 namespace yarrow {
 
@@ -44,6 +44,19 @@ class Marks {
   Mark mark_ = 0;
 };
 
+// Copies what is not zero; returns how much that is. The copy may take the place of the original.
+template <class Key, class W>
+std::size_t drop_zeros(const Key* key, const W* value, std::size_t n, Key* to_key, W* to_value) {
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const W x = value[j];
+    to_key[kept] = key[j];
+    to_value[kept] = x;
+    kept += x != 0;
+  }
+  return kept;
+}
+
 // Makes a row canonical when one feature stands in it twice: the values are summed, in W and in
 // their order, at the first place; what sums to zero disappears. Costs one probe of a small hash
 // table per feature; the table is kept between rows and never cleared, as its entries carry the
@@ -73,7 +86,7 @@ class DuplicateMerger {
         value[kept++] = value[i];
       }
     }
-    return zeros ? drop_zeros(key, value, kept) : kept;
+    return zeros ? drop_zeros(key, value, kept, key, value) : kept;
   }
 
  private:
@@ -107,17 +120,6 @@ class DuplicateMerger {
     while (table_[at].row == row_ && !same(keys[table_[at].place], key))
       at = (at + 1) & (table_.size() - 1);
     return table_[at];
-  }
-
-  template <class Key, class W>
-  static std::size_t drop_zeros(Key* key, W* value, std::size_t size) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (value[i] == 0) continue;
-      key[kept] = key[i];
-      value[kept++] = value[i];
-    }
-    return kept;
   }
 
   Marks<std::uint8_t, 1 << 16> small_marks_;  // which a first cache holds

@@ -51,7 +51,7 @@ class Groups {
   /// Features that are hashed belong to the group of the first declared name at their place.
   void grow_hashed(Index mask) {
     std::vector<Index> groups(static_cast<std::size_t>(mask) + 1, alone);
-    for (Index i = names_.size(); i-- > 0;) groups[names_.name(i).hash & mask] = declared_[i];
+    for (Index i = names_.size(); i-- > 0;) groups[names_.name(i).place(mask)] = declared_[i];
     for (const Index group : groups) assign(group);
   }
 

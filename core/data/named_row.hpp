@@ -36,12 +36,7 @@ class NamedRow {
     const Index before = vocabulary.size();
     places_.resize(names_.size());
     vocabulary.resolve(names_.data(), names_.size(), places_.data());
-    try {
-      return settle();
-    } catch (...) {
-      vocabulary.truncate(before);
-      throw;
-    }
+    return all_or_nothing([&] { return settle(); }, [&] { vocabulary.truncate(before); });
   }
 
   /// Unknown names are left out.
@@ -54,8 +49,7 @@ class NamedRow {
   /// Without a vocabulary: the index is the hash, cut to the bits of `mask`.
   Row<W> hash(Index mask) {
     places_.resize(names_.size());
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      places_[i] = static_cast<Index>(names_[i].hash & static_cast<std::uint64_t>(mask));
+    for (std::size_t i = 0; i < names_.size(); ++i) places_[i] = names_[i].place(mask);
     may_repeat_ = true;
     return settle();
   }
@@ -90,5 +84,64 @@ class NamedRow {
   Buffer<Index> index_;
   Buffer<W> value_;
 };
+
+/// How features get their numbers.
+struct Naming {
+  int hash_bits = 0;  ///< > 0: by hash, into 2^bits places; names are not kept
+  Index limit = Vocabulary::kNoLimit;
+  WhenFull when_full = WhenFull::Refuse;
+};
+
+/// The numbers of features, by names that a vocabulary keeps, or by hash.
+struct FeatureNumbers {
+  static constexpr std::uint8_t by_text = 1, by_number = 2;
+
+  Vocabulary vocabulary;
+  const Index hash_mask;  ///< 0: names are kept in the vocabulary
+  /// The kinds of names that a model which hashes was taught by: it keeps no sign of them else, and
+  /// columns without names mean nothing to one that only knows texts.
+  std::uint8_t hashed_kinds = 0;
+
+  explicit FeatureNumbers(Naming naming)
+      : vocabulary(naming.limit, naming.when_full),
+        hash_mask(naming.hash_bits ? (Index{1} << naming.hash_bits) - 1 : 0) {}
+
+  /// Notes the names of what has been learned.
+  void note_hashed(std::span<const Name> names) {
+    if (!hash_mask) return;
+    for (const Name& name : names) hashed_kinds |= name.is_text() ? by_text : by_number;
+  }
+
+  /// For learning: new names enter the vocabulary.
+  template <class W>
+  Row<W> resolve(NamedRow<W>& row) {
+    return hash_mask ? row.hash(hash_mask) : row.resolve(vocabulary);
+  }
+  /// For predicting: unknown names are left out, or have no place, -1.
+  template <class W>
+  Row<W> find(NamedRow<W>& row) const {
+    return hash_mask ? row.hash(hash_mask) : row.find(vocabulary);
+  }
+  Index find(const Name& name) const {
+    return hash_mask ? name.place(hash_mask) : vocabulary.find(name);
+  }
+  std::vector<Index> places_of(const std::vector<Name>& names, bool add) {
+    std::vector<Index> places(names.size());
+    if (add && !hash_mask)
+      vocabulary.resolve(names.data(), names.size(), places.data());
+    else if (hash_mask)
+      std::ranges::transform(names, places.begin(), [this](const Name& n) { return find(n); });
+    else
+      vocabulary.find(names.data(), names.size(), places.data());
+    return places;
+  }
+};
+
+/// The names of columns that have none: 0, 1, 2...
+inline std::vector<Name> numbers_as_names(std::size_t columns) {
+  std::vector<Name> names;
+  for (std::size_t j = 0; j < columns; ++j) names.push_back(Name(static_cast<std::int64_t>(j)));
+  return names;
+}
 
 }  // namespace yarrow

@@ -9,12 +9,47 @@
 #include <limits>
 #include <type_traits>
 
-#include "data/processor.hpp"
 #include "data/row.hpp"
+
+// Some loops are compiled twice: for the registers of 16 bytes that every x86-64 processor has, and
+// for those of 32 that most have. Both do the same to each number, so that both give the same bits.
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define YARROW_MAY_HAVE_WIDE_LANES
+#endif
 
 namespace yarrow {
 
-enum class NumberType { f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+/// Whether this processor has registers of 32 bytes.
+inline bool has_wide_lanes() {
+#if defined(YARROW_MAY_HAVE_WIDE_LANES)
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+#else
+  return false;
+#endif
+}
+
+/// All types of numbers that arrays may have, each once: its name, and what C++ calls it.
+// clang-format off
+#define YARROW_NUMBER_TYPES(type) \
+  type(f32, float) type(f64, double) \
+  type(i8, std::int8_t) type(i16, std::int16_t) type(i32, std::int32_t) type(i64, std::int64_t) \
+  type(u8, std::uint8_t) type(u16, std::uint16_t) type(u32, std::uint32_t) type(u64, std::uint64_t) \
+  type(boolean, bool)
+// clang-format on
+
+#define YARROW_NAME(name, ...) name,
+enum class NumberType { YARROW_NUMBER_TYPES(YARROW_NAME) };
+#undef YARROW_NAME
+
+template <class T>
+constexpr NumberType type_of = NumberType::boolean;
+#define YARROW_TYPE(name, T) \
+  template <>                \
+  inline constexpr NumberType type_of<T> = NumberType::name;
+YARROW_NUMBER_TYPES(YARROW_TYPE)
+#undef YARROW_TYPE
 
 /// Numbers in someone else's memory.
 struct Numbers {
@@ -29,33 +64,14 @@ struct Numbers {
 template <class F>
 decltype(auto) with_type(NumberType type, F f) {
   switch (type) {
-    case NumberType::f32:
-      return f(float{});
-    case NumberType::f64:
-      return f(double{});
-    case NumberType::i8:
-      return f(std::int8_t{});
-    case NumberType::i16:
-      return f(std::int16_t{});
-    case NumberType::i32:
-      return f(std::int32_t{});
-    case NumberType::i64:
-      return f(std::int64_t{});
-    case NumberType::u8:
-      return f(std::uint8_t{});
-    case NumberType::u16:
-      return f(std::uint16_t{});
-    case NumberType::u32:
-      return f(std::uint32_t{});
-    case NumberType::u64:
-      return f(std::uint64_t{});
-    default:
-      return f(bool{});
+#define YARROW_CALL(name, T) \
+  case NumberType::name:     \
+    return f(T{});
+    YARROW_NUMBER_TYPES(YARROW_CALL)
+#undef YARROW_CALL
   }
+  __builtin_unreachable();
 }
-
-template <class W>
-constexpr NumberType type_of_weight = sizeof(W) == 4 ? NumberType::f32 : NumberType::f64;
 
 template <class V>
 [[gnu::always_inline]] inline V number_at(const char* place) {

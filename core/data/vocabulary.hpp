@@ -16,8 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/hash.hpp"
-#include "data/row.hpp"
+#include "data/row_block.hpp"
 #include "error.hpp"
 
 namespace yarrow {
@@ -29,6 +28,7 @@ struct Name {
   std::uint64_t hash;
 
   explicit Name(std::string_view text) : Name(text, hash_text(text.data(), text.size())) {}
+  explicit Name(const FeatureName& name) : Name(name.text, name.hash) {}
   Name(std::string_view text, std::uint64_t hash)
       : text(text.data() ? text.data() : ""),
         number(static_cast<std::int64_t>(text.size())),
@@ -38,6 +38,10 @@ struct Name {
 
   bool is_text() const { return text != nullptr; }
   std::uint32_t tag() const { return static_cast<std::uint32_t>(hash >> 32); }
+  // The place of a feature that is numbered by its hash.
+  Index place(Index mask) const {
+    return static_cast<Index>(hash & static_cast<std::uint64_t>(mask));
+  }
   std::string_view view() const { return {text, static_cast<std::size_t>(number)}; }
 
   // As an error message shows it: 5, 'word', 'a very long te...'.
@@ -111,12 +115,9 @@ class Vocabulary {
   // find_or_add() of many, all or nothing: if one name is refused, the others are forgotten.
   void resolve(const Name* names, std::size_t n, Index* out) {
     const Index before = size();
-    try {
-      in_batches(names, n, out, [&](const Name& name) { return find_or_add(name); });
-    } catch (...) {
-      truncate(before);
-      throw;
-    }
+    all_or_nothing(
+        [&] { in_batches(names, n, out, [&](const Name& name) { return find_or_add(name); }); },
+        [&] { truncate(before); });
   }
 
   // Make the integers 0..n-1 names, for arrays of n columns; for an identity() only.
@@ -156,11 +157,51 @@ class Vocabulary {
            arena_.capacity();
   }
 
-  FlatNames flatten() const;
+  FlatNames flatten() const {
+    FlatNames flat{columns_, {}, {0}, {}};
+    for (const Entry& entry : entries_) {
+      if (entry.is_text()) {
+        flat.bytes.insert(flat.bytes.end(), text(entry).begin(), text(entry).end());
+      } else {
+        const auto number = static_cast<std::uint64_t>(entry.load());
+        for (int shift = 0; shift < 64; shift += 8)
+          flat.bytes.push_back(static_cast<char>(number >> shift & 0xff));
+      }
+      flat.kinds.push_back(entry.is_text() ? FlatNames::kText : FlatNames::kInteger);
+      flat.offsets.push_back(flat.bytes.size());
+    }
+    return flat;
+  }
 
   // Names as flatten() gave them, which may since have been damaged.
   void assign(Index columns, std::span<const std::uint8_t> kinds,
-              std::span<const std::uint64_t> offsets, std::span<const char> bytes);
+              std::span<const std::uint64_t> offsets, std::span<const char> bytes) {
+    const auto check = [](bool fine, const char* problem) {
+      if (!fine) throw Error(std::string("The feature names are damaged: ") + problem + ".");
+    };
+    check(columns >= 0, "their number is negative");
+    check(offsets.size() == kinds.size() + 1, "there is not one offset for each name");
+    check(offsets.front() == 0 && offsets.back() == bytes.size(), "some bytes belong to no name");
+    Vocabulary loaded(limit_, when_full_);
+    loaded.extend(columns);
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const std::uint64_t begin = offsets[i], end = offsets[i + 1];
+      check(begin <= end && end <= bytes.size(), "the offsets do not ascend");
+      check(kinds[i] <= FlatNames::kInteger, "a name is neither a text nor an integer");
+      const bool is_text = kinds[i] == FlatNames::kText;
+      check(is_text || end - begin == 8, "an integer has not eight bytes");
+      const char* start = bytes.data() + begin;
+      const Name name = is_text
+                            ? Name(std::string_view(start, end - begin))
+                            : Name(static_cast<std::int64_t>(hashing::load<std::uint64_t>(start)));
+      check(!is_text || utf8::find_invalid(name.view()) == std::string_view::npos,
+            "a name is not valid UTF-8");
+      check(loaded.find(name) < 0, "a name is listed twice");
+      loaded.add(name);
+    }
+    check(loaded.size() - columns == static_cast<Index>(kinds.size()), "they exceed their limit");
+    *this = std::move(loaded);
+  }
 
  private:
   // Half a cache line. A short text stands inside; of a long one the place in the arena.
@@ -262,9 +303,50 @@ class Vocabulary {
     }
   }
 
-  Index add(const Name& name);
-  void forget_newest();
-  void make_slots(int bits);
+  Index add(const Name& name) {
+    if (size() >= (when_full_ == WhenFull::Prune ? kNoLimit : limit_)) {
+      if (when_full_ == WhenFull::Drop) return -1;
+      refuse(name);
+    }
+    if (identity() && !name.is_text() && name.number == columns_) return columns_++;
+    // At most half full: a probe seldom leaves the cache line of its home.
+    if (2 * (entries_.size() + 1) > slots_.size()) make_slots(32 - shift_ + 1);
+
+    Entry entry{name.tag(), Entry::kInteger, {}};
+    if (!name.is_text()) {
+      entry.store(name.number);
+    } else {
+      if (name.number > std::numeric_limits<std::int32_t>::max())
+        throw Error("The name " + name.quoted() + " of a feature is too long.");
+      entry.length = static_cast<std::int32_t>(name.number);
+      if (entry.is_long()) {
+        entry.store(static_cast<std::int64_t>(arena_.size()));
+        arena_.insert(arena_.end(), name.text, name.text + name.number);
+      } else {
+        std::memcpy(entry.inside, name.text, entry.size());
+      }
+    }
+    entries_.push_back(entry);
+    slots_[vacancy(entry.tag)] = {entry.tag, static_cast<Index>(entries_.size() - 1)};
+    return size() - 1;
+  }
+
+  void forget_newest() {
+    const Entry& newest = entries_.back();
+    std::size_t place = home(newest.tag);
+    while (slots_[place].entry != static_cast<Index>(entries_.size() - 1)) place = next(place);
+    slots_[place].entry = -1;
+    if (newest.is_long()) arena_.resize(static_cast<std::size_t>(newest.load()));
+    entries_.pop_back();
+  }
+
+  void make_slots(int bits) {
+    slots_ = std::vector<Slot>(std::size_t{1} << bits, Slot{0, -1});
+    shift_ = 32 - bits;
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      slots_[vacancy(entries_[i].tag)] = {entries_[i].tag, static_cast<Index>(i)};
+  }
+
   [[noreturn]] void refuse(const Name& name) const {
     throw Error("The feature " + name.quoted() + " is one too many: there may be " +
                 std::to_string(limit_) + " features.");
@@ -278,95 +360,5 @@ class Vocabulary {
   std::vector<Entry> entries_;
   std::vector<char> arena_;
 };
-
-inline Index Vocabulary::add(const Name& name) {
-  if (size() >= (when_full_ == WhenFull::Prune ? kNoLimit : limit_)) {
-    if (when_full_ == WhenFull::Drop) return -1;
-    refuse(name);
-  }
-  if (identity() && !name.is_text() && name.number == columns_) return columns_++;
-  // At most half full: a probe seldom leaves the cache line of its home.
-  if (2 * (entries_.size() + 1) > slots_.size()) make_slots(32 - shift_ + 1);
-
-  Entry entry{name.tag(), Entry::kInteger, {}};
-  if (!name.is_text()) {
-    entry.store(name.number);
-  } else {
-    if (name.number > std::numeric_limits<std::int32_t>::max())
-      throw Error("The name " + name.quoted() + " of a feature is too long.");
-    entry.length = static_cast<std::int32_t>(name.number);
-    if (entry.is_long()) {
-      entry.store(static_cast<std::int64_t>(arena_.size()));
-      arena_.insert(arena_.end(), name.text, name.text + name.number);
-    } else {
-      std::memcpy(entry.inside, name.text, entry.size());
-    }
-  }
-  entries_.push_back(entry);
-  slots_[vacancy(entry.tag)] = {entry.tag, static_cast<Index>(entries_.size() - 1)};
-  return size() - 1;
-}
-
-inline void Vocabulary::forget_newest() {
-  const Entry& newest = entries_.back();
-  std::size_t place = home(newest.tag);
-  while (slots_[place].entry != static_cast<Index>(entries_.size() - 1)) place = next(place);
-  slots_[place].entry = -1;
-  if (newest.is_long()) arena_.resize(static_cast<std::size_t>(newest.load()));
-  entries_.pop_back();
-}
-
-inline void Vocabulary::make_slots(int bits) {
-  slots_ = std::vector<Slot>(std::size_t{1} << bits, Slot{0, -1});
-  shift_ = 32 - bits;
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    slots_[vacancy(entries_[i].tag)] = {entries_[i].tag, static_cast<Index>(i)};
-}
-
-inline FlatNames Vocabulary::flatten() const {
-  FlatNames flat{columns_, {}, {0}, {}};
-  for (const Entry& entry : entries_) {
-    if (entry.is_text()) {
-      flat.bytes.insert(flat.bytes.end(), text(entry).begin(), text(entry).end());
-    } else {
-      const auto number = static_cast<std::uint64_t>(entry.load());
-      for (int shift = 0; shift < 64; shift += 8)
-        flat.bytes.push_back(static_cast<char>(number >> shift & 0xff));
-    }
-    flat.kinds.push_back(entry.is_text() ? FlatNames::kText : FlatNames::kInteger);
-    flat.offsets.push_back(flat.bytes.size());
-  }
-  return flat;
-}
-
-inline void Vocabulary::assign(Index columns, std::span<const std::uint8_t> kinds,
-                               std::span<const std::uint64_t> offsets,
-                               std::span<const char> bytes) {
-  const auto check = [](bool fine, const char* problem) {
-    if (!fine) throw Error(std::string("The feature names are damaged: ") + problem + ".");
-  };
-  check(columns >= 0, "their number is negative");
-  check(offsets.size() == kinds.size() + 1, "there is not one offset for each name");
-  check(offsets.front() == 0 && offsets.back() == bytes.size(), "some bytes belong to no name");
-  Vocabulary loaded(limit_, when_full_);
-  loaded.extend(columns);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const std::uint64_t begin = offsets[i], end = offsets[i + 1];
-    check(begin <= end && end <= bytes.size(), "the offsets do not ascend");
-    check(kinds[i] <= FlatNames::kInteger, "a name is neither a text nor an integer");
-    const bool is_text = kinds[i] == FlatNames::kText;
-    check(is_text || end - begin == 8, "an integer has not eight bytes");
-    const char* start = bytes.data() + begin;
-    const Name name = is_text
-                          ? Name(std::string_view(start, end - begin))
-                          : Name(static_cast<std::int64_t>(hashing::load<std::uint64_t>(start)));
-    check(!is_text || utf8::find_invalid(name.view()) == std::string_view::npos,
-          "a name is not valid UTF-8");
-    check(loaded.find(name) < 0, "a name is listed twice");
-    loaded.add(name);
-  }
-  check(loaded.size() - columns == static_cast<Index>(kinds.size()), "they exceed their limit");
-  *this = std::move(loaded);
-}
 
 }  // namespace yarrow

@@ -2,13 +2,11 @@
 
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
 
-#include "data/hash.hpp"
 #include "input/parse.hpp"
 
 namespace yarrow {
@@ -24,9 +22,7 @@ class PackedRow {
   static bool add(RowBlock<W>& block, std::string_view bytes) {
     PackedRow reader(bytes);
     if (reader.read(block)) return true;
-    const auto size = static_cast<std::size_t>(block.begin.back());
-    block.value.resize(size);
-    block.name.resize(size);
+    block.drop_unfinished_row();
     return false;
   }
 
@@ -48,7 +44,7 @@ class PackedRow {
     }
     const auto weight = number();
     if (label_text.empty() || !weight || !(*weight > 0) || !std::isfinite(*weight)) return false;
-    text::add_row(block, block.value.size(), label, label_text, *weight);
+    block.add_row(block.value.size(), label, label_text, *weight);
     block.tag.push_back({});
     ++block.lines;
     return true;
@@ -63,29 +59,17 @@ class PackedRow {
       const auto name = string();
       if (!name) return false;
       if (const auto category = string()) {
-        const std::size_t length = name->size() + 1 + category->size();
-        char* const joined = block.arena.take(length);
-        *std::copy(name->begin(), name->end(), joined) = '=';
-        std::copy(category->begin(), category->end(), joined + name->size() + 1);
-        add_feature(block, {joined, length}, 1);
+        block.add(FeatureName(block.arena.join(*name, '=', *category)), 1);
         has_category = true;
         continue;
       }
       const auto value = number();
-      if (!value) return false;
-      const W rounded = static_cast<W>(*value);
-      if (!std::isfinite(rounded)) return false;
-      if (rounded != 0) add_feature(block, *name, rounded);
+      if (!value || !block.add(FeatureName(*name), *value)) return false;
     }
     if (!has_category) return true;  // the keys of a dict differ
     DuplicateMerger merger;
     const std::size_t added = block.value.size() - begin;
     return merger.merge(block.name.data() + begin, block.value.data() + begin, added) == added;
-  }
-
-  static void add_feature(RowBlock<W>& block, std::string_view name, W value) {
-    block.value.push_back(value);
-    block.name.push_back({name, hash_text(name.data(), name.size())});
   }
 
   // A big-endian number of so many bytes.
@@ -127,7 +111,7 @@ class PackedRow {
     }
     if (size && *size <= rest_.size()) {
       const std::string_view text = rest_.substr(0, *size);
-      if (utf8::is_ascii(text) || utf8::find_invalid(text) == std::string_view::npos) {
+      if (text::is_utf8(text)) {
         rest_.remove_prefix(*size);
         return text;
       }

@@ -1,23 +1,50 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "data/duplicates.hpp"
-#include "data/row.hpp"
+#include "data/row_block.hpp"
 #include "text/number.hpp"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 // What the text formats share: lines, blanks, labels, values, and what happens to a broken line.
 namespace yarrow {
 
+inline constexpr int kAutoBase = -1;
+inline constexpr std::int64_t kLastIndex = std::numeric_limits<Index>::max() - 1;
+
+// Two namespaces whose features are multiplied (Vowpal Wabbit's `-q`). Each is given by its name,
+// by its first letter, by ":" for every namespace, or by " " for the one without a name.
+using Interaction = std::pair<std::string, std::string>;
+
 struct TextOptions {
   bool skip_errors = false;  // leave broken lines out and count them, instead of stopping
   int hash_bits = 0;         // b > 0: features are numbered by the lowest b bits of their hash
+
+  // svmlight
+  bool labels_optional = false;         // a line may begin with its first feature
+  int index_base = kAutoBase;           // the lowest index a file may have, 0 or 1
+  std::int64_t max_index = kLastIndex;  // as written; does not bind hashed indices
+
+  std::vector<Interaction> interactions;  // VW
+
+  void check() const {
+    if (hash_bits < 0 || hash_bits > 31)
+      throw Error("The number of hash bits must be between 0 and 31.");
+  }
+  // Of the hash, the bits that number a feature; 0: none do.
+  std::uint64_t hash_mask() const { return (std::uint64_t{1} << hash_bits) - 1; }
 };
 
 // Turns the text of a block into its rows. parse() may run in several threads at once.
@@ -34,6 +61,20 @@ class TextParser {
 };
 
 namespace text {
+
+#ifdef __SSE2__
+// The first of sixteen bytes that a comparison found; where there is none, a place beyond any.
+inline std::size_t first_place(__m128i found) {
+  constexpr unsigned nowhere = 1u << 31;
+  const unsigned places = static_cast<unsigned>(_mm_movemask_epi8(found)) | nowhere;
+  return static_cast<unsigned>(std::countr_zero(places));
+}
+#endif
+
+// Whether all of a text is UTF-8; next to nothing where it is ASCII.
+inline bool is_utf8(std::string_view text) {
+  return utf8::is_ascii(text) || utf8::find_invalid(text) == std::string_view::npos;
+}
 
 // A broken field; thrown and caught within a parser, which knows the line.
 struct Mistake {
@@ -62,11 +103,6 @@ inline const char* find_line_end(const char* p) {
 
 inline std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-inline void check(const TextOptions& options) {
-  if (options.hash_bits < 0 || options.hash_bits > 31)
-    throw Error("The number of hash bits must be between 0 and 31.");
 }
 
 inline bool is_word(std::string_view text, std::string_view word) {
@@ -128,34 +164,6 @@ std::size_t merge_duplicates(DuplicateMerger& merger, Key* key, W* value, std::s
   if (merged < size && !std::all_of(value, value + merged, [](W v) { return std::isfinite(v); }))
     throw Mistake{field, "the values of a feature that comes twice have too large a sum"};
   return merged;
-}
-
-template <class W>
-void clear_rows(RowBlock<W>& block) {
-  block.begin.assign(1, 0);
-  block.index.clear();
-  block.value.clear();
-  block.name.clear();
-  block.label.clear();
-  block.label_text.clear();
-  block.weight.clear();
-  block.tag.clear();
-  block.line.clear();
-  block.lines = block.skipped = 0;
-  block.mistakes.clear();
-  block.failure.reset();
-  block.arena.clear();
-}
-
-// Ends the row whose features stand before `end`.
-template <class W>
-void add_row(RowBlock<W>& block, std::size_t end, double label, std::string_view label_text,
-             double weight = 1) {
-  block.begin.push_back(static_cast<std::int64_t>(end));
-  block.label.push_back(label);
-  block.label_text.push_back(label_text);
-  block.weight.push_back(weight);
-  block.line.push_back(static_cast<std::uint32_t>(block.lines));
 }
 
 // Calls parse_line(begin) for each line. It adds a row or none and returns the line's end, or

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <string_view>
-#include <vector>
 
-#include "data/hash.hpp"
 #include "input/parse.hpp"
 
 namespace yarrow {
@@ -27,19 +24,17 @@ class JsonParser : public TextParser<W> {
   }
 
   void parse(RowBlock<W>& block) const override {
-    text::clear_rows(block);
+    block.clear();
     DuplicateMerger merger;
-    const std::string_view whole(block.text.data(), block.text.size);
-    const bool is_utf8 =
-        utf8::is_ascii(whole) || utf8::find_invalid(whole) == std::string_view::npos;
+    const bool is_utf8 = text::is_utf8({block.text.data(), block.text.size});
     text::for_each_line(block, options_.skip_errors, [&](const char* line) {
-      drop_unfinished_row(block);
+      block.drop_unfinished_row();
       const char* const begin = skip_space(line);
       if (*begin == '\n') return begin;
       if (!is_utf8) unusual(begin);
       return parse_line(begin, block, merger);
     });
-    drop_unfinished_row(block);
+    block.drop_unfinished_row();
   }
 
  private:
@@ -65,8 +60,6 @@ class JsonParser : public TextParser<W> {
     return skip_space(p + 1);
   }
 
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
   // A string without escapes; the place behind its last quote.
   static const char* parse_string(const char* p, std::string_view& out) {
     if (*p != '"') unusual(p);
@@ -82,10 +75,10 @@ class JsonParser : public TextParser<W> {
   // JSON's numbers are fewer than those of `parse_number`.
   static const char* parse_json_number(const char* p, double& value) {
     const char* end = p + (*p == '-');
-    if (!is_digit(*end) || (*end == '0' && is_digit(end[1]))) unusual(p);
+    if (!number::is_digit(*end) || (*end == '0' && number::is_digit(end[1]))) unusual(p);
     const auto skip_digits = [&] {
-      if (!is_digit(*end)) unusual(p);
-      while (is_digit(*end)) ++end;
+      if (!number::is_digit(*end)) unusual(p);
+      while (number::is_digit(*end)) ++end;
     };
     skip_digits();
     if (*end == '.') ++end, skip_digits();
@@ -131,7 +124,7 @@ class JsonParser : public TextParser<W> {
     // In a dict the last of two values counts; "key=value" may also be a key, and both count.
     if (merger.merge(block.name.data() + begin, block.value.data() + begin, size) < size)
       unusual(p);
-    text::add_row(block, begin + size, head.label, head.label_text, head.weight);
+    block.add_row(begin + size, head.label, head.label_text, head.weight);
     block.tag.push_back({});
     return end;
   }
@@ -140,7 +133,12 @@ class JsonParser : public TextParser<W> {
     if (head.row) unusual(p);
     head.row = true;
     return parse_object(p, [&](std::string_view name, const char* value) {
-      if (*value == '"') return parse_category(name, value, block);
+      if (*value == '"') {  // "colour": "red" is the feature "colour=red"
+        std::string_view category;
+        const char* const end = parse_string(value, category);
+        block.add(FeatureName(block.arena.join(name, '=', category)), 1);
+        return end;
+      }
       double number = 0;
       const char* end = value;
       if (const std::size_t size = word_size(value); size > 0) {
@@ -149,9 +147,7 @@ class JsonParser : public TextParser<W> {
       } else {
         end = parse_json_number(value, number);
       }
-      const W rounded = static_cast<W>(number);
-      if (!std::isfinite(rounded)) unusual(value);
-      if (rounded != 0) add(block, name, rounded);
+      if (!block.add(FeatureName(name), number)) unusual(value);
       return end;
     });
   }
@@ -164,23 +160,6 @@ class JsonParser : public TextParser<W> {
       if (i == word.size()) return i;
     }
     return 0;
-  }
-
-  // "colour": "red" is the feature "colour=red".
-  const char* parse_category(std::string_view name, const char* value, RowBlock<W>& block) const {
-    std::string_view category;
-    const char* const end = parse_string(value, category);
-    const std::size_t size = name.size() + 1 + category.size();
-    char* const joined = block.arena.take(size);
-    *std::copy(name.begin(), name.end(), joined) = '=';
-    std::copy(category.begin(), category.end(), joined + name.size() + 1);
-    add(block, {joined, size}, 1);
-    return end;
-  }
-
-  static void add(RowBlock<W>& block, std::string_view name, W value) {
-    block.value.push_back(value);
-    block.name.push_back({name, hash_text(name.data(), name.size())});
   }
 
   static const char* parse_label(const char* p, Head& head) {
@@ -203,12 +182,6 @@ class JsonParser : public TextParser<W> {
     const char* const end = parse_json_number(p, head.weight);
     if (!(head.weight > 0)) unusual(p);
     return end;
-  }
-
-  static void drop_unfinished_row(RowBlock<W>& block) {
-    const auto size = static_cast<std::size_t>(block.begin.back());
-    block.value.resize(size);
-    block.name.resize(size);
   }
 
   TextOptions options_;

@@ -2,32 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "data/hash.hpp"
 #include "input/parse.hpp"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 namespace yarrow {
-
-// Two namespaces whose features are multiplied (Vowpal Wabbit's `-q`). Each is given by its name,
-// by its first letter, by ":" for every namespace, or by " " for the one without a name.
-using Interaction = std::pair<std::string, std::string>;
-
-struct VwOptions : TextOptions {
-  std::vector<Interaction> interactions;
-};
 
 // Vowpal Wabbit's text format, one row a line:
 //
@@ -46,17 +29,16 @@ struct VwOptions : TextOptions {
 template <class W>
 class VwParser : public TextParser<W> {
  public:
-  explicit VwParser(const VwOptions& options) : options_(options) { text::check(options); }
+  explicit VwParser(const TextOptions& options) : options_(options) { options.check(); }
 
   void parse(RowBlock<W>& block) const override {
-    text::clear_rows(block);
+    block.clear();
     Scratch scratch;
     // A look at all of the text at once costs next to nothing; lines are looked at if one is bad.
-    const std::string_view whole(block.text.data(), block.text.size);
-    scratch.is_utf8 = utf8::is_ascii(whole) || utf8::find_invalid(whole) == std::string_view::npos;
+    scratch.is_utf8 = text::is_utf8({block.text.data(), block.text.size});
     text::for_each_line(block, options_.skip_errors,
                         [&](const char* line) { return parse_line(line, block, scratch); });
-    drop_unfinished_row(block);
+    block.drop_unfinished_row();
   }
 
  private:
@@ -103,7 +85,7 @@ class VwParser : public TextParser<W> {
     p = text::skip_blanks(p);
     if (*p == '\n') return p;
     if (!scratch.is_utf8) text::check_utf8(text::between(p, text::find_line_end(p)));
-    drop_unfinished_row(block);
+    block.drop_unfinished_row();
     scratch.features.clear();
     if (hashed()) block.arena.clear();
 
@@ -121,16 +103,9 @@ class VwParser : public TextParser<W> {
                                     block.value.size() - begin, text::between(bar, end));
     };
     const std::size_t size = hashed() ? merge(block.index.data()) : merge(block.name.data());
-    text::add_row(block, begin + size, head.label, head.label_text, head.weight);
+    block.add_row(begin + size, head.label, head.label_text, head.weight);
     block.tag.push_back(head.tag);
     return end;
-  }
-
-  // Whatever stands behind the last finished row: duplicates, or a line that turned out broken.
-  void drop_unfinished_row(RowBlock<W>& block) const {
-    const auto size = static_cast<std::size_t>(block.begin.back());
-    block.value.resize(size);
-    hashed() ? block.index.resize(size) : block.name.resize(size);
   }
 
   // The words before the first bar.
@@ -209,12 +184,8 @@ class VwParser : public TextParser<W> {
     const __m128i blanks = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
     const __m128i bars = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|'));
     const __m128i colons = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(':'));
-    const auto first = [](__m128i found) -> std::size_t {
-      constexpr unsigned nowhere = 1u << 31;  // makes the lengths below impossible
-      return static_cast<unsigned>(
-          std::countr_zero(static_cast<unsigned>(_mm_movemask_epi8(found)) | nowhere));
-    };
-    const std::size_t colon = first(colons), end = first(_mm_or_si128(blanks, bars));
+    const std::size_t colon = text::first_place(colons),
+                      end = text::first_place(_mm_or_si128(blanks, bars));
     const std::size_t digits = end - colon - 3;
     if (end == 31 || colon - 1 > 14 || digits - 1 > 6) return nullptr;
     if (p[colon + 1] != '0' || p[colon + 2] != '.' || !ends_word(p[end])) return nullptr;
@@ -245,9 +216,10 @@ class VwParser : public TextParser<W> {
       }
     }
     const std::string_view word(p, name_size);
-    const std::string_view name = space.empty() ? word : join(block, space, '^', word);
-    const Feature feature{{name, hash_text(name.data(), name.size())}, value * scale, space};
-    if (!add(block, feature)) throw text::Mistake{text::between(p, end), "the value is too large"};
+    const std::string_view name = space.empty() ? word : block.arena.join(space, '^', word);
+    const Feature feature{FeatureName(name), value * scale, space};
+    if (!block.add(feature.name, feature.value, options_.hash_mask()))
+      throw text::Mistake{text::between(p, end), "the value is too large"};
     if (!options_.interactions.empty()) scratch.features.push_back(feature);
     return end;
   }
@@ -256,31 +228,6 @@ class VwParser : public TextParser<W> {
     const std::string_view field = text::between(p, find_word_end(p));
     if (word.empty()) return {field, "the feature has no name"};
     return {field, text::number_problem("value", field.substr(word.size() + 1))};
-  }
-
-  static std::string_view join(RowBlock<W>& block, std::string_view a, char between,
-                               std::string_view b) {
-    const std::size_t size = a.size() + 1 + b.size();
-    char* const text = block.arena.take(size);
-    std::copy(a.begin(), a.end(), text);
-    text[a.size()] = between;
-    std::copy(b.begin(), b.end(), text + a.size() + 1);
-    return {text, size};
-  }
-
-  // False if the value is too large.
-  bool add(RowBlock<W>& block, const Feature& feature) const {
-    const W value = static_cast<W>(feature.value);
-    if (!std::isfinite(value)) return false;
-    if (value == 0) return true;
-    block.value.push_back(value);
-    if (hashed()) {
-      const std::uint64_t mask = (std::uint64_t{1} << options_.hash_bits) - 1;
-      block.index.push_back(static_cast<Index>(feature.name.hash & mask));
-    } else {
-      block.name.push_back(feature.name);
-    }
-    return true;
   }
 
   static bool selects(std::string_view selector, std::string_view space) {
@@ -306,16 +253,15 @@ class VwParser : public TextParser<W> {
         if (either_way && b < a) continue;
         const bool swap = either_way && b->name.text < a->name.text;
         const std::string_view name =
-            join(block, (swap ? b : a)->name.text, '*', (swap ? a : b)->name.text);
-        const double product = a->value * b->value;
-        if (!add(block, {{name, hash_text(name.data(), name.size())}, product, {}}))
+            block.arena.join((swap ? b : a)->name.text, '*', (swap ? a : b)->name.text);
+        if (!block.add(FeatureName(name), a->value * b->value, options_.hash_mask()))
           throw text::Mistake{field, "the value of the interaction '" +
                                          utf8::shown(utf8::shortened(name)) + "' is too large"};
       }
     }
   }
 
-  VwOptions options_;
+  TextOptions options_;
 };
 
 }  // namespace yarrow

@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/row.hpp"
 #include "input/lines.hpp"
 #include "input/parse.hpp"
-#include "input/source.hpp"
 
 namespace yarrow {
 
@@ -180,7 +178,7 @@ class BlockReader {
       parser_->parse(mine.block);
     } catch (...) {
       mine.failure = std::current_exception();
-      text::clear_rows(mine.block);
+      mine.block.clear();
     }
     lock.lock();
     mine.parsed = true;

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/costs.hpp"
+#include "data/classes.hpp"
 #include "learner/loop_list.hpp"
 #include "learner/outputs.hpp"
 #include "learner/rivals.hpp"
@@ -182,13 +182,13 @@ class Learner {
   template <class Learn>
   void learn_as(int c, Learn learn) {
     const bool is_new = c == state.classes;
-    try {
-      if (is_new) add_class(state, recipe_.strategy);
-      learn(is_new);
-    } catch (...) {
-      if (is_new) remove_class(state, recipe_.strategy);
-      throw;
-    }
+    if (!is_new) return learn(false);
+    all_or_nothing(
+        [&] {
+          add_class(state, recipe_.strategy);
+          learn(true);
+        },
+        [&] { remove_class(state, recipe_.strategy); });
   }
 
   Recipe recipe_;

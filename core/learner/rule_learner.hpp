@@ -23,8 +23,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   using Base::state;
 
   explicit RuleLearner(const Recipe& recipe)
-      : Base(State<W>(
-                 Blocks<W>(planes(recipe), Outputs{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
+      : Base(State<W>(Blocks<W>(
+                 Loop::planes({recipe.average, recipe.initial_variance, recipe.loop_parameters}),
+                 Outputs{recipe.strategy, 0}.is_one_a_class() ? 0 : 1)),
              recipe) {
     if (recipe.strategy == Strategy::many && !recipe.slack)
       throw Error("this rule meets one rival at a time");
@@ -75,10 +76,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       case Strategy::binary:
         return learn_binary(row, label, weight);
       case Strategy::joint:
-        return learn_example(row, label, weight);
       case Strategy::examples:
       case Strategy::pairs:
-        return learn_unlabelled(row, weight);
+        return learn_example(row, label, weight);
       default:
         return learn_class(row, static_cast<int>(label), weight);
     }
@@ -102,13 +102,6 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   }
 
  private:
-  static std::vector<Plane> planes(const Recipe& r) {
-    if constexpr (requires { Loop::planes(r.average, r.initial_variance, r.loop_parameters); })
-      return Loop::planes(r.average, r.initial_variance, r.loop_parameters);
-    else
-      return Loop::planes(r.average, r.initial_variance);
-  }
-
   /// Whether scores are votes or distances.
   bool is_no_sum() const {
     return requires { Loop::votes; } || recipe_.strategy == Strategy::examples;
@@ -161,19 +154,14 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     this->divergence.take(value, score);
   }
 
-  /// The row is the signed example itself, and `target` the margin that it should have.
+  /// The row is the signed example itself. A joint one has a margin to reach, `target`; of others
+  /// the rule knows what to ask.
   void learn_example(const Row<W>& row, double target, double weight) {
     assess(row);
     const double margin = this->last_prediction = scores_.score[0];
+    if (recipe_.strategy != Strategy::joint) return finish(move_column(row, 1, 1, weight), false);
     const bool has_rival = row.size > 0;
     finish(has_rival && move_column(row, 1, target, weight), has_rival && margin <= 0);
-  }
-
-  /// The row is an example of what is sought; its rule knows what to ask of it.
-  void learn_unlabelled(const Row<W>& row, double weight) {
-    assess(row);
-    this->last_prediction = scores_.score[0];
-    finish(move_column(row, 1, 1, weight), false);
   }
 
   /// Beside x.w, |x - w|^2, in the place where other strategies have a variance.

@@ -18,10 +18,8 @@ class AffineLoop : public ScaledLoop<W> {
   using Base::intercept_, Base::average_, Base::increase;
 
  public:
-  static std::vector<Plane> planes(bool average, double /*initial_variance*/) {
-    std::vector<Plane> planes = {{0, true}};
-    if (average) planes.push_back({0, true});
-    return planes;
+  static std::vector<Plane> planes(const LoopSettings& settings) {
+    return std::vector<Plane>(settings.average ? 2 : 1, {0, true});
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.
@@ -38,10 +36,7 @@ class AffineLoop : public ScaledLoop<W> {
     state.sum_bound = sums;
     for (Move& m : moves) settle(state, scores, m);
     if (state.blocks.capacity() != 1) return walk(state, row, moves, state.blocks.stride());
-    // A distance that the compiler knows costs nothing to multiply by.
-    using One = std::integral_constant<std::size_t, 1>;
-    using Two = std::integral_constant<std::size_t, 2>;
-    average_ ? walk(state, row, moves, Two{}) : walk(state, row, moves, One{});
+    average_ ? walk(state, row, moves, Known<2>{}) : walk(state, row, moves, Known<1>{});
   }
 
   void finish_row(State<W>& state) const {
@@ -173,9 +168,8 @@ class AffineLoop : public ScaledLoop<W> {
     if (state.before_all_change) state.before_all_change();
     if (average_) settle_sums(state, k);
     const std::size_t stride = state.blocks.stride();
-    using One = std::integral_constant<std::size_t, 1>;  // known, it lets the compiler unroll
     const double largest =
-        stride == 1 ? fold_column(state, k, One{}) : fold_column(state, k, stride);
+        stride == 1 ? fold_column(state, k, Known<1>{}) : fold_column(state, k, stride);
     state.columns[k].ww = sum_of_squares(state.blocks, k, largest);
     state.columns[k].scale_sum = 0;
     state.columns[k].scale = 1;

@@ -74,10 +74,11 @@ struct Whitened : Diagonal {
 };
 
 /// The confidence loop: mu += alpha*Sigma*z, precision grows by kappa*z*z'. Mean and variance of a
-/// feature stand side by side; behind them, if the covariance ages, the time of the last visit.
-template <class W, class Covariance>
-class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
-  using Base = GaussianLoop<W, 2 + Covariance::ages>;
+/// feature stand side by side; behind them, if the covariance ages, the time of the last visit, or
+/// what else a loop that stands on this one keeps.
+template <class W, class Covariance, std::size_t Planes = 2 + Covariance::ages>
+class ConfidenceLoop : public GaussianLoop<W, Planes> {
+  using Base = GaussianLoop<W, Planes>;
   using Base::intercept_, Base::average_, Base::increase;
 
  public:
@@ -85,22 +86,15 @@ class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
     if (Covariance::has_mean) return Base::score(state, row, out);
-    const std::size_t columns = state.blocks.columns();
-    out.resize(columns);
-    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
-    for_tiles(columns, [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      const auto add = [capacity](const W* cells, double x, double* sums) {
-        for (int k = 0; k < width; ++k)
-          sums[k] += Covariance::margin(cells[k], cells[capacity + k], x);
-      };
-      const W* first = state.blocks.first() + at;
-      auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
-        add(first + row.index[i] * stride, row.value[i], lane);
-      });
-      add(state.blocks.intercept() + at, intercept_, sums.data());
-      std::copy(sums.begin(), sums.end(), out.score.begin() + at);
-    });
+    out.resize(state.blocks.columns());
+    const std::size_t capacity = state.blocks.capacity();
+    const auto margin = [=](const W* cell, double x) {
+      return Covariance::margin(*cell, cell[capacity], x);
+    };
+    Base::sum_tiles(
+        state, row, [=](const W* cell, double x, std::size_t) { return margin(cell, x); },
+        [=, this](const W* cell, std::size_t) { return margin(cell, intercept_); },
+        [&](std::size_t k, double sum) { out.score[k] = sum; });
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.
@@ -144,11 +138,8 @@ class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
     const Blocks<W>& blocks = state.blocks;
     if (blocks.capacity() != 1)
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));
-    // Distances that the compiler knows cost nothing to multiply by.
-    using Planes = std::integral_constant<std::size_t, planes_>;
-    using WithSum = std::integral_constant<std::size_t, planes_ + 1>;
-    average_ ? walk(state, row, moves, WithSum{}, SideBySide{})
-             : walk(state, row, moves, Planes{}, SideBySide{});
+    average_ ? walk(state, row, moves, Known<planes_ + 1>{}, SideBySide{})
+             : walk(state, row, moves, Known<planes_>{}, SideBySide{});
   }
 
   void finish_row(State<W>& state) const { covariance_.finish_row(state); }
@@ -265,7 +256,7 @@ class ConfidenceLoop : public GaussianLoop<W, 2 + Covariance::ages> {
     return Covariance::reach(m.add, scores.xx, m.v, state.blocks.planes()[1].initial);
   }
 
-  static constexpr std::size_t planes_ = 2 + Covariance::ages;  ///< without the averaging one
+  static constexpr std::size_t planes_ = Planes;  ///< without the averaging one
 
   [[no_unique_address]] Covariance covariance_;
 };

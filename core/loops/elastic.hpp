@@ -46,9 +46,7 @@ class ElasticLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}, {0, false}};
-  }
+  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}, {0, false}}; }
 
   void set(const std::vector<double>& loop_parameters) {
     alpha_ = loop_parameters.at(0);
@@ -56,24 +54,16 @@ class ElasticLoop : public LoopBase<W> {
   }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const std::size_t columns = state.blocks.columns(), stride = state.blocks.stride();
-    const std::size_t capacity = state.blocks.capacity();
+    const std::size_t columns = state.blocks.columns(), capacity = state.blocks.capacity();
     out.resize(columns);
-    for_tiles(columns, [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      std::array<double, width> due;
-      for (int k = 0; k < width; ++k) due[k] = owed(state, at + k).now;
-      const auto add = [&](const W* cells, double x, double* sums) {
-        for (int k = 0; k < width; ++k)
-          sums[k] += x * soft_threshold(double{cells[k]}, due[k] - cells[capacity + k]);
-      };
-      const W* first = state.blocks.first() + at;
-      auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
-        add(first + row.index[i] * stride, row.value[i], lane);
-      });
-      add(state.blocks.intercept() + at, intercept_, sums.data());
-      for (int k = 0; k < width; ++k) out.score[at + k] = sums[k] / state.columns[at + k].scale;
-    });
+    std::vector<ClockSum> due(columns);
+    for (std::size_t k = 0; k < columns; ++k) due[k] = owed(state, static_cast<int>(k));
+    const auto add = [&](const W* cell, double x, std::size_t k) {
+      return x * settled(cell, capacity, due[k]);
+    };
+    this->sum_tiles(
+        state, row, add, [&](const W* cell, std::size_t k) { return add(cell, intercept_, k); },
+        [&](std::size_t k, double sum) { out.score[k] = sum / state.columns[k].scale; });
   }
 
   /// A step is the margin asked for, and 1/(2C).

@@ -8,16 +8,8 @@
 namespace yarrow {
 
 /// L of each column.
-struct FactorRoots final : ExtensionOf<FactorRoots> {
-  std::vector<TriangularRoot> columns;
-
-  explicit FactorRoots(int n) : columns(static_cast<std::size_t>(n)) {}
-
+struct FactorRoots final : ExtensionByColumn<FactorRoots, TriangularRoot> {
   bool is_copied_for_undo() const override { return false; }  // before_all_change is told
-  void add_column(int from, bool) override {
-    columns.push_back(from < 0 ? TriangularRoot() : TriangularRoot(columns[from]));
-  }
-  void truncate_columns(int n) override { columns.resize(n); }
 
   void save(const ArrayWriter& put) const override {
     std::vector<double> roots, factors;
@@ -65,17 +57,14 @@ class FactoredLoop : public DenseStepLoop<W> {
   using Base::intercept_, Base::average_, Base::for_values;
 
  public:
-  static std::vector<Plane> planes(bool average, double initial_variance,
-                                   const std::vector<double>& loop_parameters) {
-    std::vector<Plane> planes = Base::planes(average, initial_variance);
-    planes.resize(planes.size() + 2 * static_cast<std::size_t>(loop_parameters.at(0)),
+  static std::vector<Plane> planes(const LoopSettings& settings) {
+    std::vector<Plane> planes = Base::planes(settings);
+    planes.resize(planes.size() + 2 * static_cast<std::size_t>(settings.parameters.at(0)),
                   {.initial = 0, .is_signed = false, .is_free = true});
     return planes;
   }
 
-  static void extend(State<W>& state, const std::vector<double>&) {
-    FactorRoots::start(state, state.blocks.columns());
-  }
+  static void extend(State<W>& state, const std::vector<double>&) { FactorRoots::start(state); }
 
   /// `loop_parameters`: the rank.
   void set(const std::vector<double>& loop_parameters) {

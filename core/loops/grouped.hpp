@@ -41,25 +41,20 @@ double ordered_anyhow(std::size_t n, Value squares) {
 }
 
 /// The groups of features, and by column their sums of squares.
-struct GroupNorms final : ExtensionOf<GroupNorms> {
+struct GroupNorms final : ExtensionByColumn<GroupNorms, std::vector<double>> {
   Groups groups;
-  std::vector<std::vector<double>> squares = std::vector<std::vector<double>>(1);
-  bool is_known = true;  ///< what `squares` are
+  bool is_known = true;  ///< what the sums are
 
   /// Features that go take their groups along.
   std::unique_ptr<Extension> copy_for_undo() const override {
     auto copy = std::make_unique<GroupNorms>();
-    copy->squares = squares;
+    copy->columns = columns;
     return copy;
   }
   void take_back(const Extension& copy) override {
-    squares = static_cast<const GroupNorms&>(copy).squares;
+    columns = static_cast<const GroupNorms&>(copy).columns;
   }
 
-  void add_column(int from, bool) override {
-    squares.push_back(from < 0 ? std::vector<double>() : std::vector<double>(squares[from]));
-  }
-  void truncate_columns(int n) override { squares.resize(n); }
   void name_features(const Vocabulary& names) override { groups.grow(names); }
   void truncate_features(std::size_t features) override { groups.truncate(features); }
   void keep_features(const std::vector<Index>&) override {
@@ -71,20 +66,23 @@ struct GroupNorms final : ExtensionOf<GroupNorms> {
   void save(const ArrayWriter& put) const override {
     if (groups.size() == 0) return;
     std::vector<double> all;  // a column may not have met the newest groups
-    for (std::vector<double> of_column : squares) {
+    for (std::vector<double> of_column : columns) {
       of_column.resize(groups.size());
       all.insert(all.end(), of_column.begin(), of_column.end());
     }
     put("group_squares", std::move(all));
   }
-  void restore(SavedState& from, std::size_t, std::size_t columns) override {
+  void restore(SavedState& from, std::size_t, std::size_t k) override {
     const std::size_t n = groups.size();
-    squares.assign(columns, {});
+    columns.assign(k, {});
     is_known = from.has("group_squares");
     if (!is_known) return;
-    const auto all = from.values<double>("group_squares", {columns * n}, Range::not_negative());
-    for (std::size_t k = 0; k < columns; ++k)
-      squares[k].assign(all.begin() + k * n, all.begin() + (k + 1) * n);
+    const auto all = from.values<double>("group_squares", {k * n}, Range::not_negative());
+    auto at = all.begin();
+    for (std::vector<double>& squares : columns) {
+      squares.assign(at, at + static_cast<std::ptrdiff_t>(n));
+      at += static_cast<std::ptrdiff_t>(n);
+    }
   }
 };
 
@@ -104,7 +102,7 @@ class FeatureGroups {
       return lasso_.share(std::abs(lasso_.cut(blocks.first()[feature * blocks.stride() + column])),
                           1);
     if (lasso_.threshold == 0) {
-      const std::vector<double>& squares = norms_.squares[column];
+      const std::vector<double>& squares = norms_.columns[column];
       const bool known = static_cast<std::size_t>(group) < squares.size();
       return lasso_.share(known ? std::sqrt(squares[group]) : 0, norms_.groups.price(group));
     }
@@ -124,21 +122,19 @@ class FeatureGroups {
     GroupNorms& norms = GroupNorms::of(state);
     const Index group = norms.groups.of(feature);
     if (group == Groups::alone) return;
-    std::vector<double>& squares = norms.squares[column];
+    std::vector<double>& squares = norms.columns[column];
     if (squares.size() < norms.groups.size()) squares.resize(norms.groups.size());
     squares[group] = std::max(0.0, squares[group] + (after * after - before * before));
   }
 
-  static void start(State<W>& state) {
-    GroupNorms::start(state).squares.resize(state.blocks.columns());
-  }
+  static void start(State<W>& state) { GroupNorms::start(state); }
 
   static void rebuild(State<W>& state) {
     GroupNorms& norms = GroupNorms::of(state);
     if (std::exchange(norms.is_known, true)) return;
     const Blocks<W>& blocks = state.blocks;
     for (int k = 0; k < blocks.columns(); ++k) {
-      norms.squares[k].assign(norms.groups.size(), 0);
+      norms.columns[k].assign(norms.groups.size(), 0);
       for (std::size_t f = 0; f < blocks.features(); ++f)
         changed(state, static_cast<Index>(f), k, 0, blocks.first()[f * blocks.stride() + k]);
     }

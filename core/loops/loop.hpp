@@ -7,6 +7,13 @@
 
 namespace yarrow {
 
+/// What a loop is told of its learner.
+struct LoopSettings {
+  bool average;
+  double initial_variance;
+  const std::vector<double>& parameters;
+};
+
 /// What a loop does unless it knows better: its first plane holds the weights themselves, scores
 /// are their sums, and the first number that a rule answers with says how far they move.
 template <class W>
@@ -16,9 +23,7 @@ class LoopBase {
   static constexpr bool calibrated = false;  ///< keeps variances
   static constexpr bool shrinks = false;     ///< a step may shrink columns that the row is not for
 
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    return {{0, true}};
-  }
+  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}}; }
 
   void start(double intercept, bool average) {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
@@ -59,32 +64,42 @@ class LoopBase {
   }
 
  protected:
+  /// A sum a column: of `term(cell, x, column)` over the row's places, and of the intercept's cell
+  /// as `constant(cell, column)` counts it. `put(column, sum)` takes it.
+  template <class Term, class Constant, class Put>
+  static void sum_tiles(const State<W>& state, const Row<W>& row, Term term, Constant constant,
+                        Put put) {
+    const std::size_t stride = state.blocks.stride();
+    for_tiles(state.blocks.columns(), [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      const W* first = state.blocks.first() + at;
+      const auto sums = lane_sums<width>(row.size, [&](std::size_t i, double* lane) {
+        const double x = row.value[i];
+        const W* cells = first + row.index[i] * stride;
+        for (int k = 0; k < width; ++k) lane[k] += term(cells + k, x, at + k);
+      });
+      const W* intercept = state.blocks.intercept() + at;
+      for (int k = 0; k < width; ++k) put(at + k, sums[k] + constant(intercept + k, at + k));
+    });
+  }
+
   /// Sums of what stands in the first plane, each multiplied by the scale of its column.
   template <class Scale>
   void sum_columns(const State<W>& state, const Row<W>& row, Scores& out, Scale scale) const {
     const std::size_t columns = state.blocks.columns(), stride = state.blocks.stride();
     out.resize(columns);
     if (columns == 1) {
-      // Distances that the compiler knows cost nothing to multiply by.
-      using One = std::integral_constant<std::size_t, 1>;
-      using Two = std::integral_constant<std::size_t, 2>;
-      const double wx = stride == 1   ? sum_column(state, row, One{})
-                        : stride == 2 ? sum_column(state, row, Two{})
+      const double wx = stride == 1   ? sum_column(state, row, Known<1>{})
+                        : stride == 2 ? sum_column(state, row, Known<2>{})
                                       : sum_column(state, row, stride);
       out.score[0] = scale(0) * (wx + intercept_ * state.blocks.intercept()[0]);
       return;
     }
-    for_tiles(columns, [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      const W* first = state.blocks.first() + at;
-      const auto wx = lane_sums<width>(row.size, [&](std::size_t i, double* sums) {
-        const double x = row.value[i];
-        const W* cells = first + row.index[i] * stride;
-        for (int k = 0; k < width; ++k) sums[k] += x * static_cast<double>(cells[k]);
-      });
-      for (int k = 0; k < width; ++k)
-        out.score[at + k] = scale(at + k) * (wx[k] + intercept_ * state.blocks.intercept()[at + k]);
-    });
+    sum_tiles(
+        state, row,
+        [](const W* cell, double x, std::size_t) { return x * static_cast<double>(*cell); },
+        [this](const W* cell, std::size_t) { return intercept_ * *cell; },
+        [&](std::size_t k, double sum) { out.score[k] = scale(k) * sum; });
   }
 
   /// One column alone, two places at a time.
@@ -134,10 +149,10 @@ class GaussianLoop : public LoopBase<W> {
  public:
   static constexpr bool calibrated = true;
 
-  static std::vector<Plane> planes(bool average, double initial_variance) {
-    std::vector<Plane> planes = {{0, true}, {initial_variance, false}};
+  static std::vector<Plane> planes(const LoopSettings& settings) {
+    std::vector<Plane> planes = {{0, true}, {settings.initial_variance, false}};
     planes.resize(Planes, {0, false});
-    if (average) planes.push_back({0, true});
+    if (settings.average) planes.push_back({0, true});
     return planes;
   }
 

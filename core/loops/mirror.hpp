@@ -173,10 +173,9 @@ class MirrorLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
-    std::vector<Plane> planes = {{0, true}};
-    if (Link::features_enter) planes.push_back({0, false});
-    return planes;
+  static std::vector<Plane> planes(const LoopSettings&) {
+    if (Link::features_enter) return {{0, true}, {0, false}};
+    return {{0, true}};
   }
 
   void set(const std::vector<double>& loop_parameters) { link_.set(loop_parameters); }

@@ -4,11 +4,9 @@
 
 #include "loops/loop.hpp"
 #include "loops/regularizers/adaptive.hpp"
-#include "loops/regularizers/cumulative.hpp"
 #include "loops/regularizers/dual.hpp"
 #include "loops/regularizers/frequency.hpp"
-#include "loops/regularizers/soft.hpp"
-#include "loops/regularizers/truncated.hpp"
+#include "loops/regularizers/penalties.hpp"
 
 // The proximal family: a gradient step on the row's features, then a pull of every weight towards
 // zero, which a feature pays when it is next visited. Each method is a regularizer, a struct in
@@ -32,19 +30,27 @@ class ProximalLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+  static std::vector<Plane> planes(const LoopSettings&) {
     return {Regularizer::planes.begin(), Regularizer::planes.end()};
   }
 
   void set(const std::vector<double>& loop_parameters) { parameters_ = loop_parameters; }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {
-    const std::size_t columns = state.blocks.columns();
-    out.resize(columns);
+    if (state.blocks.capacity() == 1) return assess(state, row, out);
+    out.resize(state.blocks.columns());
     out.weights.clear();
-    for_tiles(columns, [&](auto tile, std::size_t at) {
-      score_tile<decltype(tile)::value>(state, row, at, state.blocks.stride(), out);
-    });
+    const std::size_t capacity = state.blocks.capacity();
+    const Regularizer regularizer(state, parameters_), without = free(regularizer);
+    this->sum_tiles(
+        state, row,
+        [&](const W* cell, double x, std::size_t) {
+          return x * regularizer.weight(cells_at(cell, capacity));
+        },
+        [&](const W* cell, std::size_t) {
+          return intercept_ * without.weight(cells_at(cell, capacity));
+        },
+        [&](std::size_t k, double sum) { out.score[k] = sum; });
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.
@@ -79,7 +85,6 @@ class ProximalLoop : public LoopBase<W> {
     const std::size_t capacity = state.blocks.capacity();
     if (capacity != 1)
       return walk(state, row, regularizer, moves, capacity, state.blocks.stride(), Unknown{});
-    // Distances that the compiler knows cost nothing to multiply by.
     if constexpr (starts_from_weight)
       if (scores.weights.size() == row.size + spare_places)
         return walk(state, row, regularizer, moves, SideBySide{}, Count{}, scores.weights.data());
@@ -98,7 +103,7 @@ class ProximalLoop : public LoopBase<W> {
   bool is_bounded(const State<W>& state) const { return state.weight_bound.covers(largest(state)); }
 
  private:
-  using Count = std::integral_constant<std::size_t, Regularizer::planes.size()>;
+  using Count = Known<Regularizer::planes.size()>;
   using Cells = std::array<double, Count::value>;
 
   /// Then a walk that assesses a row leaves its weights to the one that moves them, which need not
@@ -118,23 +123,6 @@ class ProximalLoop : public LoopBase<W> {
     for (std::size_t plane = 0; plane < Count::value; ++plane)
       cells[plane] = block[plane * capacity];
     return cells;
-  }
-
-  template <int Width>
-  void score_tile(const State<W>& state, const Row<W>& row, std::size_t at, auto stride,
-                  Scores& out) const {
-    const W* first = state.blocks.first() + at;
-    const std::size_t capacity = state.blocks.capacity();
-    const Regularizer regularizer(state, parameters_), without = free(regularizer);
-    const auto wx = lane_sums<Width>(row.size, [&](std::size_t i, double* sums) {
-      const double x = row.value[i];
-      const W* block = first + row.index[i] * stride;
-      for (int k = 0; k < Width; ++k)
-        sums[k] += x * regularizer.weight(cells_at(block + k, capacity));
-    });
-    const W* intercept = state.blocks.intercept() + at;
-    for (int k = 0; k < Width; ++k)
-      out.score[at + k] = wx[k] + intercept_ * without.weight(cells_at(intercept + k, capacity));
   }
 
   void walk(State<W>& state, const Row<W>& row, const Regularizer& regularizer,

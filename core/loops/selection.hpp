@@ -17,16 +17,9 @@ template <class W>
 class Selected {
  public:
   /// A list a column. They follow from the entry numbers, and so from the blocks.
-  struct Lists final : ExtensionOf<Lists> {
-    std::vector<std::vector<Index>> columns;
-
-    void add_column(int from, bool) override {
-      columns.push_back(from < 0 ? std::vector<Index>() : columns[from]);
-    }
-    void truncate_columns(int n) override { columns.resize(n); }
-    void restore(SavedState&, std::size_t, std::size_t n) override { columns.assign(n, {}); }
+  struct Lists final : ExtensionByColumn<Lists, std::vector<Index>> {
+    void restore(SavedState&, std::size_t, std::size_t n) override { this->columns.assign(n, {}); }
   };
-  static void start(State<W>& state) { Lists::start(state).columns.resize(state.blocks.columns()); }
   static const std::vector<Index>& list(const State<W>& state, int column) {
     return Lists::of(state).columns[column];
   }
@@ -156,10 +149,12 @@ class LargestLoop : public ScaledLoop<W> {
   using Base::intercept_;
 
  public:
-  static std::vector<Plane> planes(bool /*average*/, double /*initial_variance*/) {
+  static std::vector<Plane> planes(const LoopSettings&) {
     return {{0, true}, {0, false}};  // weights behind one scale a column; entry numbers
   }
-  static void extend(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
+  static void extend(State<W>& state, const std::vector<double>&) {
+    Selected<W>::Lists::start(state);
+  }
 
   void set(const std::vector<double>& p) {
     budget_ = static_cast<std::size_t>(p[0]);
@@ -288,42 +283,25 @@ class LargestLoop : public ScaledLoop<W> {
 /// then only the `budget` features of the smallest variance keep their means. All variances stay
 /// known, so that a feature can come back as soon as it is sure enough.
 template <class W>
-class SurestLoop : public ConfidenceLoop<W, Diagonal> {
+class SurestLoop : public ConfidenceLoop<W, Diagonal, 3> {  // mean, variance, entry number
  public:
-  using Base = ConfidenceLoop<W, Diagonal>;
+  using Base = ConfidenceLoop<W, Diagonal, 3>;
 
-  static std::vector<Plane> planes(bool /*average*/, double initial_variance) {
-    return {{0, true}, {initial_variance, false}, {0, false}};  // mean, variance, entry number
+  static void extend(State<W>& state, const std::vector<double>&) {
+    Selected<W>::Lists::start(state);
   }
-  static void extend(State<W>& state, const std::vector<double>&) { Selected<W>::start(state); }
 
   void set(const std::vector<double>& p) { budget_ = static_cast<std::size_t>(p[0]); }
 
-  void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
-    constexpr int only[] = {0};
-    this->score(state, row, out);
-    this->measure(state, row, only, out);
-  }
-
-  void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
-    std::vector<int> all(state.blocks.columns());
-    std::iota(all.begin(), all.end(), 0);
-    this->score(state, row, out);
-    this->measure(state, row, all, out);
-  }
-
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     if (!Selected<W>::fits(budget_ + row.size)) throw Error("this row has too many values");
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) this->admit(state, m, this->reach(state, scores, m), weights, sums);
-    state.weight_bound = weights;
-    const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
-    this->walk(state, row, moves, stride, capacity);
+    Base::apply(state, row, scores, moves);
+    const std::size_t stride = state.blocks.stride();
     for (const Move& m : moves) {
       Selected<W> selected(state, m.column, 2, row.size);
       for (std::size_t i = 0; i < row.size; ++i)
         if (!selected.has(row.index[i])) selected.enter(row.index[i]);
-      const W* variances = state.blocks.first() + m.column + capacity;
+      const W* variances = state.blocks.first() + m.column + state.blocks.capacity();
       selected.cut(budget_, [=](Index f) { return -double{variances[f * stride]}; }, ranking_);
     }
   }

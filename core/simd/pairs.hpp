@@ -87,8 +87,10 @@ void put_twos(Pair x, Pair y, W* a, W* b) {
   put_pair(x, a[0], b[0]);
   put_pair(y, a[1], b[1]);
 }
-/// How far apart the planes of one column stand. As a number that compilers know it costs nothing.
-using SideBySide = std::integral_constant<std::size_t, 1>;
+/// A distance that the compiler knows costs nothing to multiply by.
+template <std::size_t N>
+using Known = std::integral_constant<std::size_t, N>;
+using SideBySide = Known<1>;  ///< how far apart the planes of one column may stand
 
 /// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
 template <class W, class N>

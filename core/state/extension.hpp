@@ -80,4 +80,21 @@ class ExtensionOf : public Extension {
   static const Self& of(const auto& state) { return static_cast<const Self&>(*state.extension); }
 };
 
+/// The same where something is kept of each column, and comes and goes with it.
+template <class Self, class Kept>
+class ExtensionByColumn : public ExtensionOf<Self> {
+ public:
+  std::vector<Kept> columns;
+
+  static void start(auto& state) {
+    ExtensionOf<Self>::start(state).columns.resize(state.blocks.columns());
+  }
+  void add_column(int from, bool mirrored) override {
+    columns.push_back(from < 0 ? Kept() : Kept(columns[from]));
+    if constexpr (requires { columns.back().mirror(); })
+      if (mirrored) columns.back().mirror();
+  }
+  void truncate_columns(int n) override { columns.resize(n); }
+};
+
 }  // namespace yarrow

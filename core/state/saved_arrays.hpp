@@ -103,7 +103,7 @@ class SavedState {
     if (found == arrays_.end()) refuse(name, "is missing");
     found->second.was_read = true;
     const SavedArray& array = found->second.array;
-    if (array.type != type_of<T>()) refuse(name, "has the wrong type");
+    if (array.type != type_of<T>) refuse(name, "has the wrong type");
     bool fits = array.shape.size() == shape.size();
     for (std::size_t i = 0; fits && i < shape.size(); ++i)
       fits = shape[i] == any || shape[i] == array.shape[i];
@@ -135,16 +135,6 @@ class SavedState {
   }
 
  private:
-  template <class T>
-  static constexpr NumberType type_of() {
-    if constexpr (std::is_same_v<T, float>) return NumberType::f32;
-    if constexpr (std::is_same_v<T, double>) return NumberType::f64;
-    if constexpr (std::is_same_v<T, std::uint8_t>) return NumberType::u8;
-    if constexpr (std::is_same_v<T, std::int32_t>) return NumberType::i32;
-    if constexpr (std::is_same_v<T, std::int64_t>) return NumberType::i64;
-    if constexpr (std::is_same_v<T, std::uint64_t>) return NumberType::u64;
-  }
-
   struct Entry {
     SavedArray array;
     bool was_read = false;

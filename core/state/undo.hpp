@@ -91,8 +91,13 @@ class Undo {
 /// What a model was, as far as later calls change it.
 template <class W>
 struct Past {
-  Past(State<W>& state, int classes, Index names, std::uint8_t hashed_kinds)
-      : undo(state, 0, false), classes(classes), names(names), hashed_kinds(hashed_kinds) {}
+  /// As `Undo` has them: `values`, `columns_change`.
+  Past(State<W>& state, int classes, Index names, std::uint8_t hashed_kinds, std::size_t values,
+       bool columns_change)
+      : undo(state, values, columns_change),
+        classes(classes),
+        names(names),
+        hashed_kinds(hashed_kinds) {}
 
   /// To be called before features are forgotten: names that were there go, too.
   void remember_all(const Vocabulary& all) {

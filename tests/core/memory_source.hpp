@@ -1,7 +1,7 @@
 #pragma once
 #include <string_view>
 
-#include "input/source.hpp"
+#include "input/lines.hpp"
 
 namespace yarrow {
 

@@ -16,7 +16,7 @@ using namespace yarrow;
 namespace {
 
 template <class W = float>
-RowBlock<W> parse(const std::string& text, const SvmlightOptions& options = {}) {
+RowBlock<W> parse(const std::string& text, const TextOptions& options = {}) {
   RowBlock<W> block;
   block.text.assign(text + "\n");
   SvmlightParser<W> parser(options);
@@ -69,8 +69,8 @@ void svmlight_reads_rows() {
   CHECK(!block.failure && block.skipped == 0);
 }
 
-SvmlightOptions labels_optional() {
-  SvmlightOptions options;
+TextOptions labels_optional() {
+  TextOptions options;
   options.labels_optional = true;
   return options;
 }
@@ -80,7 +80,7 @@ void the_index_base_is_found_in_linear_time() {
   for (const char* what : {" 10:1", " 100000:1", " # 0:1"}) {
     std::string row = "1";
     while (row.size() < (std::size_t{4} << 20)) row += what;
-    SvmlightParser<float> parser{SvmlightOptions{}};
+    SvmlightParser<float> parser{TextOptions{}};
     const auto start = std::chrono::steady_clock::now();
     parser.see_start(row);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -97,7 +97,7 @@ void svmlight_finds_the_index_base() {
   CHECK(show(parse("1 00:1 1:2")) == "1|0=1 1=2\n");
   CHECK(show(parse("1 1:1 # 0:1 0:1\n1 1:1 # 0:1\n1 2:1")) == "1|0=1\n1|0=1\n1|1=1\n");
   CHECK(show(parse("1 1:1 # 0:1\n0:1 1:1", labels_optional())) == "1|1=1\n|0=1 1=1\n");
-  SvmlightOptions options;
+  TextOptions options;
   options.index_base = 0;
   CHECK(show(parse("1 1:1", options)) == "1|1=1\n");
   options.index_base = 1;
@@ -114,7 +114,7 @@ void svmlight_rows_are_canonical() {
 }
 
 void svmlight_labels_may_be_optional() {
-  SvmlightOptions options;
+  TextOptions options;
   options.labels_optional = true;
   const auto block = parse("1:1 2:2\n3 1:1\nqid:4 2:1", options);
   CHECK(show(block) == "|0=1 1=2\n3|0=1\n|1=1\n");
@@ -123,7 +123,7 @@ void svmlight_labels_may_be_optional() {
 }
 
 void svmlight_queries_are_tags() {
-  SvmlightOptions options;
+  TextOptions options;
   options.skip_errors = true;
   const auto block = parse("1 1:1\n2 qid:7 1:1\n3 qid:8 broken\n4 qid:9 1:1\n5 1:1", options);
   CHECK(block.rows() == 4 && block.skipped == 1);
@@ -137,7 +137,7 @@ void svmlight_skipped_lines_leave_nothing() {
   const auto tag = [](const auto& block, std::size_t i) {
     return i < block.tag.size() ? block.tag[i] : std::string_view();
   };
-  SvmlightOptions options;
+  TextOptions options;
   options.skip_errors = true;
   options.index_base = 1;
   for (const char* broken : {"3 qid:8 broken", "3 qid:8 1:1 1:nan", "3 qid:8 5:1 5:3e38 5:3e38",
@@ -158,7 +158,7 @@ struct Broken {
 };
 
 void svmlight_names_the_broken_field() {
-  SvmlightOptions options;
+  TextOptions options;
   options.index_base = 1;
   options.max_index = 1000;
   for (const Broken& broken : {
@@ -211,7 +211,7 @@ void svmlight_names_the_broken_field() {
     }
     CHECK(show(stopped) == "1|0=1 1=2\n");
 
-    SvmlightOptions skipping = options;
+    TextOptions skipping = options;
     skipping.skip_errors = true;
     const auto skipped = parse(before + line + after, skipping);
     CHECK(!skipped.failure && skipped.skipped == 1 && skipped.mistakes.size() == 1);
@@ -226,7 +226,7 @@ void svmlight_names_the_broken_field() {
 }
 
 void svmlight_keeps_only_the_first_mistakes() {
-  SvmlightOptions options;
+  TextOptions options;
   options.skip_errors = true;
   std::string text;
   for (int i = 0; i < 100; ++i) text += "1 x\n";
@@ -235,7 +235,7 @@ void svmlight_keeps_only_the_first_mistakes() {
 }
 
 void svmlight_indices_may_be_hashed() {
-  SvmlightOptions options;
+  TextOptions options;
   options.hash_bits = 4;
   options.index_base = 0;
   const auto block = parse("1 0:1 7:2 9223372036854775807:4", options);
@@ -255,7 +255,7 @@ void svmlight_indices_may_be_hashed() {
 }
 
 void options_are_checked() {
-  SvmlightOptions options;
+  TextOptions options;
   options.index_base = 2;
   CHECK_THROWS(SvmlightParser<float>{options}, Error, "index base");
   options = {};
@@ -326,7 +326,7 @@ template <class W>
 void svmlight_agrees_with_a_slow_parser() {
   Random random(2);
   for (int i = 0; i < 20000; ++i) {
-    SvmlightOptions options;
+    TextOptions options;
     options.index_base = i % 2;
     const std::string text = random_svmlight(random, options.index_base);
     const auto block = parse<W>(text, options);
@@ -343,7 +343,7 @@ void svmlight_survives_any_bytes() {
   for (int i = 0; i < 30000; ++i) {
     std::string text(below(random, 80), ' ');
     for (char& c : text) c = bytes[below(random, sizeof bytes - 1)];
-    SvmlightOptions options;
+    TextOptions options;
     options.skip_errors = true;
     options.labels_optional = i % 2;
     options.hash_bits = i % 3;

@@ -15,15 +15,15 @@ using namespace yarrow;
 namespace {
 
 template <class W = float>
-RowBlock<W> parse(const std::string& text, const VwOptions& options = {}) {
+RowBlock<W> parse(const std::string& text, const TextOptions& options = {}) {
   RowBlock<W> block;
   block.text.assign(text + "\n");
   VwParser<W>(options).parse(block);
   return block;
 }
 
-VwOptions with(std::vector<Interaction> interactions) {
-  VwOptions options;
+TextOptions with(std::vector<Interaction> interactions) {
+  TextOptions options;
   options.interactions = std::move(interactions);
   return options;
 }
@@ -87,7 +87,7 @@ void names_are_utf8() {
   for (const char* line : {"a | x caf\xe9", "a |x caf\xe9:2", "a |caf\xe9 b", "caf\xe9 | b",
                            "a 'caf\xe9| b", "a | \xed\xa0\x80"})
     for (const int hash_bits : {0, 4}) {
-      VwOptions options;
+      TextOptions options;
       options.hash_bits = hash_bits;
       const auto stopped = parse(good + line + "\n" + good, options);
       CHECK(stopped.failure && stopped.failure->line == 2 && stopped.rows() == 1);
@@ -148,7 +148,7 @@ void the_broken_field_is_named() {
       CHECK(stopped.failure->column == line.rfind(broken.field) + 1);
     }
     CHECK(show(stopped) == "1|a=1\n" && stopped.value.size() == 1 && stopped.name.size() == 1);
-    VwOptions skipping;
+    TextOptions skipping;
     skipping.skip_errors = true;
     const auto skipped = parse("1 | a\n" + line + "\n2 | b", skipping);
     CHECK(skipped.skipped == 1 && skipped.mistakes.size() == 1);
@@ -159,7 +159,7 @@ void the_broken_field_is_named() {
 // An error names a place in its line even if what overflows was made of two of its fields.
 void the_broken_interaction_is_named() {
   for (const int hash_bits : {0, 8}) {
-    VwOptions options = with({{"a", "b"}});
+    TextOptions options = with({{"a", "b"}});
     options.hash_bits = hash_bits;
     const auto block = parse("1 | x\n1 |a u:3e38 |b caf\xc3\xa9:3e38\n", options);
     CHECK(block.failure && block.failure->line == 2 && block.failure->column == 3);
@@ -170,7 +170,7 @@ void the_broken_interaction_is_named() {
 }
 
 void features_may_be_hashed() {
-  VwOptions options;
+  TextOptions options;
   options.hash_bits = 18;
   const auto block = parse("1 |a x y:2 | z", options);
   CHECK(block.name.empty() && block.row(0).size == 3);
@@ -255,7 +255,7 @@ void any_bytes_are_survived() {
   for (int round = 0; round < 20000; ++round) {
     std::string text(random() % 90, ' ');
     for (char& c : text) c = bytes[random() % (sizeof bytes - 1)];
-    VwOptions options = with({{"a", ":"}});
+    TextOptions options = with({{"a", ":"}});
     options.skip_errors = true;
     options.hash_bits = round % 4;
     const auto block = parse(text, options);

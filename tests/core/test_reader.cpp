@@ -20,12 +20,12 @@ using namespace yarrow;
 
 namespace {
 
-std::shared_ptr<SvmlightParser<float>> svmlight(const SvmlightOptions& options = {}) {
+std::shared_ptr<SvmlightParser<float>> svmlight(const TextOptions& options = {}) {
   return std::make_shared<SvmlightParser<float>>(options);
 }
 
 std::shared_ptr<SvmlightParser<float>> skipping() {
-  SvmlightOptions options;
+  TextOptions options;
   options.skip_errors = true;
   return svmlight(options);
 }
@@ -146,7 +146,7 @@ void a_failing_source_comes_after_the_rows_before_it() {
       rest->remove_prefix(size);
       return size;
     });
-    SvmlightOptions options;
+    TextOptions options;
     options.index_base = 1;
     BlockReader<float> reader(std::move(source), svmlight(options),
                               {.threads = threads, .block_bytes = 300});
@@ -198,7 +198,7 @@ void long_lines_grow_the_buffer_up_to_a_limit() {
 void long_lines_are_not_read_ahead() {
   std::string text;
   for (int i = 0; i < 40; ++i) text += "1 1:1 # " + std::string(20000, 'x') + "\n";
-  SvmlightOptions options;
+  TextOptions options;
   options.index_base = 1;  // or the beginning would be looked at
   std::size_t bytes = 0;
   MemorySource memory(text);
@@ -241,7 +241,7 @@ void a_live_stream_is_not_kept_waiting() {
   for (const int threads : {1, 2}) {
     int ends[2];
     CHECK(pipe(ends) == 0);
-    SvmlightOptions options;
+    TextOptions options;
     options.index_base = 1;
     BlockReader<float> reader(std::make_unique<FileSource>(ends[0]), svmlight(options),
                               {.threads = threads});

@@ -6,7 +6,7 @@ namespace {
 
 template <class W>
 void check(fuzz::Choices& choices) {
-  yarrow::SvmlightOptions options;
+  yarrow::TextOptions options;
   options.skip_errors = choices.below(2);
   options.labels_optional = choices.below(2);
   options.hash_bits = static_cast<int>(choices.below(4));

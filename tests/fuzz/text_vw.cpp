@@ -6,7 +6,7 @@ namespace {
 
 template <class W>
 void check(fuzz::Choices& choices) {
-  yarrow::VwOptions options;
+  yarrow::TextOptions options;
   options.skip_errors = choices.below(2);
   options.hash_bits = static_cast<int>(choices.below(4));
   const char* const spaces[] = {"a", "b", ":", " ", "ab"};

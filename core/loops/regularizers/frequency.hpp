@@ -1,5 +1,5 @@
 #pragma once
-#include "loops/regularizers/cumulative.hpp"
+#include "loops/regularizers/penalties.hpp"
 
 // Frequency-aware truncation (Oiwa, Matsushima & Nakagawa 2011): the penalty of feature j is
 // multiplied by h_j, the p-norm of all the steps that losses have made on its weight, so that rare

@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 
-#include "simd/lanes_128.hpp"
+#include "simd/lanes.hpp"
 
 // What the kernels of dispatch.hpp are told, and what they return: how the numbers of the mixture's
 // experts stand in memory, which is all that they know of it.
