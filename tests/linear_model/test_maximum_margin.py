@@ -28,7 +28,7 @@ def test_alma_by_hand():
     expected.append([-0.1, -0.8 + 1 / root(2) - 1 / root(3)])
     for row, label, w in zip(rows, labels, expected, strict=True):
         model.partial_fit([row], [label])
-        seen = weights(model)[0, 1:] * (1 if len(model.classes_) == 2 else -1)
+        seen = weights(model)[0, 1:] * (1 if len(model._fitted.classes) == 2 else -1)
         np.testing.assert_allclose(seen, w, rtol=0, atol=1e-12)
     assert model.n_updates_ == 4
 

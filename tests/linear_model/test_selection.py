@@ -43,7 +43,7 @@ def in_ball(w, radius):
 def current(model):
     """The weights of the second class, though only one may have been seen."""
     w = weights(model)[0]
-    return w if len(model.classes_) > 1 else -w
+    return w if len(model._fitted.classes) > 1 else -w
 
 
 @pytest.mark.parametrize("B", [1, 2, 3])
