@@ -122,7 +122,8 @@ std::vector<Kind> kinds() {
   add(LoopKind::adagrad_mirror, as_rule<dual_descent<hinge_slope>>, {}, {1e-5, 0.1, 0.1});
   add(LoopKind::frequency_penalty, as_rule<descent<hinge_slope>>, {0.5, 0.5},
       {1e-5, 0.5, 0.5, 2, 500});
-  add(LoopKind::frequency_dual_averaging, as_rule<dual_descent<hinge_slope>>, {}, {1e-5, 1, 2, 500});
+  add(LoopKind::frequency_dual_averaging, as_rule<dual_descent<hinge_slope>>, {},
+      {1e-5, 1, 2, 500});
   add(LoopKind::randomized_rounding, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.001, 1000});
   return all;
 }
