@@ -8,6 +8,7 @@ import gzip
 import itertools
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -224,6 +225,21 @@ def test_a_regression_of_one_row_has_no_interval(score: Any, tmp_path: Path) -> 
     assert found["said"] == pytest.approx(7.0)
     assert found["interval"] is None
     assert not hasattr(yarrow.load(tmp_path / "m.json"), "predict_interval")
+
+
+@pytest.mark.parametrize("score", LANGUAGES)
+@pytest.mark.parametrize(("features", "values"), [(12, 4), (400, 10), (400, 60)])
+def test_products_of_two_values(features: int, values: int, score: Any, tmp_path: Path) -> None:
+    """With a place each, by a hash, and in rows that are too long for them."""
+    rng = random.Random(features + values)
+    names = [f"c{i}" for i in range(features)]
+    rows = [dict.fromkeys(rng.sample(names, min(values, 8)), 1.5) for _ in range(600)]
+    model = yarrow.YarrowClassifier()
+    for row in rows:
+        model.learn_one(row, ("c1" in row) != ("c2" in row))
+    assert model.expert_weights_[-1] != 0
+    asked = [dict.fromkeys(rng.sample(names, min(values, features)), 1.0) for _ in range(40)]
+    check(model, asked, score, tmp_path / "model.json")
 
 
 @needs_node
