@@ -227,6 +227,9 @@ def test_a_threshold_chooses_the_second_class(run: Run, svm: Path, tmp_path: Pat
     run("train", tmp_path / "three.svm", "--model", tmp_path / "three")
     told = run("predict", tmp_path / "three", svm, "--threshold", 0.5, code=2).stderr
     assert "--threshold is for two classes" in told
+    for wrong in ("nan", "1.5", "-0.1"):
+        told = run("predict", tmp_path / "m", svm, "--threshold", wrong, code=2).stderr
+        assert told.endswith("is no probability.\n")
 
 
 def test_sequences_of_words_are_remembered(run: Run, table: Path, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@
 #include "replay.hpp"
 #include "rules/arow.hpp"
 #include "rules/gradient.hpp"
-#include "rules/l1_constrained.hpp"
 #include "rules/mirror.hpp"
 #include "rules/online_feature_selection.hpp"
 #include "rules/passive_aggressive.hpp"

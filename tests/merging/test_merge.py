@@ -313,3 +313,14 @@ def test_yarrow_classifier_of_few_features_says_that_it_cannot(two_classes):
     parts = [yarrow.YarrowClassifier().fit(*two_classes) for _ in range(2)]
     with pytest.raises(ParameterError, match="at most 128 features"):
         yarrow.merge(parts)
+
+
+def test_paths_and_other_declared_classes_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"not paths: yarrow.load\('a'\)"):
+        yarrow.merge(["a"])
+    parts = []
+    for classes in ([0, 1], [0, 1, 2]):
+        model = yarrow.AROWClassifier()
+        parts.append(model.partial_fit(np.eye(2), [0, 1], classes=classes))
+    with pytest.raises(ParameterError, match="declared classes"):
+        yarrow.merge(parts)

@@ -254,6 +254,14 @@ def test_numbers_and_texts_are_different_names_in_javascript(tmp_path: Path) -> 
     assert [one["said"] for one in answers_of_node(document, rows, 0.9)] == ["number", "text"]
 
 
+def test_an_export_without_intervals_says_so(tmp_path: Path) -> None:
+    model = yarrow.AROWClassifier()
+    model.learn_one({"a": 1}, "x")
+    model.export(tmp_path / "m.json")
+    with pytest.raises(ValueError, match="this export has no intervals"):
+        Scorer.load(tmp_path / "m.json").interval({"a": 1})
+
+
 def test_scorers_refuse_what_they_cannot_score() -> None:
     export = {"classes": None, "seen": [], "intercept": [0.0], "weights": [["a", 0, 1.0]]}
     with pytest.raises(ValueError, match="'a' is nan"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -43,7 +44,8 @@ from yarrow.errors import ParameterError
             "Tables: columns to write before the prediction, as they are.")  # fmt: skip
 @option(OUTPUT, "--interval", type=float, metavar="P",
         help="Add the ends of an interval, tab-separated, that holds the value with the "
-        "frequency P, from 0.5 to 0.99: of YarrowRegressor.")  # fmt: skip
+        "frequency P, from 0.5 to 0.99, as long as rows are like those of training "
+        "(YarrowRegressor only).")  # fmt: skip
 @option(OUTPUT, "--header", is_flag=True, help="Start with a header line.")
 @option(OUTPUT, "--quiet", is_flag=True, help="Do not report the accuracy where there are labels.")
 @reading_options
@@ -87,7 +89,13 @@ def command(
         )
     names = classes_of(estimator)
     if threshold is not None and (names is None or len(names) != 2):
-        raise ParameterError(f"--threshold is for two classes, and {model} has {names}.")
+        known = f"the classes {', '.join(map(str, names))}" if names else "none: it is a regression"
+        raise ParameterError(f"--threshold is for two classes, and {model} has {known}.")
+    if threshold is not None:
+        by_score = scores or not hasattr(estimator, "predict_proba")
+        if not (math.isfinite(threshold) if by_score else 0 <= threshold <= 1):
+            what = "score" if by_score else "probability"
+            raise ParameterError(f"--threshold {threshold} is no {what}.")
     radius = None if interval is None else _radius(estimator, interval)
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None

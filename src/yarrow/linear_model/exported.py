@@ -30,7 +30,7 @@ class ExportedModel:
     """
 
     #: what the model of the core can do, which knows names, columns and, of weights, these
-    _offered = ("classes_", "feature_names_", "n_features_in_", "feature_names_in_")
+    _offered = ("classes_", "regression", "feature_names_", "n_features_in_", "feature_names_in_")
     _offered_of_weights = ("predict_one", "predict_many", "top_features", "explain_one")
 
     def __init__(self, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:

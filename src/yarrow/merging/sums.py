@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -153,6 +154,11 @@ class Sums:
 
     def __add__(self, other: Sums) -> Sums:
         _check_alike(self.like, other.like)
+        of_a, of_b = (each.origin["declared"] for each in (self, other))
+        if of_a and of_b and {*of_a} != {*of_b}:
+            raise ParameterError(
+                f"Only models of the same declared classes can be merged, not {of_a} and {of_b}."
+            )
         features = _united_features(self.features, other.features)
         classes = list({(type(c), c): c for c in [*self.classes, *other.classes]}.values())
         a, b = (each._placed(features, classes) for each in (self, other))
@@ -282,6 +288,8 @@ def _settings(learner: Any) -> Settings:
 def _family_of(model: Any) -> Family:
     """How a model's numbers add up, or one sentence that they do not."""
     name = type(model).__name__
+    if isinstance(model, (str, os.PathLike)):
+        raise ParameterError(f"Give models to merge, not paths: yarrow.load({str(model)!r}).")
     if not isinstance(model, LinearModel):
         raise ParameterError(
             f"{name} cannot be merged: what it learns is no sum over rows; train it in one place."

@@ -67,6 +67,7 @@ export class Scorer {
 
   /** Two values between which the target is as often as asked. */
   interval(row, coverage = 0.9) {
+    if (!this.model.intervals) throw new Error("this export has no intervals");
     const { coverage: levels, radius } = this.model.intervals;
     if (!(coverage >= levels[0] && coverage <= levels.at(-1)))
       throw new Error(`coverage must be between ${levels[0]} and ${levels.at(-1)}`);

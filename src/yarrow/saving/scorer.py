@@ -75,6 +75,8 @@ class Scorer:
 
     def interval(self, row: dict[Any, Any], coverage: float = 0.9) -> tuple[float, float]:
         """Two values between which the target is as often as asked."""
+        if not self.model.get("intervals"):
+            raise ValueError("this export has no intervals")
         levels, radii = (self.model["intervals"][name] for name in ("coverage", "radius"))
         if not levels[0] <= coverage <= levels[-1]:
             raise ValueError(f"coverage must be between {levels[0]} and {levels[-1]}")
