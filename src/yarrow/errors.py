@@ -105,13 +105,14 @@ class ReadingWarning(UserWarning):
 
 
 def first_of(items: Iterable[object], most: int = 20) -> str:
-    """The first of some names, and dots if that is not all.
+    """The first of some names, and how many more there are.
 
     >>> first_of("abc", 2)
-    'a, b, ...'
+    'a, b and 1 more'
     """
     words = [str(item) for item in items]
-    return ", ".join([*words[:most], *["..."] * (len(words) > most)])
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
 
 
 def not_fitted(estimator: object) -> NoReturn:

@@ -58,7 +58,7 @@ def learned(model: Any) -> dict[str, Any]:
     state = model._fitted.get_state()
     blocks = state.pop("blocks") + 0.0  # no -0.0
     unseen = np.zeros_like(blocks[0])
-    if hasattr(model, "variance_"):
+    if hasattr(model, "variance_") or getattr(model, "loop", "") == "confidence":
         unseen[1] = model._initial_variance()
     features = {}
     for place, name in enumerate(model.feature_names_, start=1):

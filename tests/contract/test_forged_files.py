@@ -315,7 +315,7 @@ def covariance_of(**settings: Any) -> Any:
         (covariance_of(covariance="factored", rank=30), ("blocks", (1, -1, 0), 1), "a factor too"),
         (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 0), "no covariance"),
         (taught(linear_model.YarrowClassifier()), ("full_covariance", (0, 0), 9), "no covariance"),
-        (taught(linear_model.YarrowClassifier()), ("mixture", 10, 3.0), "no covariance"),
+        (taught(linear_model.YarrowClassifier()), ("mixture", 11, 3.0), "no covariance"),
         (taught(linear_model.YarrowClassifier()), ("mixture", 0, 1e300), "'mixture'"),
         (regressor(), ("drifting_covariance", (0, 0), 9), "no covariance"),
         (regressor(), ("drifting_weights", 0, 1e300), "'drifting_weights'"),

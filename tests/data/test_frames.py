@@ -83,7 +83,7 @@ SAME_KIND = {"pandas": pd.Series, "polars": pl.Series}
 
 @pytest.mark.parametrize("text", [(), TEXT], ids=["categories", "words"])
 def test_the_same_weights_by_every_route(tmp_path: Path, text: Any) -> None:
-    options = [part for name in text for part in ("--text", name)]
+    options = [part for name in text for part in ("--text", name)] + ["--learner", "arow"]
     model = trained(written(tmp_path, "csv"), *options)
     expected = by_name(model)
     assert {

@@ -100,7 +100,7 @@ def test_yarrow_evaluate_watches(tmp_path):
     lines = [f"{i % 2 if i < 2000 else 1 - i % 2} {1 + i % 2}:1\n" for i in range(3000)]
     (tmp_path / "rows.svm").write_text("".join(lines))
     shown = click.testing.CliRunner().invoke(
-        main, ["evaluate", str(tmp_path / "rows.svm"), "--watch", "--quiet"]
+        main, ["evaluate", str(tmp_path / "rows.svm"), "--watch", "--quiet", "--learner", "arow"]
     )
     assert "row 2,0" in shown.stdout
     assert "error has changed" in shown.stdout

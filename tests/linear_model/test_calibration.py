@@ -267,7 +267,8 @@ def test_many_classes_are_told_apart_and_none_is_ruled_out(model):
     said = np.mean(np.sort(likely, axis=1)[:, :-2].sum(axis=1))  # neither the best nor the second
     happened = np.mean(true < np.sort(likely, axis=1)[:, -2])
     assert third.min() > 1e-6
-    assert 0.5 * happened < said < 5 * happened
+    chance = 2 * np.sqrt(happened / len(true))  # a few dozen rows
+    assert 0.5 * (happened - chance) < said < 5 * (happened + chance)
 
 
 def real(name, rows):
@@ -295,7 +296,7 @@ def test_surer_tenths_are_right_more_often(model, name):
     sure, right = told.probabilities[1000:].max(axis=1), (told.predictions == y)[1000:]
     order = np.argsort(sure, kind="stable")
     tenths = [np.mean(right[part]) for part in np.array_split(order, 10)]
-    noise = 3 * np.sqrt(np.mean(right) * (1 - np.mean(right)) / (len(order) / 10))
+    noise = 3 * np.sqrt(2 * np.mean(right) * (1 - np.mean(right)) / (len(order) / 10))  # of two
     assert np.all(np.diff(tenths) > -noise)
     assert tenths[-1] > tenths[0] + noise
     # and not one value for all: the surest tenth and the least sure one are said to differ
