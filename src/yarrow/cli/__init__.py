@@ -118,7 +118,7 @@ def _fail(sentence: str, code: int = 2) -> NoReturn:
 def main(ctx: click.Context) -> None:
     """Online learning for sparse streams.
 
-    Linear learners that survive noise, follow drift and stay sparse.
+    Learners that take one row at a time, survive noise, follow drift and stay sparse.
 
       yarrow evaluate mail.svm.gz
       yarrow train mail.svm.gz --model mail.yarrow
