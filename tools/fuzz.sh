@@ -15,7 +15,7 @@ if [ -z "$clang" ]; then
   echo "yarrow: fuzzing needs clang and its libclang-rt (Debian: apt install clang-16 libclang-rt-16-dev)." >&2
   exit 1
 fi
-flags=(-std=c++20 -g1 -O2 -ffp-contract=off -fno-sanitize-recover=all -pthread)
+flags=(-std=c++20 -g1 -O2 -ffp-contract=off -fno-sanitize-recover=all -pthread -Wno-psabi)
 mkdir -p build/fuzz
 for part in text_svmlight text_vw saved_state; do
   source=tests/fuzz/$part.cpp kept=build/fuzz/$part seeds=tests/fuzz/corpus/${part#text_}

@@ -67,7 +67,7 @@ class AffineLoop : public ScaledLoop<W> {
   /// Refuses a scale that learning does not lead to.
   void check(const State<W>& state) const {
     for (const Column& column : state.columns)
-      if (is_extreme(column.scale)) throw Error("the state's 'scale' has a number out of range");
+      if (is_extreme(column.scale)) SavedState::refuse("scale", "has a number out of range");
   }
 
   /// |w|^2 of what is left.

@@ -81,6 +81,13 @@ class ElasticLoop : public LoopBase<W> {
     }
   }
 
+  /// Refuses a scale that learning does not lead to.
+  void check(const State<W>& state) const {
+    for (const Column& column : state.columns)
+      if (!(column.scale >= 1 && column.scale < most_scale))
+        SavedState::refuse("scale", "has a number out of range");
+  }
+
   double weight(const State<W>& state, std::size_t slot, int column) const {
     return settled(state.blocks.cell(slot, column), state.blocks.capacity(), owed(state, column)) /
            state.columns[column].scale;
@@ -130,7 +137,7 @@ class ElasticLoop : public LoopBase<W> {
   void grow_scale(State<W>& state, int column) const {
     double& scale = state.columns[column].scale;
     scale *= std::min(1 + alpha_, 0x1p600);
-    if (scale < 0x1p60) return;
+    if (scale < most_scale) return;
     if (state.before_all_change) state.before_all_change();
     const double factor = std::ldexp(1.0, -std::ilogb(scale));
     const std::size_t stride = state.blocks.stride(), capacity = state.blocks.capacity();
@@ -141,6 +148,8 @@ class ElasticLoop : public LoopBase<W> {
     scale *= factor;
     state.columns[column].scale_sum *= factor;
   }
+
+  static constexpr double most_scale = 0x1p60;
 
   double alpha_ = 0, l1_ = 0;
   ElasticStep step_;

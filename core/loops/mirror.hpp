@@ -66,11 +66,16 @@ class PNormLink {
   bool is_lost(double size, double /*reference*/) const {
     return size > 0 && (size > largest_ || size * largest_ < 1);
   }
-  /// What stored numbers are multiplied by when `size` is the largest, and the reference then.
+  /// What stored numbers are multiplied by when `size` is the largest, and the reference then: one
+  /// so small that nothing can be divided by it is left alone, as the weights are as good as 0.
   static double unit_for(double size, double& reference) {
+    if (!can_be(reference * size)) return 1;
     reference *= size;
     return 1 / size;
   }
+  /// Whether learning may lead to this reference: the norm, which is near it, is no larger than a
+  /// weight may be.
+  static bool can_be(double reference) { return reference > 1e-250 && reference < 1e150; }
 
   double norm(double reference, double total) const { return reference * std::pow(total, 1 / p_); }
 
@@ -147,6 +152,7 @@ class ExponentialLink {
     reference = size;
     return 1;
   }
+  static bool can_be(double reference) { return std::isfinite(reference); }
   static double projected(double reference, double /*total*/) { return reference; }
 
   template <class W>
@@ -216,6 +222,12 @@ class MirrorLoop : public LoopBase<W> {
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
     score_columns<false>(state, row, out);
+  }
+
+  /// Refuses a reference that learning does not lead to.
+  void check(const State<W>& state) const {
+    for (const Column& column : state.columns)
+      if (!Link::can_be(column.scale)) SavedState::refuse("scale", "has a number out of range");
   }
 
   /// Counts the totals from scratch, for example when features were forgotten.
