@@ -197,6 +197,10 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
     squares on labels -1 and +1.
     With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
+
+    The paper's objective (3) has two prices, of the loss and of the variance; it sets both to
+    1/(2r). With `confidence_r` that of the variance is 1/(2 confidence_r): larger keeps the steps
+    of the mean, and lets confidence grow more slowly.
     """
 
     r: float = caution()
@@ -206,6 +210,9 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
         options=("squared_hinge", "hinge", "squared"),
         doc="What a margin below 1 costs; squared: also one above.",
     )
+    confidence_r: float | None = number(
+        default=None, doc="How little one row may add to the confidence; None: r.", above=0
+    )
 
     restrictions: ClassVar[tuple[Needs, ...]] = (
         *CostSensitiveClassifier.restrictions,
@@ -213,11 +220,10 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     )
 
     def _rule(self) -> _core.Rule:
-        return {
-            "squared_hinge": rules.arow,
-            "hinge": rules.arow_hinge,
-            "squared": rules.arow_squared,
-        }[self.loss]
+        form = {"squared_hinge": "arow", "hinge": "arow_hinge", "squared": "arow_squared"}
+        name = form[self.loss] + ("" if self.confidence_r is None else "_two_prices")
+        rule: _core.Rule = getattr(rules, name)
+        return rule
 
 
 @estimator
