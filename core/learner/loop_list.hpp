@@ -10,6 +10,7 @@
   loop(whitened, RuleLearner<ConfidenceLoop<W, Whitened>>) \
   loop(full, RuleLearner<FullLoop<W, ByMean>>) \
   loop(full_row_inside, RuleLearner<FullLoop<W, RowInside>>) \
+  loop(joint, RuleLearner<JointLoop<W>>) \
   loop(factored, RuleLearner<FactoredLoop<W>>) \
   loop(soft_threshold, RuleLearner<ProximalLoop<W, SoftThreshold>>) \
   loop(dual_averaging, RuleLearner<ProximalLoop<W, DualAveraging>>) \
