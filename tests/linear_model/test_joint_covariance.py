@@ -177,9 +177,15 @@ def test_it_keeps_to_theorem_2():
     assert not certificate(record(priced, X, y)).bound.applies
 
 
-def test_what_does_not_go_together_is_said():
-    with pytest.raises(ParameterError, match="multiclass.*must be"):
-        AROWClassifier(covariance="joint").partial_fit([[1.0]], [1])
+def test_problems_that_are_apart_have_the_full_covariance_each():
+    X, y = class_stream(79)
+    joint = AROWClassifier(**JOINT).partial_fit(X, y)
+    full = AROWClassifier(covariance="full", **EXACT).partial_fit(X, y)
+    np.testing.assert_array_equal(joint.covariance_, full.covariance_)
+    np.testing.assert_array_equal(joint.coef_, full.coef_)
+
+
+def test_it_draws_no_weights():
     model = AROWClassifier(covariance="joint", multiclass="all").partial_fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(ParameterError, match="predict_drawn"):
         model.predict_drawn([[1.0]])

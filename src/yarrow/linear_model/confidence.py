@@ -57,11 +57,16 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
 
     core_loop = "{covariance}"
 
+    def _loop(self) -> _core.Loop:
+        apart = getattr(self, "covariance", "") == "joint" and not self._is_joint
+        return _core.Loop.full if apart else super()._loop()
+
     def _loop_parameters(self) -> list[float]:
         own = super()._loop_parameters()
         covariance = getattr(self, "covariance", "")
-        if covariance == "joint":
+        if self._is_joint:
             return [float(MOST_COVARIANCE_BYTES), float(self.multiclass in ("topk", "all"))]
+        covariance = "full" if covariance == "joint" else covariance
         return own or covariance_parameters(covariance, getattr(self, "rank", 0))
 
     @property
@@ -69,8 +74,9 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         """The variance of each weight, in the shape of `coef_`."""
         table: Array
         columns: list[int]
-        if self._is_joint and self._columns_of_score() == 2:  # of a difference
-            return np.diag(self.covariance_)[None]
+        if self._is_joint and self._columns_of_score() == 2:  # of a difference, never 0
+            separate = self._by_score(self._fitted.plane(1)[0].T)[:, 1:]
+            return np.maximum(np.diag(self.covariance_)[None], 1e-15 * separate)
         table, columns = self._fitted.plane(1)
         return self._by_score(table.T[columns])[:, 1:]
 
@@ -103,7 +109,7 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
 
     @property
     def _is_joint(self) -> bool:
-        return getattr(self, "covariance", "") == "joint"
+        return getattr(self, "covariance", "") == "joint" and self.multiclass != "ovr"
 
     def _own_covariances(self, order: Array) -> Array:
         """By scores, those that probabilities know of: of each class by itself."""
@@ -233,8 +239,8 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     squares on labels -1 and +1.
     With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
     With many classes "full" keeps a matrix a class. "joint" is the paper's own form: one over the
-    weights of all classes, 8 (classes * features)² bytes, at most 4 GB; for every `multiclass` but
-    "ovr". Probabilities take its classes for independent.
+    weights of all classes, 8 (classes * features)² bytes, at most 4 GB; with `multiclass="ovr"`,
+    whose problems are apart, it is "full". Probabilities take its classes for independent.
 
     The paper's objective (3) has two prices, of the loss and of the variance; it sets both to
     1/(2r). With `confidence_r` that of the variance is 1/(2 confidence_r): larger keeps the steps
@@ -255,7 +261,6 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     restrictions: ClassVar[tuple[Needs, ...]] = (
         *CostSensitiveClassifier.restrictions,
         Needs("multiclass", ("topk", "all"), "loss", ("squared_hinge",)),
-        Needs("covariance", ("joint",), "multiclass", ("top1", "max_loss", "topk", "all")),
     )
 
     def _rule(self) -> _core.Rule:
