@@ -12,6 +12,7 @@ import click
 
 from reproduction import contents, engine, pages, specs
 from reproduction.results import Measured, Results
+from reproduction.spec import Reproduction
 from yarrow.report.numbers import duration
 
 _PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal

@@ -1,4 +1,4 @@
-"""The page that lists all pages, made of what they say: what holds, what does not, and what it cost.
+"""The page that lists all pages, made of what they say: what holds, what not, and what it cost.
 
 So a page that is measured anew changes its own lines alone, and one that the present specification
 has not measured yet keeps them, marked.

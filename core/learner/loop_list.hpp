@@ -10,7 +10,6 @@
   loop(whitened, RuleLearner<ConfidenceLoop<W, Whitened>>) \
   loop(full, RuleLearner<FullLoop<W, ByMean>>) \
   loop(full_row_inside, RuleLearner<FullLoop<W, RowInside>>) \
-  loop(joint, RuleLearner<JointLoop<W>>) \
   loop(factored, RuleLearner<FactoredLoop<W>>) \
   loop(soft_threshold, RuleLearner<ProximalLoop<W, SoftThreshold>>) \
   loop(dual_averaging, RuleLearner<ProximalLoop<W, DualAveraging>>) \
@@ -41,7 +40,8 @@
   loop(feature_groups, RuleLearner<GroupedLoop<W, FeatureGroups>>) \
   loop(task_groups, RuleLearner<GroupedLoop<W, TaskGroups>>) \
   loop(yarrow, YarrowLearner<W>) \
-  loop(yarrow_regression, YarrowRegressor<W>)
+  loop(yarrow_regression, YarrowRegressor<W>) \
+  loop(joint, RuleLearner<JointLoop<W>>)
 // clang-format on
 
 namespace yarrow {

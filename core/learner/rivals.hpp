@@ -79,7 +79,8 @@ inline double solve_rivals(std::span<Rival> rivals, double true_spread, const Sl
 
 /// The same where the signed rows z_j of the rivals have any products z_j'Sigma z_k, in `gram`, and
 /// the slack is squared: the dual of (28) of Crammer, Kulesza & Dredze (2013),
-///   max over steps >= 0 of  sum of loss_j*step_j - steps'gram*steps/2 - curvature*(sum of steps)^2/2
+///   max over steps >= 0 of  sum of loss_j*step_j - steps'gram*steps/2 - curvature*(sum of
+///   steps)^2/2
 /// by Hildreth's method, which they name: one step at a time, in turns, each to its own maximum. It
 /// ends where a turn changes nothing that counts, which a curvature above 0 makes sure of.
 inline double solve_by_turns(std::span<Rival> rivals, std::span<const double> gram,

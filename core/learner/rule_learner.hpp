@@ -382,8 +382,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       for (std::size_t j = 0; j < n; ++j) {
         const double between = product(rival, rivals_[j].column);
         if (i != j) shared += between;
-        gram_[i * n + j] =
-            spread(c) - product(c, rival) - product(c, rivals_[j].column) + between;
+        gram_[i * n + j] = spread(c) - product(c, rival) - product(c, rivals_[j].column) + between;
       }
     }
     v = std::max(v + shared, least_share * v);

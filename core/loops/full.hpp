@@ -68,9 +68,8 @@ class FullLoop : public DenseStepLoop<W> {
         out.variance[k] = variance_of(state, row, k);
       } else {
         multiply(state, row, k);
-        out.variance[k] =
-            weighed(Covariances::of(state)[k], values_of(row), Base::rounding,
-                    [&](std::size_t slot, double) { return product[slot]; });
+        out.variance[k] = weighed(Covariances::of(state)[k], values_of(row), Base::rounding,
+                                  [&](std::size_t slot, double) { return product[slot]; });
       }
     }
   }

@@ -14,8 +14,8 @@
 // Over many rivals (28), Sigma is updated as in (24), by the sum of f(x, y) over the classes that
 // take part: all, or with k rivals these and the true one.
 // A sample weight divides r. Rows of zeros are left alone.
-// (3) has two prices, lambda1 of the loss and lambda2 of z'Sigma z, which the paper then sets equal.
-// Mean and covariance are found apart (5, 6), so where they differ r is 1/(2*lambda1), and
+// (3) has two prices, lambda1 of the loss and lambda2 of z'Sigma z, which the paper then sets
+// equal. Mean and covariance are found apart (5, 6), so where they differ r is 1/(2*lambda1), and
 // Sigma^-1 grows by 2*lambda2*z*z', that is by z z'/confidence_r.
 
 namespace yarrow {

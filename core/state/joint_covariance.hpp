@@ -51,8 +51,7 @@ class JointCovariance final : public ExtensionOf<JointCovariance> {
     }
     std::sort(kept.begin(), kept.end());  // place 0, the first column's intercept, stays
     std::vector<Index> others;
-    for (std::size_t i = 1; i < kept.size(); ++i)
-      others.push_back(static_cast<Index>(kept[i] - 1));
+    for (std::size_t i = 1; i < kept.size(); ++i) others.push_back(static_cast<Index>(kept[i] - 1));
     matrix.keep_features(others);
     for (std::vector<std::size_t>& of_column : places_)
       for (std::size_t& place : of_column)
@@ -77,8 +76,7 @@ class JointCovariance final : public ExtensionOf<JointCovariance> {
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::size_t j = 0; j <= i; ++j) numbers.push_back(matrix.row(order[i])[order[j]]);
     put("joint_covariance", std::move(numbers));
-    put("joint_covariance_queued",
-        std::vector<double>{static_cast<double>(matrix.queued())});
+    put("joint_covariance_queued", std::vector<double>{static_cast<double>(matrix.queued())});
   }
 
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {

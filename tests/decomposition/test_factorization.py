@@ -73,8 +73,12 @@ def test_averaged_factors_are_the_argmin_for_the_average_of_their_gradients(l2, 
 
         moves = 1e-6 * np.eye(3)
         slopes = [
-            np.array([loss(before[0] + m, before[1]) - loss(before[0] - m, before[1]) for m in moves]),
-            np.array([loss(before[0], before[1] + m) - loss(before[0], before[1] - m) for m in moves]),
+            np.array(
+                [loss(before[0] + m, before[1]) - loss(before[0] - m, before[1]) for m in moves]
+            ),
+            np.array(
+                [loss(before[0], before[1] + m) - loss(before[0], before[1] - m) for m in moves]
+            ),
         ]
         model.learn_one(x, rating)
         for side, name in enumerate((user, item)):

@@ -148,7 +148,8 @@ def test_a_line_search_judges_as_tune_does_and_learns_nothing_itself() -> None:
     assert (found.values, found.best, found.protocol) == (again.values, again.best, again.protocol)
     np.testing.assert_array_equal(found.model.coef_, again.model.coef_)
     assert not hasattr(mine, "coef_")
-    theirs = line_search(SGDClassifier(alpha=1.0, random_state=0), X, Y, parameter="alpha", by="folds", folds=3)
+    how = {"parameter": "alpha", "by": "folds", "folds": 3}
+    theirs = line_search(SGDClassifier(alpha=1.0, random_state=0), X, Y, **how)
     assert theirs.values[theirs.best] == min(theirs.values) < theirs.values[0]
 
 
@@ -157,7 +158,7 @@ def test_a_line_search_ends_where_a_value_is_not_allowed() -> None:
     assert all(not np.isnan(v) for v, c in zip(found.values, found.candidates, strict=True)
                if c.power <= 1)  # fmt: skip
     assert found.model.power <= 1
-    with pytest.raises(DataError, match="overflow|finite"):
+    with pytest.raises(DataError, match=r"overflow|finite"):
         line_search(yarrow.OGDClassifier(eta0=1e300, loss="squared"), 1e30 * X, Y)
 
 

@@ -1,4 +1,4 @@
-"""One covariance over the weights of all classes: AROW's own form for many classes (section 3.3)."""
+"""One covariance over the weights of all classes: AROW's own form for many (section 3.3)."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_the_users_joint_map_gives_the_same():
 
 
 def test_two_classes_are_the_full_covariance_of_their_difference():
-    """x on one class and -x on the other: w1 - w0 begins with twice the variance, as if r halved."""
+    """x on one class and -x on the other: w1 - w0 has twice the variance, as if r were half."""
     X, y = class_stream(72, rows=120, classes=2)
     joint = AROWClassifier(2.0, multiclass="top1", fit_intercept=False, **JOINT)
     full = AROWClassifier(1.0, "full", fit_intercept=False, **EXACT)

@@ -73,7 +73,7 @@ def test_the_published_page_belongs_to_the_specification(name):
     for file in re.findall(r"!\[.*?\]\((.*?)\)", page):
         assert (DOCS / file).exists()
     if not found.is_current:
-        pytest.skip("the page was made made earlier, and the list of pages says so")
+        pytest.skip("the page was made earlier, and the list of pages says so")
     assert f"{len(one.cells()):,} cells" in page
 
 

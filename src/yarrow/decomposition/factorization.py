@@ -80,9 +80,7 @@ class Factorization(Stored):
 
     def _grow(self) -> None:
         """Make place for new users and items."""
-        for side, (name, names) in enumerate(
-            zip(FACTORS, (self._users, self._items), strict=True)
-        ):
+        for side, (name, names) in enumerate(zip(FACTORS, (self._users, self._items), strict=True)):
             factors = self.__dict__[name]
             while len(names) > len(factors):
                 rng = np.random.default_rng([self.seed, side, len(factors)])

@@ -96,7 +96,7 @@ def arow(
     Assumes a full covariance (over the weights of all classes), the squared hinge loss, and that
     every mistake is updated. The diagonal form has no such theorem. Theorem 2 asks for one
     covariance over the weights of all classes: `AROWClassifier(covariance="joint")` with
-    `multiclass="top1"`, or `StructuredClassifier` with `block_map`; "full" keeps one for each class.
+    `multiclass="top1"`, or `StructuredClassifier` with `block_map`; "full" keeps one for each.
     Without u, the best of a path of support vector machines.
     """
     r = float(run.parameter("r", r))
