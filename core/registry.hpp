@@ -9,6 +9,7 @@
 #include "loops/forgetting.hpp"
 #include "loops/full.hpp"
 #include "loops/grouped.hpp"
+#include "loops/joint.hpp"
 #include "loops/l1_constrained.hpp"
 #include "loops/mirror.hpp"
 #include "loops/proximal.hpp"

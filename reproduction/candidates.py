@@ -34,19 +34,6 @@ def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClass
     return CustomClassifier(rule, "confidence", **parameters)
 
 
-def two_price_arow(r: float, r_covariance: float, **parameters: Any) -> CustomClassifier:
-    """AROW where the prices of (3) differ: r = 1/(2*lambda1), r_covariance = 1/(2*lambda2).
-
-    mu is minimised before Sigma, so neither price enters the other's step.
-    """
-
-    def rule(s: RuleInput) -> tuple[float, float]:
-        loss = 1 - s.margin
-        return (loss / (s.v + r), 1 / r_covariance) if loss > 0 else (0.0, 0.0)
-
-    return CustomClassifier(rule, "confidence", **parameters)
-
-
 class BatchAROW:
     """AROW over all rows at once, which the outlook of Crammer, Kulesza & Dredze (2013) asks for.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from reproduction import engine, pages, specs
+from reproduction import contents, engine, pages, specs
 from reproduction.results import Measured, Results
 from reproduction.spec import Reproduction
 from yarrow.report.numbers import duration
@@ -36,8 +36,7 @@ def run(
     """
     chosen = [specs.named(name) for name in names or specs.NAMES]
     started = time.monotonic()
-    written: list[tuple[Reproduction, Results | None, pages.Written | None]] = []
-    failed = False
+    failed = written = False
     for one in chosen:
         display = _Display(one.name, quiet)
         try:
@@ -47,13 +46,13 @@ def run(
         if results.failures:
             failed = True
             _tell_failures(one.name, results)
-            written.append((one, None, None))
             continue
         page = pages.write(one, results, output, reduced=reduced)
-        written.append((one, results, page))
+        written = True
         _tell(one, page)
-    if not names and any(results for _, results, _ in written):
-        (output / "README.md").write_text(pages.index(written) + "\n", encoding="utf-8")
+    if written and not reduced:
+        contents.write(output)
+    if not names:
         click.echo(f"all: {duration(time.monotonic() - started)} by the clock")
     return failed
 

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.findings import (
-    DATA,
     FINDING,
-    POWER,
     Boxes,
     Claim,
     Curves,
@@ -79,7 +77,7 @@ def _parts(
         if not isinstance(one, Claim) and one.note:
             parts.append(one.note)
     studies = reproduction.reduced if reduced else reproduction.full
-    parts += ["## How it was done", reproduction.protocol.strip(), _learners(studies)]
+    parts += ["## How it was done", reproduction.protocol.strip(), learners_of(studies)]
     time = numbers.duration(results.seconds)
     parts.append(f"{len(results):,} cells, {time} of processor time. Budget: {reproduction.budget}")
     return parts
@@ -121,7 +119,8 @@ def _cell(value: Any) -> str:
     return f"{value:,}" if _is_number(value) else str(value).replace("|", "\\|")
 
 
-def _learners(studies: tuple[Study, ...]) -> str:
+def learners_of(studies: tuple[Study, ...]) -> str:
+    """The table of all learners, with what is fixed and what is tuned."""
     seen: dict[str, Learner] = {}
     for study in studies:
         seen |= {learner.label: learner for learner in study.learners}
@@ -172,44 +171,3 @@ def _drawn(one: Drawn) -> figures.Figure:
             return figures.differences(items, title=one.title, axis=axis)
         case Pictures():
             return figures.images(one.pictures, title=one.title, columns=5, size=128)
-
-
-def index(written: list[tuple[Reproduction, Results | None, Written | None]]) -> str:
-    """Return the page that lists all reproductions: what holds, what does not, and what it cost."""
-    rows, sections = [], []
-    for reproduction, results, page in written:
-        if results is None or page is None:
-            found: tuple[str, ...] = (reproduction.name, "not run at full size yet", "", "")
-        else:
-            found = (
-                f"[{reproduction.name}]({page.page.name})",
-                f"{sum(claim.holds for claim in page.claims)} of {len(page.claims)}",
-                f"{len(results):,}",
-                numbers.duration(results.seconds),
-            )
-            sections += [f"### [{reproduction.title}]({page.page.name})", _verdicts(page.claims)]
-        rows.append((found[0], reproduction.title, *found[1:], reproduction.budget))
-    seconds = sum(results.seconds for _, results, _ in written if results is not None)
-    columns = ("name", "what", "claims that hold", "cells", "processor time", "budget")
-    return "\n\n".join(
-        [
-            "# The papers' experiments, measured again",
-            "Made by `make reproduce` (`yarrow reproduce --all`); do not edit. Each page puts the "
-            "paper's numbers and ours side by side, redraws the figure, and says where they "
-            "differ. `yarrow reproduce NAME` makes one of them anew; cells that were measured "
-            "before come from a cache, so an interrupted run goes on where it stopped.",
-            table(Table("", columns, tuple(rows))),
-            f"Together {numbers.duration(seconds)} of processor time, which two cores share.",
-            "## All claims",
-            "A claim holds if the trials say so with 95 % confidence. One that does not hold is "
-            f"{FINDING} (asked of such data as the paper's, the answer is another), {DATA} (ours "
-            f"are not the paper's, and that may decide it) or {POWER} (the interval has both "
-            "answers in it).",
-            *sections,
-        ]
-    )
-
-
-def _verdicts(claims: tuple[Claim, ...]) -> str:
-    rows = tuple((verdict(one), one.sentence, one.trials) for one in claims)
-    return table(Table("", ("holds", "claim", "decided by"), rows))

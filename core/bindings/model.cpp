@@ -143,6 +143,14 @@ static nb::object covariances(PythonModel<W>& self) {
   const State<W>& state = self.state();
   const std::size_t slots = state.blocks.features() + 1;
   const auto scores = static_cast<std::size_t>(self.is_regression() ? 1 : state.classes);
+  if (self.learner->is_joint()) {
+    std::vector<double> values(scores * scores * slots * slots);
+    for (std::size_t c = 0; c < scores * scores; ++c)
+      self.learner->covariance_between(self.learner->column_of(static_cast<int>(c / scores)),
+                                       self.learner->column_of(static_cast<int>(c % scores)),
+                                       values.data() + c * slots * slots);
+    return nb::cast(to_array(std::move(values), {scores, scores, slots, slots}));
+  }
   std::vector<double> values(scores * slots * slots);
   for (std::size_t c = 0; c < scores; ++c)
     self.learner->covariance(
@@ -282,7 +290,8 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def("count_nonzero", &count_nonzero<W>,
            "Weights that are not zero, without the intercept's.");
   type.def("covariances", &covariances<W>,
-           "The covariance of the weights of each class, in the order of their appearance.");
+           "The covariance of the weights of each class, in the order of their appearance; of a "
+           "joint one the part between each two.");
   type.def_prop_ro("t", [](M& self) { return read_count(self.state().t); });
   type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });

@@ -136,6 +136,11 @@ void bind_rules(nb::module_& m) {
   add<cw_deviation>(rules, "cw_deviation", Passive::never, {"phi"});
   add<arow>(rules, "arow", Passive::at_target, {"r"}, arow_slack);
   add<arow_hinge>(rules, "arow_hinge", Passive::at_target, {"r"});
+  const std::vector<std::string> two_prices{"r", "confidence_r"};
+  add<arow_two_prices<arow>>(rules, "arow_two_prices", Passive::at_target, two_prices,
+                             arow_two_prices_slack);
+  add<arow_two_prices<arow_hinge>>(rules, "arow_hinge_two_prices", Passive::at_target, two_prices);
+  add<arow_two_prices<arow_squared>>(rules, "arow_squared_two_prices", Passive::never, two_prices);
   add<scw1>(rules, "scw1", Passive::never, {"phi", "C"});
   add<scw2>(rules, "scw2", Passive::never, {"phi", "C"});
   add<arow_squared>(rules, "arow_squared", Passive::never, {"r"});

@@ -140,6 +140,9 @@ class Learner {
   virtual void covariance(int /*column*/, double* /*out*/) const {
     throw Error("this learner keeps no covariance between weights");
   }
+  /// Whether weights of different columns are correlated; then the part between two columns.
+  virtual bool is_joint() const { return false; }
+  virtual void covariance_between(int /*column*/, int /*other*/, double* /*out*/) const {}
 
   /// Asks the memory for what the next row will need. Always inline: compilers drop a call of a
   /// function that only does this, since it changes nothing.

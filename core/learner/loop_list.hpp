@@ -40,7 +40,8 @@
   loop(feature_groups, RuleLearner<GroupedLoop<W, FeatureGroups>>) \
   loop(task_groups, RuleLearner<GroupedLoop<W, TaskGroups>>) \
   loop(yarrow, YarrowLearner<W>) \
-  loop(yarrow_regression, YarrowRegressor<W>)
+  loop(yarrow_regression, YarrowRegressor<W>) \
+  loop(joint, RuleLearner<JointLoop<W>>)
 // clang-format on
 
 namespace yarrow {

@@ -77,4 +77,34 @@ inline double solve_rivals(std::span<Rival> rivals, double true_spread, const Sl
   return take_steps([&](double b, double g) { return (slack.limit + g) / b; });
 }
 
+/// The same where the signed rows z_j of the rivals have any products z_j'Sigma z_k, in `gram`, and
+/// the slack is squared: the dual of (28) of Crammer, Kulesza & Dredze (2013),
+///   max over steps >= 0 of  sum of loss_j*step_j - steps'gram*steps/2 - curvature*(sum of
+///   steps)^2/2
+/// by Hildreth's method, which they name: one step at a time, in turns, each to its own maximum. It
+/// ends where a turn changes nothing that counts, which a curvature above 0 makes sure of.
+inline double solve_by_turns(std::span<Rival> rivals, std::span<const double> gram,
+                             const Slack& slack) {
+  constexpr int most_turns = 10000;
+  const std::size_t n = rivals.size();
+  double sum = 0;
+  for (Rival& r : rivals) r.step = 0;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    double change = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      double left = rivals[j].loss - slack.curvature * sum;
+      for (std::size_t k = 0; k < n; ++k) left -= gram[j * n + k] * rivals[k].step;
+      const double curvature = std::max(0.0, gram[j * n + j]) + slack.curvature;
+      const double step = std::max(0.0, rivals[j].step + left / curvature);
+      change = std::max(change, std::abs(step - rivals[j].step));
+      sum += step - rivals[j].step;
+      rivals[j].step = step;
+    }
+    if (change <= 1e-13 * sum) break;
+  }
+  sum = 0;
+  for (const Rival& r : rivals) sum += r.step;
+  return sum;
+}
+
 }  // namespace yarrow

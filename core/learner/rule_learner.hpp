@@ -22,6 +22,12 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   using Base::recipe_;
   using Base::state;
 
+  /// Whether the loop keeps a covariance between weights of different columns.
+  static constexpr bool correlates_columns =
+      requires(const Loop& loop, const State<W>& state, const Row<W>& row) {
+        loop.product(state, row, 0, 0);
+      };
+
   explicit RuleLearner(const Recipe& recipe)
       : Base(State<W>(Blocks<W>(
                  Loop::planes({recipe.average, recipe.initial_variance, recipe.loop_parameters}),
@@ -60,6 +66,10 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       loop_.covariance(state, column, out);
     else
       Base::covariance(column, out);
+  }
+  bool is_joint() const override { return correlates_columns; }
+  void covariance_between(int column, int other, double* out) const override {
+    if constexpr (correlates_columns) loop_.covariance(state, column, other, out);
   }
   std::vector<W> weights() const override {
     if constexpr (requires { loop_.all_weights(state); })
@@ -304,7 +314,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     if (!counts && is_passive(margin, target)) return false;
     listed_ = {c, rival};
     measure_listed(row, counts);
-    const double v = scores_.variance[c] + scores_.variance[rival];
+    double v = scores_.variance[c] + scores_.variance[rival];
+    if constexpr (correlates_columns)
+      v = std::max(v - 2 * loop_.product(state, row, c, rival), least_share * v);
     double ww = 0;
     for (const Column& column : state.columns) ww += column.ww;
     const RuleInput input{margin,      target,        2 * scores_.xx,         ww, v, weight,
@@ -339,7 +351,11 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     }
     if (!std::isfinite(v + losses)) throw Error(too_large);
     if (is_empty) return false;  // a row of zeros
-    const double total = solve_rivals(rivals_, spread(c), slack);
+    double total;
+    if constexpr (correlates_columns)
+      total = solve_correlated(row, c, slack, v);
+    else
+      total = solve_rivals(rivals_, spread(c), slack);
     if (!std::isfinite(total)) throw Error(not_finite);
     if (total == 0) return false;
     // Parts of a unit step. The precision of every class that took part grows, moved or not.
@@ -349,6 +365,28 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       if (Loop::calibrated || r.step != 0)
         moves_.push_back(Loop::move(r.column, -1, r.step, unit, v));
     return true;
+  }
+
+  /// The steps of the rivals where columns are correlated; v becomes f'Sigma f, f the row on all
+  /// columns that take part.
+  double solve_correlated(const Row<W>& row, int c, const Slack& slack, double& v)
+    requires(correlates_columns)
+  {
+    const auto product = [&](int j, int k) { return loop_.product(state, row, j, k); };
+    const std::size_t n = rivals_.size();
+    gram_.resize(n * n);
+    double shared = 0;  // what the products of different columns add to v
+    for (std::size_t i = 0; i < n; ++i) {
+      const int rival = rivals_[i].column;
+      shared += 2 * product(c, rival);
+      for (std::size_t j = 0; j < n; ++j) {
+        const double between = product(rival, rivals_[j].column);
+        if (i != j) shared += between;
+        gram_[i * n + j] = spread(c) - product(c, rival) - product(c, rivals_[j].column) + between;
+      }
+    }
+    v = std::max(v + shared, least_share * v);
+    return solve_by_turns(rivals_, gram_, slack);
   }
 
   /// x'Sigma x on one column; the plain |x|^2 where there are no variances.
@@ -375,6 +413,8 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     for (const auto& [column, memory] : kept_) state.columns[column].memory = memory;
   }
 
+  static constexpr double least_share = 1e-15;  ///< of a variance, that rounding may have eaten up
+
   static constexpr auto too_large =
       "this row's values overflow when squared; scale the features down";
   static constexpr auto not_finite =
@@ -384,6 +424,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   Scores scores_;
   std::vector<int> listed_;  ///< columns to ask the rule about
   std::vector<Rival> rivals_;
+  std::vector<double> gram_;  ///< products of the rivals' signed rows
   std::vector<Move> moves_;
   std::vector<std::pair<int, double>> kept_;  ///< columns and the rule's new memory of them
   double top_margin_ = -1;                    ///< of this row, for the calibration; -1: not noted

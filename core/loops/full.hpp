@@ -1,8 +1,8 @@
 #pragma once
 #include <span>
 
+#include "loops/covariance_product.hpp"
 #include "loops/dense_step.hpp"
-#include "state/covariance.hpp"
 
 namespace yarrow {
 
@@ -31,7 +31,8 @@ struct RowInside {
 /// The confidence loop with a full covariance a column: mu += alpha*Sigma*z, and
 /// Sigma -= beta*(Sigma z)(Sigma z)' with beta = kappa/(1 + kappa*v), which is a precision that
 /// grows by kappa*z*z'. With many classes at once (`top1`) v is that of the whole signed example,
-/// and of the joint covariance the blocks on the diagonal, one a class, are kept.
+/// and of the joint covariance the blocks on the diagonal, one a class, are kept; joint.hpp keeps
+/// all of it.
 ///
 /// A row costs (values in the row)^2 to score and, if it moves a column, features^2 for each:
 /// unlike in all other loops, what a row changes is not confined to its own features. Sums run over
@@ -66,9 +67,9 @@ class FullLoop : public DenseStepLoop<W> {
       if (2 * row.size < state.blocks.features()) {
         out.variance[k] = variance_of(state, row, k);
       } else {
-        multiply(state, row, k, product);
-        out.variance[k] =
-            weighed(state, row, k, [&](std::size_t slot, double) { return product[slot]; });
+        multiply(state, row, k);
+        out.variance[k] = weighed(Covariances::of(state)[k], values_of(row), Base::rounding,
+                                  [&](std::size_t slot, double) { return product[slot]; });
       }
     }
   }
@@ -76,9 +77,9 @@ class FullLoop : public DenseStepLoop<W> {
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     for (Move& m : moves) {
       Prediction::prepare(m, scores.score[m.column], scores.variance[m.column]);
-      if (products_[m.column].empty()) multiply(state, row, m.column, products_[m.column]);
+      if (products_[m.column].empty()) multiply(state, row, m.column);
     }
-    Base::move_along(state, moves, products_, [&](const Move& m) { shrink(state, m); });
+    Base::move_along(state, moves, products_, [&](const Move& m) { narrow(state, m); });
   }
 
   double variance(const State<W>& state, std::size_t slot, int column) const {
@@ -109,97 +110,24 @@ class FullLoop : public DenseStepLoop<W> {
   }
 
  private:
-  /// What each step that waits in the queue takes from Sigma*x: h'x.
-  void queued_parts(const CovarianceMatrix& sigma, const Row<W>& row, double* parts) const {
-    for (std::size_t q = 0; q < sigma.queued(); ++q) {
-      const double* h = sigma.queue(q);
-      double sum = 0;
-      for_values(row, [&](std::size_t slot, double x) { sum += x * h[slot]; });
-      parts[q] = sum;
-    }
-  }
-
-  /// x'Sigma x. Where rounding has eaten it up, what rounding can tell: never 0 but for a row of
-  /// zeros, and never negative.
-  template <class Product>
-  double weighed(const State<W>& state, const Row<W>& row, int k, Product product) const {
-    const double* variance = Covariances::of(state)[k].variance();
-    double v = 0, separate = 0;
-    for_values(row, [&](std::size_t slot, double x) {
-      v += x * product(slot, x);
-      separate += x * x * variance[slot];
-    });
-    return std::max(v, Base::rounding * separate);
+  auto values_of(const Row<W>& row) const {
+    return [this, &row](auto f) { for_values(row, f); };
   }
 
   double variance_of(const State<W>& state, const Row<W>& row, int k) const {
-    const CovarianceMatrix& sigma = Covariances::of(state)[k];
-    double parts[CovarianceMatrix::queue_length];
-    queued_parts(sigma, row, parts);
-    return weighed(state, row, k, [&](std::size_t slot, double x) {
-      const double* cells = sigma.row(slot);
-      double sum = 0;
-      for_values(row, [&](std::size_t other, double value) { sum += value * cells[other]; });
-      return without_queue(sigma, slot, x, sum, parts);
-    });
+    return weighed(Covariances::of(state)[k], values_of(row), Base::rounding);
   }
 
-  /// Takes what waits in the queue from one of the row's own products. The diagonal has it already.
-  static double without_queue(const CovarianceMatrix& sigma, std::size_t slot, double x, double sum,
-                              const double* parts) {
-    for (std::size_t q = 0; q < sigma.queued(); ++q) {
-      const double h = sigma.queue(q)[slot];
-      sum -= (parts[q] - x * h) * h;
-    }
-    return sum;
+  void multiply(const State<W>& state, const Row<W>& row, int k) {
+    yarrow::multiply(Covariances::of(state)[k], values_of(row), own_, products_[k]);
   }
 
-  /// Sigma*x, the row's own cells by the same additions as in `variance_of`.
-  void multiply(const State<W>& state, const Row<W>& row, int k, std::vector<double>& out) {
-    const CovarianceMatrix& sigma = Covariances::of(state)[k];
-    out.assign(sigma.slots(), 0);
-    FourVectors four(out.data(), out.size());
-    for_values(row, [&](std::size_t slot, double x) { four.add(sigma.row(slot), x); });
-    four.finish();
-    double parts[CovarianceMatrix::queue_length];
-    queued_parts(sigma, row, parts);
-    own_.clear();
-    for_values(row, [&](std::size_t slot, double x) {
-      own_.push_back(without_queue(sigma, slot, x, out[slot], parts));
-    });
-    for (std::size_t q = 0; q < sigma.queued(); ++q) four.add(sigma.queue(q), -parts[q]);
-    four.finish();
-    std::size_t place = 0;
-    for_values(row, [&](std::size_t slot, double) { out[slot] = own_[place++]; });
-  }
-
-  /// Sigma -= h h', h = sqrt(beta)*Sigma*z. Rounding may have made h so long that a variance would
-  /// turn negative; then it is cut to what the variances can bear.
-  void shrink(State<W>& state, const Move& m) {
-    CovarianceMatrix& sigma = Covariances::of(state)[m.column];
-    const double* variance = sigma.variance();
-    std::vector<double>& h = products_[m.column];
-    double beta = 1 / (1 / m.other + m.v);
-    for (std::size_t slot = 0; slot < h.size(); ++slot) {
-      const double squared = h[slot] * h[slot];
-      if (beta * squared > variance[slot]) beta = variance[slot] / squared;
-    }
-    const double root = std::sqrt(beta), taken = beta * m.v, left = 1 / (1 + m.other * m.v);
-    variances_.resize(h.size());
-    W* cell = state.blocks.data() + state.blocks.capacity() + m.column;
-    for (std::size_t slot = 0; slot < h.size(); ++slot, cell += state.blocks.stride()) {
-      const double s = variance[slot];
-      variances_[slot] = s;
-      h[slot] *= root;
-      if (h[slot] == 0) continue;
-      const double squared = h[slot] * h[slot];
-      // Where hardly anything is left, the difference is written as a sum of positive terms.
-      const double rest =
-          squared < s / 2 ? s - squared : s * left + std::max(0.0, s * taken - squared);
-      variances_[slot] = std::max(Base::smallest_variance, std::min(rest, s));
-      *cell = static_cast<W>(variances_[slot]);
-    }
-    sigma.shrink(h.data(), variances_.data());
+  void narrow(State<W>& state, const Move& m) {
+    W* first = state.blocks.data() + state.blocks.capacity() + m.column;
+    shrink(Covariances::of(state)[m.column], products_[m.column], m.other, m.v,
+           Base::smallest_variance, variances_, [&](std::size_t slot, double variance) {
+             first[slot * state.blocks.stride()] = static_cast<W>(variance);
+           });
   }
 
   std::vector<std::vector<double>> products_;  ///< Sigma*x of the row at hand, a column; or empty

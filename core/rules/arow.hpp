@@ -14,6 +14,9 @@
 // Over many rivals (28), Sigma is updated as in (24), by the sum of f(x, y) over the classes that
 // take part: all, or with k rivals these and the true one.
 // A sample weight divides r. Rows of zeros are left alone.
+// (3) has two prices, lambda1 of the loss and lambda2 of z'Sigma z, which the paper then sets
+// equal. Mean and covariance are found apart (5, 6), so where they differ r is 1/(2*lambda1), and
+// Sigma^-1 grows by 2*lambda2*z*z', that is by z z'/confidence_r.
 
 namespace yarrow {
 
@@ -40,6 +43,19 @@ inline Confidence arow_squared(const RuleInput& s, const double* p) {
   const double r = p[0] / s.weight;
   if (s.v <= 0) return {0, 0};
   return {(s.target - s.margin) / (s.v + r), 1 / r};
+}
+
+/// Any form of AROW whose covariance has a price of its own: p[1] is confidence_r.
+template <Confidence (*Form)(const RuleInput&, const double*)>
+Confidence arow_two_prices(const RuleInput& s, const double* p) {
+  const Confidence step = Form(s, p);
+  return {step.alpha, step.kappa == 0 ? 0 : s.weight / p[1]};
+}
+
+inline Slack arow_two_prices_slack(double weight, const double* p) {
+  Slack slack = arow_slack(weight, p);
+  slack.kappa = weight / p[1];
+  return slack;
 }
 
 /// NAROW (Orabona & Crammer 2010): online mirror descent with the potential 1/2 w'A w, w = A^-1 sum

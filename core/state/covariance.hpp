@@ -113,15 +113,18 @@ class CovarianceMatrix {
     if (++queued_ == queue_length) work_in_queue();
   }
 
+  /// One number of Sigma as of now.
+  double at(std::size_t i, std::size_t j) const {
+    if (i == j) return variance()[i];
+    double value = row(i)[j];
+    for (std::size_t k = 0; k < queued_; ++k) value -= queue(k)[i] * queue(k)[j];
+    return value;
+  }
+
   /// Sigma as of now, `slots` x `slots`.
   void copy_to(double* out) const {
-    for (std::size_t i = 0; i < slots_; ++i) {
-      double* to = out + i * slots_;
-      std::copy_n(row(i), slots_, to);
-      for (std::size_t k = 0; k < queued_; ++k)
-        for (std::size_t j = 0; j < slots_; ++j) to[j] -= queue(k)[i] * queue(k)[j];
-      to[i] = variance()[i];
-    }
+    for (std::size_t i = 0; i < slots_; ++i)
+      for (std::size_t j = 0; j < slots_; ++j) *out++ = at(i, j);
   }
 
   // What a model file keeps: the vectors, and the lower triangle of the matrix.
@@ -184,6 +187,17 @@ class CovarianceMatrix {
 /// of 16, to see an overflow coming (`Bound`). What is beyond that is a rounding error, or the
 /// floor.
 inline double most_variance(double initial) { return 8 * std::max(initial, 1e-30); }
+
+inline std::string bytes_in_words(double bytes) {
+  char text[32];
+  if (bytes < 1e6)
+    std::snprintf(text, sizeof text, "%.1f kB", bytes / 1e3);
+  else if (bytes < 1e9)
+    std::snprintf(text, sizeof text, "%.1f MB", bytes / 1e6);
+  else
+    std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+  return text;
+}
 
 /// The full covariances of a state, one a column. They may take a stated number of bytes; what
 /// would need more is refused before anything changes.
@@ -273,26 +287,15 @@ class Covariances final : public ExtensionOf<Covariances> {
   }
 
  private:
-  static std::string in_words(double bytes) {
-    char text[32];
-    if (bytes < 1e6)
-      std::snprintf(text, sizeof text, "%.1f kB", bytes / 1e3);
-    else if (bytes < 1e9)
-      std::snprintf(text, sizeof text, "%.1f MB", bytes / 1e6);
-    else
-      std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
-    return text;
-  }
-
   void admit(std::size_t columns, std::size_t slots) const {
     const double bytes = static_cast<double>(columns) * static_cast<double>(slots) *
                          static_cast<double>(1 + CovarianceMatrix::queue_length + slots) *
                          sizeof(double);
     if (bytes <= most_bytes_) return;
     throw Error("the full covariance of " + std::to_string(slots - 1) + " features would take " +
-                in_words(bytes) +
+                bytes_in_words(bytes) +
                 (columns > 1 ? " in " + std::to_string(columns) + " matrices" : std::string()) +
-                ", more than the " + in_words(most_bytes_) +
+                ", more than the " + bytes_in_words(most_bytes_) +
                 " allowed; use covariance='factored' or 'diagonal', or fewer features");
   }
 

@@ -12,6 +12,7 @@ NAMES = (
     "arow-ranks",
     "arow-mnist",
     "arow-multiclass",
+    "arow-outlook",
     "sgft",
     "drift",
     "drift-selection",

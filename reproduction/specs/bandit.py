@@ -72,17 +72,20 @@ def findings(results: Results) -> list[Finding]:
 
     bandits = [learner.label for learner in BANDITS]
     best = {s: min(bandits, key=lambda label: error[s, label]) for s in sets}
+    trials = f"{len(sets)} sets, {len(results.each('seed'))} orders"
     return [
         Claim(
             "The bandit form of the regularised PA shows fewer wrong classes than Banditron.",
             all(error[s, PA_DECAYING] < min(error[s, CONSTANT], error[s, DECAYING]) for s in sets),
             compared(PA_DECAYING, CONSTANT),
+            trials,
             stable=True,
         ),
         Claim(
             "For the bandit PA, exploration that decays is better than a constant share.",
             all(error[s, PA_DECAYING] < error[s, PA_CONSTANT] for s in sets),
             compared(PA_DECAYING, PA_CONSTANT),
+            trials,
         ),
         Claim(
             "Labels are worth much: told only right or wrong, the best makes more mistakes than "
@@ -91,6 +94,7 @@ def findings(results: Results) -> list[Finding]:
             "; ".join(
                 f"{s}: {error[s, best[s]]:.1f} and {error[s, PERCEPTRON]:.1f} %" for s in sets
             ),
+            trials,
         ),
         *figures,
         Table(

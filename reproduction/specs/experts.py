@@ -77,11 +77,13 @@ def _ways(results: Results) -> list[Finding]:
             "Hedge and fixed share err at most one point more than the best expert in hindsight.",
             max(worst["Hedge"], worst["fixed share"]) <= 1,
             ", ".join(f"{name} {value:+.2f} at worst" for name, value in worst.items()),
+            f"{len(rows)} streams",
         ),
         Claim(
             "An expert drawn by Hedge's weights errs no more than its theorem promises.",
             kept,
             "; ".join(f"{row[0]} {row[-2]:.2f} of {row[-1]:.2f}" for row in rows),
+            f"{len(rows)} streams",
             stable=True,
         ),
         *(_figure(one.outcome) for one in drifting),
@@ -133,6 +135,7 @@ def _kept(results: Results) -> list[Finding]:
             "With noisy labels, the average or the best copy errs less than the last.",
             steady,
             "; ".join(f"{row[0]}: {row[1]:.1f}, {row[2]:.1f}, {row[3]:.1f}" for row in rows),
+            f"{len(rows)} sets and levels of noise",
         ),
         Table("Online to batch: error % on the test part", ("set", *labels), tuple(rows)),
     ]

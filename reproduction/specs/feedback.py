@@ -94,6 +94,7 @@ def _asking(results: Results) -> list[Finding]:
                     f"{name} {one:.2f} and {other:.2f} %"
                     for name, (one, other) in zip(sets, pairs, strict=True)
                 ),
+                f"{len(sets)} sets",
             )
             for rule, pairs in gains.items()
         ),
@@ -153,17 +154,20 @@ def _coverage(results: Results) -> list[Finding]:
             "Sets that adapt cover at least what arithmetic guarantees, under noise and drift.",
             all(gap >= 0 for _, gap in kept),
             f"{len(kept)} streams; the closest by {100 * min(gap for _, gap in kept):.2f} points",
+            f"{len(kept)} streams",
             stable=True,
         ),
         Claim(
             f"Sets that adapt come within one point of the {100 * COVERAGE:g} % asked for.",
             low["adaptive"][0] >= COVERAGE - 0.01,
             f"the least is {100 * low['adaptive'][0]:.2f} % ({low['adaptive'][1]})",
+            f"{len(kept)} streams",
         ),
         Claim(
             "Sets that believe the learner's probabilities do not.",
             low["believing"][0] < COVERAGE - 0.01,
             f"the least is {100 * low['believing'][0]:.2f} % ({low['believing'][1]})",
+            f"{len(kept)} streams",
         ),
         *([] if drifting is None else [_over_time(drifting.outcome)]),
         Table(

@@ -47,7 +47,6 @@ _ADAPTIVE = Learner(
     "AROW, adaptive margin", "adaptive_margin_arow", PLAIN, {"r": R, "phi": (0.3, 1.0, 3.0)}
 )
 _MARGINS = (arow(), cw(), _ADAPTIVE, _scw("SCW-I", "scw1"), _scw("SCW-II", "scw2"))
-BATCH = Learner("AROW, batch", "BatchAROW", {}, {"r": R})
 _NETS = (
     elastic(),
     regularised(),
@@ -64,55 +63,13 @@ def _margins(study: Study) -> Study:
     return Study("tuned", study.data, _MARGINS, study.options, (0.0, 0.1, 0.3))
 
 
-def _batches(study: Study) -> Study:
-    """The same for AROW in batch, which needs no passes."""
-    return Study("tuned", study.data, (BATCH,), study.options, (0.0, 0.1, 0.3))
-
-
 def findings(results: Results) -> list[Finding]:
     """An answer for each question, with its table."""
     return [
         *_frequency_rda(results.where(protocol="sparse_folds")),
         *_choosing_p(results.where(protocol="choosing_p")),
         *_elastic_net(results.where(protocol="drift")),
-        *_adaptive_margin(_without(results.where(protocol="tuned"), BATCH.label)),
-        *_batch_arow(results.where(protocol="tuned")),
-    ]
-
-
-def _without(results: Results, label: str) -> Results:
-    return Results(tuple(one for one in results if one.learner != label))
-
-
-def _batch_arow(results: Results) -> list[Finding]:
-    levels = results.each("noise")
-    sets = results.where(learner=BATCH.label).each("data")
-    found = {(one.data, one.cell.noise, one.learner): 100 * one.outcome["error"] for one in results}
-    less = {
-        noise: [found[name, noise, "AROW"] - found[name, noise, BATCH.label] for name in sets]
-        for noise in levels
-    }
-    rows = tuple(
-        (
-            label,
-            *(float(np.mean([found[name, noise, label] for name in sets])) for noise in levels),
-        )
-        for label in ("AROW", BATCH.label)
-    )
-    return [
-        above_zero(
-            "001 asks for AROW in batch: it errs less than AROW online, at every noise level.",
-            [less[noise] for noise in levels],
-            "; ".join(f"noise {noise:g}: by {in_words(less[noise])} points" for noise in levels),
-            trials=f"{len(sets)} tasks",
-        ),
-        Table(
-            "AROW online (diagonal) and in batch: mean error %, protocol of arow-ranks",
-            ("learner", *(f"noise {noise:g}" for noise in levels)),
-            rows,
-            f"Over {len(sets)} pairs of USPS and tasks of text. In batch, mean and covariance "
-            "part, and the mean is a support vector machine (see `reproduction.candidates`).",
-        ),
+        *_adaptive_margin(results.where(protocol="tuned")),
     ]
 
 
@@ -311,8 +268,8 @@ Frequency-aware RDA and RDA: the sets and the protocol of `sgft`. p chosen onlin
 and three lambdas as experts of Hedge over the same sets once, five random orders.
 Elastic net: `ElasticNetPAClassifier` on the streams of `drift`, 40 trials, beside the paper's
 methods, all tuned on the first half. Adaptive margin: all tasks and the protocol of `arow-ranks`,
-with AROW whose margin is phi*sqrt(v) (`reproduction.candidates`), and with SCW. AROW in batch: the
-pairs of USPS and the tasks of text.
+with AROW whose margin is phi*sqrt(v) (`reproduction.candidates`), and with SCW. What else 001
+leaves open is in `arow-outlook`.
 """,
     full=(
         Study(
@@ -324,7 +281,6 @@ pairs of USPS and the tasks of text.
         Study("choosing_p", sparse_learners.data(), (_CHOOSING,), seeds=5),
         Study("drift", (usps(), news()), _NETS, seeds=_NET_TRIALS),
         *(_margins(study) for study in arow_ranks.REPRODUCTION.full[:3]),
-        *(_batches(study) for study in arow_ranks.REPRODUCTION.full[:3:2]),
     ),
     reduced=(
         Study(
@@ -335,7 +291,7 @@ pairs of USPS and the tasks of text.
         ),
         Study("choosing_p", sparse_learners.data(1_000)[2:4], (_CHOOSING,)),
         Study("drift", (usps(100), news(100)), _NETS, seeds=2),
-        Study("tuned", arow_ranks.USPS[::15], (*_MARGINS, BATCH), {"passes": 2}, (0.0, 0.3)),
+        Study("tuned", arow_ranks.USPS[::15], _MARGINS, {"passes": 2}, (0.0, 0.3)),
     ),
     differences="""
 There is nothing to compare with: these are answers to what the papers left open.

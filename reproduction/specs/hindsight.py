@@ -91,6 +91,7 @@ def beside_foreseen(fields: Sequence[Field]) -> list[Finding]:
                 counts[0] > counts[2] and 2 * fewer > len(fields),
                 f"more on {fewer} of {len(fields)}, surely on {counts[0]}; surely less on "
                 f"{counts[2]}",
+                f"{len(fields)} sets",
             )
         )
     return claims

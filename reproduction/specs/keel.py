@@ -69,20 +69,26 @@ def findings(results: Results) -> list[Finding]:
     groups = {group: fields_of(results, names) for group, names in GROUPS.items()}
     fields = [field for those in groups.values() for field in those]
     mean = mean_excess(fields, source_of)
+    trials = f"{len(fields)} tables"
     found: list[Finding] = [
         Claim(
             "On more than half of the tables it makes no more mistakes than the best of "
             f"{SETTINGS} settings of three libraries in hindsight.",
             2 * no_worse(fields) > len(fields),
             f"on {no_worse(fields)} of {len(fields)}",
+            trials,
         ),
         Claim(
-            "Over all of them it makes fewer.", mean < 0, f"{100 * mean:+.1f} % on average by field"
+            "Over all of them it makes fewer.",
+            mean < 0,
+            f"{100 * mean:+.1f} % on average by field",
+            trials,
         ),
         Claim(
             "On none of them it errs surely more (the 95 % interval leaves out 0).",
             surely_more(fields) == 0,
             f"on {surely_more(fields)}",
+            trials,
         ),
         *beside_foreseen(fields),
         _by_group(groups),

@@ -58,23 +58,27 @@ def _claims(fields: Sequence[Field]) -> list[Finding]:
         if (more := excess(field)) > spec.WORSE_AT_MOST
     ]
     mean = mean_excess(fields, evidence.source_of)
+    trials = f"{len(fields)} sets"
     return [
         Claim(
             "On at least 80 % of the confirming sets it makes no more mistakes than the best of "
             "all peers' settings in hindsight.",
             no_worse(fields) >= spec.NO_WORSE_ON * len(fields),
             f"on {no_worse(fields)} of {len(fields)}",
+            trials,
         ),
         Claim(
             "On none of them it makes more than 2 % more.",
             not beyond,
             f"beyond that on {len(beyond)} of {len(fields)}{': ' if beyond else ''}"
             f"{', '.join(beyond)}",
+            trials,
         ),
         Claim(
             "On none of them it errs surely more (the 95 % interval leaves out 0).",
             surely_more(fields) == 0,
             f"on {surely_more(fields)}; over the sources, {100 * mean:+.1f} % mistakes on average",
+            trials,
         ),
     ]
 

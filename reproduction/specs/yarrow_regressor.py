@@ -109,22 +109,26 @@ def findings(results: Results) -> list[Finding]:
         for level in ("0.8", "0.9", "0.95")
     )
     no_worse = sum(ratio <= 1 for ratio in ratios.values())
+    trials = f"{len(streams)} streams"
     return [
         Claim(
             f"Its error is no larger than that of the best of {SETTINGS} settings of three "
             "libraries in hindsight on most streams.",
             2 * no_worse > len(streams),
             f"on {no_worse} of {len(streams)}",
+            trials,
         ),
         Claim(
             "On none of them it is larger by more than 2 %.",
             max(ratios.values()) <= 1.02,
             f"{100 * (max(ratios.values()) - 1):+.1f} % at worst",
+            trials,
         ),
         Claim(
             "Intervals of 80, 90 and 95 % hold the target within two points of that.",
             worst <= 0.02,
             f"{100 * worst:.1f} points off at worst",
+            trials,
         ),
         Table(
             "R² stream by stream",

@@ -43,6 +43,7 @@ SMALL = Reproduction(
 def small(monkeypatch, tmp_path):
     """Only one small reproduction exists, and a cache of its own."""
     monkeypatch.setattr(specs, "NAMES", ("small",))
+    monkeypatch.setattr(specs, "OTHERS", ())
     monkeypatch.setattr(specs, "named", lambda name: SMALL)
     monkeypatch.setenv("YARROW_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
@@ -90,6 +91,26 @@ def test_all_writes_an_index(run: Run, small) -> None:
     index = (small / "pages" / "README.md").read_text()
     assert "[small](small.md)" in index
     assert "1 of 2" in index
+
+
+def test_the_index_is_made_of_the_pages_that_are_there(run: Run, small, monkeypatch) -> None:
+    other = dataclasses.replace(SMALL, name="other", title="Another | one")
+    both = {"small": SMALL, "other": other}
+    monkeypatch.setattr(specs, "NAMES", ("small", "other"))
+    monkeypatch.setattr(specs, "named", both.__getitem__)
+    run("reproduce", "other", "--output", "pages", "--workers", "1")
+    index = small / "pages" / "README.md"
+    assert "| small | A small experiment | not run at full size yet |" in index.read_text()
+    run("reproduce", "small", "--output", "pages", "--workers", "1")
+    assert index.read_text().count("| **no**: a finding | PA errs. |") == 2
+    assert "1 of 2, made earlier" not in index.read_text()
+    both["other"] = dataclasses.replace(other, protocol="Two passes.")
+    run("reproduce", "small", "--output", "pages", "--workers", "1")
+    assert "| 1 of 2, made earlier |" in index.read_text()
+    run("reproduce", "small", "--reduced", "--output", "pages", "--workers", "1")
+    index.write_text("mine")
+    run("reproduce", "other", "--output", "pages", "--workers", "1")
+    assert index.read_text() == "mine"
 
 
 def test_failed_cells_are_told_and_no_page_is_written(run: Run, small, monkeypatch) -> None:

@@ -64,7 +64,12 @@ def learned(model: Any) -> dict[str, Any]:
     for place, name in enumerate(model.feature_names_, start=1):
         if blocks[place].tobytes() != unseen.tobytes():
             features[name] = blocks[place].tolist()
-    covariances = covariances_by_name(model, state.pop("covariances", np.empty((0, 0))))
+    names = ["(intercept)", *model.feature_names_]
+    saved = state.pop("covariances", np.empty((0, 0)))
+    if "joint_covariance" in state:
+        saved = state.pop("joint_covariance")[None]
+        names = [(place, name) for place in range(len(model._fitted.classes)) for name in names]
+    covariances = covariances_by_name(model, saved, names)
     names = ("name_columns", "name_kinds", "name_offsets", "name_bytes")
     rest = {key: value.tolist() for key, value in state.items() if key not in names}
     for key in {"votes_index", "few_features", "pair_features"} & rest.keys():
@@ -80,12 +85,11 @@ def learned(model: Any) -> dict[str, Any]:
     }
 
 
-def covariances_by_name(model: Any, saved: Array) -> list[dict[Any, float]]:
+def covariances_by_name(model: Any, saved: Array, names: list[Any]) -> list[dict[Any, float]]:
     """Return the cells of saved covariances, and of the vectors before them, by feature names.
 
     Cells of features that never had a value are left out.
     """
-    names = ["(intercept)", *model.feature_names_]
     n = len(names)
     rows, columns = np.tril_indices(n)
     found = []

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
 from yarrow.datasets import load_ratings
@@ -13,6 +14,7 @@ from yarrow.decomposition import OnlineMatrixFactorization, OnlineRankMF
 from yarrow.decomposition.ranking import _chances
 from yarrow.errors import DataError, ModelFileError, NotFittedError, YarrowError
 
+AVERAGED = {"steps": "dual_averaging"}
 BOTH = [OnlineMatrixFactorization, OnlineRankMF]
 
 
@@ -51,6 +53,65 @@ def test_a_step_goes_down_the_gradient_of_the_squared_error():
     assert after - before == pytest.approx(moved, rel=1e-3)
 
 
+@pytest.mark.parametrize(("l2", "rate"), [(0.5, 0.2), (8.0, 1e12)], ids=["xiao", "ling"])
+def test_averaged_factors_are_the_argmin_for_the_average_of_their_gradients(l2, rate):
+    """Of gradients taken numerically from the squared error; the argmin by a solver."""
+    X, y = tastes(60)
+    how = {"l2": l2, "learning_rate": rate, "scale": 1.0}
+    model = OnlineMatrixFactorization(3, bias_rate=0.0, **how, **AVERAGED)
+    past: dict[tuple[int, int], list[np.ndarray]] = {}
+    for place, ((user, item), rating) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+        mean = model._mean if place else 0.0
+        if place == 0:  # factors that nobody has met yet are made when they are needed
+            model.learn_one({"user": user, "item": item}, rating)
+            continue
+        x = {"user": user, "item": item}
+        before = [_factors(model, side, name) for side, name in enumerate((user, item))]
+
+        def loss(mine, its, rating=rating, mean=mean):
+            return 0.5 * (rating - mean - mine @ its) ** 2
+
+        moves = 1e-6 * np.eye(3)
+        slopes = [
+            np.array(
+                [loss(before[0] + m, before[1]) - loss(before[0] - m, before[1]) for m in moves]
+            ),
+            np.array(
+                [loss(before[0], before[1] + m) - loss(before[0], before[1] - m) for m in moves]
+            ),
+        ]
+        model.learn_one(x, rating)
+        for side, name in enumerate((user, item)):
+            gradients = past.setdefault((side, name), [])
+            gradients.append(slopes[side] / 2e-6)
+            if (0, X[0, 0]) == (side, name) or (1, X[0, 1]) == (side, name):
+                continue  # the first row's gradient was not seen
+            g, n = np.mean(gradients, axis=0), len(gradients)
+            found = minimize(
+                lambda w, g=g, n=n: g @ w + 0.5 * (l2 + 1 / (rate * np.sqrt(n))) * w @ w,
+                np.zeros(3), tol=1e-14,
+            ).x  # fmt: skip
+            np.testing.assert_allclose(_factors(model, side, name), found, rtol=1e-4, atol=1e-6)
+    assert max(map(len, past.values())) > 3
+
+
+def _factors(model: OnlineMatrixFactorization, side: int, name: int) -> np.ndarray:
+    """Of a user (side 0) or an item, also of one that comes with the next rating."""
+    names = (model._users, model._items)[side]
+    place = names.get(name, len(names))
+    return (model._user_factors, model._item_factors)[side][place].copy()
+
+
+def test_averaged_factors_learn_tastes_too():
+    X, y = tastes(8000)
+    unseen, truth = tastes(500, seed=1)
+    model = OnlineMatrixFactorization(3, learning_rate=1.0, **AVERAGED).fit(X, y)
+    assert np.sqrt(np.mean((model.predict(unseen) - truth) ** 2)) < 0.4
+    ranking = OnlineRankMF(3, learning_rate=1.0, **AVERAGED).fit(X, y)
+    liked = [[item % 2 for item in ranking.recommend(user, 15)] for user in range(40)]
+    assert np.mean([[taste == user % 2 for taste in row] for user, row in enumerate(liked)]) > 0.95
+
+
 def test_the_ranking_puts_items_in_the_order_of_each_taste():
     X, y = tastes(8000)
     model = OnlineRankMF(n_factors=3).fit(X, y)
@@ -80,10 +141,11 @@ def test_the_ranking_goes_down_the_gradient_of_the_cross_entropy():
         assert ((old - new) / 1e-6 * direction).sum() == pytest.approx(slope, rel=1e-4)
 
 
+@pytest.mark.parametrize("how", [{}, AVERAGED], ids=["gradient", "averaged"])
 @pytest.mark.parametrize("cls", BOTH)
-def test_all_routes_and_chunkings_give_one_result(cls, tmp_path):
+def test_all_routes_and_chunkings_give_one_result(cls, how, tmp_path):
     X, y = tastes(400)
-    whole, parts, single = cls().fit(X, y), cls(), cls()
+    whole, parts, single = cls(**how).fit(X, y), cls(**how), cls(**how)
     for start in range(0, 400, 70):
         parts.partial_fit(X[start : start + 70], y[start : start + 70])
     for (user, item), rating in zip(X.tolist(), y.tolist(), strict=True):
@@ -97,10 +159,11 @@ def test_all_routes_and_chunkings_give_one_result(cls, tmp_path):
     assert whole.n_rows_ == 450
 
 
+@pytest.mark.parametrize("how", [{}, AVERAGED], ids=["gradient", "averaged"])
 @pytest.mark.parametrize("cls", BOTH)
-def test_bad_ratings_change_nothing(cls, tmp_path):
+def test_bad_ratings_change_nothing(cls, how, tmp_path):
     X, y = tastes(50)
-    model = cls().fit(X, y)
+    model = cls(**how).fit(X, y)
     before = model.predict(X)
     for pairs, ratings in (
         (X[:2], [1.0, np.nan]),
@@ -194,6 +257,8 @@ def test_what_is_no_name_leaves_no_trace():
         OnlineMatrixFactorization(2, scale=1e50, learning_rate=1e50),
         OnlineRankMF(2, learning_rate=100.0, l2=1e300),
         OnlineRankMF(2, learning_rate=1e50, scale=1e50),
+        OnlineMatrixFactorization(2, scale=1e50, learning_rate=1e50, l2=0.0, **AVERAGED),
+        OnlineRankMF(2, learning_rate=1e50, scale=1e50, l2=0.0, **AVERAGED),
     ],
 )
 def test_extreme_parameters_stay_finite(model, tmp_path):

@@ -9,11 +9,12 @@ import pytest
 from contract import support
 from river import linear_model as river_linear
 from river import optim
+from scipy.optimize import minimize_scalar
 from sklearn.linear_model import SGDClassifier
 
 import yarrow
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate import cross_validate, grid, progressive, tune
+from yarrow.evaluate import cross_validate, grid, line_search, progressive, tune
 from yarrow.evaluate.tuning import folds_of
 
 X, Y = support.classification(240, 12, 3)
@@ -116,6 +117,51 @@ def test_tuning_by_folds_and_by_a_metric_that_should_be_high() -> None:
     assert found.best == int(np.argmax(expected))
 
 
+@pytest.mark.filterwarnings("ignore:.*diverges:RuntimeWarning")
+@pytest.mark.parametrize("first", [1e-4, 0.02, 4.0])
+def test_a_line_search_finds_the_rate_that_a_solver_finds(first: float) -> None:
+    """Of online gradient descent on squares, from below, from near, and from where it diverges."""
+    rows = np.random.default_rng(4).normal(size=(300, 5))
+    truth = rows @ [1.0, -2.0, 0.5, 0.0, 3.0] + 0.3 * np.random.default_rng(5).normal(size=300)
+
+    def loss(log_rate: float) -> float:
+        model = yarrow.OGDRegressor(eta0=float(np.exp(log_rate)))
+        return progressive(model, rows, truth, metrics=["rmse"]).metrics["RMSE"].value
+
+    best = minimize_scalar(loss, bounds=(np.log(0.02), np.log(0.5)), method="bounded").x
+    found = line_search(yarrow.OGDRegressor(eta0=first), rows, truth)
+    assert abs(np.log2(found.model.eta0) - best / np.log(2)) < 1
+    tried = [candidate.eta0 for candidate in found.candidates]
+    assert tried[0] == first
+    assert found.values[found.best] == min(v for v in found.values if not np.isnan(v))
+    ratio = found.model.eta0 / first
+    assert ratio == pytest.approx(2.0 ** round(np.log2(ratio)))
+    beyond = sorted(set(tried) - {found.model.eta0})
+    assert min(beyond) < found.model.eta0 < max(beyond)  # both neighbours were no better
+    assert len(tried) <= abs(round(np.log2(ratio))) + 3
+
+
+def test_a_line_search_judges_as_tune_does_and_learns_nothing_itself() -> None:
+    mine = yarrow.OGDClassifier(eta0=1.0, loss="logistic")
+    found = line_search(mine, X, Y, factor=3, by="validation", metric="log_loss", seed=3)
+    again = tune(found.candidates, X, Y, by="validation", metric="log_loss", seed=3)
+    assert (found.values, found.best, found.protocol) == (again.values, again.best, again.protocol)
+    np.testing.assert_array_equal(found.model.coef_, again.model.coef_)
+    assert not hasattr(mine, "coef_")
+    how = {"parameter": "alpha", "by": "folds", "folds": 3}
+    theirs = line_search(SGDClassifier(alpha=1.0, random_state=0), X, Y, **how)
+    assert theirs.values[theirs.best] == min(theirs.values) < theirs.values[0]
+
+
+def test_a_line_search_ends_where_a_value_is_not_allowed() -> None:
+    found = line_search(yarrow.OGDClassifier(power=0.4), X, Y, parameter="power", factor=3)
+    assert all(not np.isnan(v) for v, c in zip(found.values, found.candidates, strict=True)
+               if c.power <= 1)  # fmt: skip
+    assert found.model.power <= 1
+    with pytest.raises(DataError, match=r"overflow|finite"):
+        line_search(yarrow.OGDClassifier(eta0=1e300, loss="squared"), 1e30 * X, Y)
+
+
 def test_grids_of_any_learner() -> None:
     ours = grid(yarrow.AROWClassifier(), {"r": [1.0, 2.0], "multiclass": ["ovr", "top1"]})
     assert [(m.r, m.multiclass) for m in ours] == [(1, "ovr"), (1, "top1"), (2, "ovr"), (2, "top1")]
@@ -134,6 +180,8 @@ def test_grids_of_any_learner() -> None:
         (lambda: tune(CANDIDATES, X, Y, by="luck"), "'by' parameter"),  # type: ignore[arg-type]
         (lambda: tune(CANDIDATES, X, Y, by="validation", share=1.5), "'share' parameter"),
         (lambda: tune(CANDIDATES, X[:2], Y[:2], by="validation"), "too few"),
+        (lambda: line_search(yarrow.Perceptron(), X, Y), "above 0 to begin"),
+        (lambda: line_search(yarrow.OGDClassifier(), X, Y, factor=1.0), "'factor' parameter"),
         (lambda: cross_validate(yarrow.Perceptron(), X, Y, folds=1), "folds must be from 2"),
         (lambda: cross_validate(yarrow.Perceptron(), X, Y, passes=0), "'passes' parameter"),
         (lambda: cross_validate(yarrow.Perceptron(), X, Y[:3]), "X has 240 rows"),

@@ -31,12 +31,12 @@ def deviation_form(phi):
     return lambda m, v: phi * np.sqrt(v) - m
 
 
-def arow_problem(r, power):
+def arow_problem(r, power, confidence_r=None):
     return {
         "shortfall": lambda m, v: 1 - m,
         "price": 1 / (2 * r),
         "power": power,
-        "variance_price": 1 / (2 * r),
+        "variance_price": 1 / (2 * (confidence_r or r)),
     }
 
 
@@ -54,6 +54,14 @@ RULES = {
     "arow_hinge": (
         AROWClassifier(0.7, loss="hinge", **EXACT),
         lambda w: arow_problem(0.7 / w, 1),
+    ),
+    "arow_two_prices": (
+        AROWClassifier(0.7, confidence_r=3.0, **EXACT),
+        lambda w: arow_problem(0.7 / w, 2, 3.0 / w),
+    ),
+    "arow_hinge_two_prices": (
+        AROWClassifier(0.7, loss="hinge", confidence_r=0.2, **EXACT),
+        lambda w: arow_problem(0.7 / w, 1, 0.2 / w),
     ),
     "scw1": (
         SCWClassifier(0.3, 0.9, "scw1", **EXACT),

@@ -104,11 +104,12 @@ def test_passive_aggressive_steps_are_argmins(form, how, cost):
 @pytest.mark.parametrize("cost", [None, COST], ids=["plain", "cost"])
 @pytest.mark.parametrize("covariance", ["diagonal", "projected"])
 @pytest.mark.parametrize("how", MANY.values(), ids=MANY)
-def test_arow_steps_are_argmins(how, covariance, cost):
+@pytest.mark.parametrize("confidence_r", [None, 0.2])
+def test_arow_steps_are_argmins(how, covariance, cost, confidence_r):
     """The means solve (28) for the covariance before the row, and Sigma follows (24)."""
     X, y, warm = stream(12)
     r = 0.7
-    model = AROWClassifier(r, covariance, cost=cost, **how, **EXACT)
+    model = AROWClassifier(r, covariance, cost=cost, confidence_r=confidence_r, **how, **EXACT)
     variances = []
 
     def expected(model, x, c, rivals, asked, i):
@@ -125,7 +126,7 @@ def test_arow_steps_are_argmins(how, covariance, cost):
         found = smallest_change(start, wishes, price=price, power=2).reshape(W.shape) * root
         f = np.zeros_like(W)
         f[[c, *rivals]] = x  # the sum over the labels that take part
-        kappa = WEIGHTS[i] / r
+        kappa = WEIGHTS[i] / (confidence_r or r)
         v = (S * f**2).sum()
         if covariance == "diagonal":
             variances[-1] = 1 / (1 / S + kappa * f**2)

@@ -321,16 +321,3 @@ def test_on_a_drifting_stream_a_budget_is_measured_as_drift_is():
 
 def test_mean_ranks_share_ties():
     assert mean_ranks([[1, 2, 3, 4], [4, 4, 4, 4]]) == [1.75, 2.25, 2.75, 3.25]
-
-
-def test_two_equal_prices_are_arow():
-    rows = rows_of(GAUSSIAN, noise=0.1, seed=0)
-    equal, other = (
-        Learner("two", "two_price_arow", {"r": 2.0, "r_covariance": price}).make({})
-        for price in (2.0, 20.0)
-    )
-    arow = AROW.make({"r": 2.0})
-    for model in (equal, other, arow):
-        model.partial_fit(rows.X, rows.y, classes=[-1, 1])
-    assert equal.coef_ == pytest.approx(arow.coef_, rel=1e-4)
-    assert other.coef_ != pytest.approx(arow.coef_, rel=1e-2)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction import engine, pages, specs
+from reproduction import contents, engine, pages, specs
 from reproduction.specs import arow_multiclass, arow_ranks, sgft
 
 DOCS = Path(__file__).parents[2] / "docs" / "reproduction"
@@ -66,10 +66,19 @@ def test_what_is_stable_comes_out_at_the_reduced_size(name, tmp_path):
 @EACH
 def test_the_published_page_belongs_to_the_specification(name):
     one = specs.named(name)
-    if f"| {name} | {one.title} | not run at full size yet" in (DOCS / "README.md").read_text():
-        pytest.skip("there is no page yet")
+    found = contents.read(one, DOCS)
+    assert found is not None
     page = (DOCS / f"{name}.md").read_text()
     assert page.startswith(f"# {one.title}\n")
-    assert f"{len(one.cells()):,} cells" in page
     for file in re.findall(r"!\[.*?\]\((.*?)\)", page):
         assert (DOCS / file).exists()
+    if not found.is_current:
+        pytest.skip("the page was made earlier, and the list of pages says so")
+    assert f"{len(one.cells()):,} cells" in page
+
+
+def test_the_list_of_pages_is_what_the_pages_say(tmp_path):
+    for page in DOCS.glob("*.md"):
+        (tmp_path / page.name).write_text(page.read_text())
+    contents.write(tmp_path)
+    assert (tmp_path / "README.md").read_text() == (DOCS / "README.md").read_text()

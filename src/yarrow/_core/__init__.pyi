@@ -91,67 +91,69 @@ class Loop(enum.Enum):
 
     full_row_inside = 5
 
-    factored = 6
+    joint = 6
 
-    soft_threshold = 7
+    factored = 7
 
-    dual_averaging = 8
+    soft_threshold = 8
 
-    elastic_net = 9
+    dual_averaging = 9
 
-    cumulative_penalty = 10
+    elastic_net = 10
 
-    frequency_penalty = 11
+    cumulative_penalty = 11
 
-    frequency_cumulative_penalty = 12
+    frequency_penalty = 12
 
-    frequency_dual_averaging = 13
+    frequency_cumulative_penalty = 13
 
-    adagrad_mirror = 14
+    frequency_dual_averaging = 14
 
-    adagrad_dual = 15
+    adagrad_mirror = 15
 
-    ftrl_proximal = 16
+    adagrad_dual = 16
 
-    truncated_gradient = 17
+    ftrl_proximal = 17
 
-    randomized_rounding = 18
+    truncated_gradient = 18
 
-    herded = 19
+    randomized_rounding = 19
 
-    fading_visits = 20
+    herded = 20
 
-    fading_rows = 21
+    fading_visits = 21
 
-    projected_fading_visits = 22
+    fading_rows = 22
 
-    projected_fading_rows = 23
+    projected_fading_visits = 23
 
-    restarting = 24
+    projected_fading_rows = 24
 
-    l1_constrained = 25
+    restarting = 25
 
-    elastic = 26
+    l1_constrained = 26
 
-    p_norm = 27
+    elastic = 27
 
-    exponential = 28
+    p_norm = 28
 
-    exponential_signed = 29
+    exponential = 29
 
-    voted = 30
+    exponential_signed = 30
 
-    largest = 31
+    voted = 31
 
-    surest = 32
+    largest = 32
 
-    feature_groups = 33
+    surest = 33
 
-    task_groups = 34
+    feature_groups = 34
 
-    yarrow = 35
+    task_groups = 35
 
-    yarrow_regression = 36
+    yarrow = 36
+
+    yarrow_regression = 37
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
@@ -251,7 +253,7 @@ class ModelF32:
 
     def covariances(self) -> object:
         """
-        The covariance of the weights of each class, in the order of their appearance.
+        The covariance of the weights of each class, in the order of their appearance; of a joint one the part between each two.
         """
 
     @property
@@ -382,7 +384,7 @@ class ModelF64:
 
     def covariances(self) -> object:
         """
-        The covariance of the weights of each class, in the order of their appearance.
+        The covariance of the weights of each class, in the order of their appearance; of a joint one the part between each two.
         """
 
     @property

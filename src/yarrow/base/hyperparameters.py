@@ -16,7 +16,7 @@ RegressionLoss = Literal["squared", "epsilon_insensitive"]
 PAVariant = Literal["pa", "pa1", "pa2"]
 Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
 UpdateOn = Literal["margin", "mistakes"]
-Covariance = Literal["diagonal", "projected", "full", "factored"]
+Covariance = Literal["diagonal", "projected", "full", "factored", "joint"]
 
 
 class CoreRule:
@@ -212,6 +212,7 @@ def covariance(*options: str, only: str = "") -> Any:
         "projected": "projected (of the covariance)",
         "full": "full",
         "factored": "factored by `rank`",
+        "joint": "joint, full over the weights of all classes together",
     }
     doc = f"{only or 'What is kept'}: {', '.join(words[option] for option in options)}."
     return choice(default=options[0], options=options, doc=doc)

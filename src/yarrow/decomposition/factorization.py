@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from yarrow.data.arrays import check_size, read_values
 from yarrow.decomposition.base import LARGEST, Floats
@@ -13,10 +13,13 @@ from yarrow.decomposition.stored import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
-from yarrow.parameters import integer, number
+from yarrow.parameters import choice, integer, number
 from yarrow.saving import schema
 
 _ROWS_A_DRAW = 256
+#: of users, and of items
+FACTORS = ("_user_factors", "_item_factors")
+GRADIENTS = ("_user_gradients", "_item_gradients")
 
 
 @estimator
@@ -28,6 +31,12 @@ class Factorization(Stored):
     are names and no numbers, which is why scikit-learn's checks do not apply. Each rating is
     learned by itself, in order, so all chunkings give the same result. Memory grows with the users
     and the items, not with the ratings.
+
+    With `steps="dual_averaging"` (DA-PMF and DA-RMF of the paper) the factors of a user or an item
+    are those that are best for the average of all their gradients so far, with the penalty l2/2
+    |w|² and one that fades, |w|²/(2 learning_rate sqrt(n)) after n of them: Xiao's (2010) dual
+    averaging, which with an infinite learning_rate is the paper's. What was learned early counts as
+    much as what came last. Begin with `learning_rate=1`; several times more may diverge.
     """
 
     n_factors: int = integer(default=10, doc="Factors of a user, and of an item.", at_least=1)
@@ -37,6 +46,11 @@ class Factorization(Stored):
     l2: float = number(default=0.02, doc="How much a step shrinks what it changes.", at_least=0)
     scale: float = number(default=0.1, doc="Spread of the first factors.", at_least=0, at_most=1e50)
     seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
+    steps: Literal["gradient", "dual_averaging"] = choice(
+        default="gradient",
+        options=("gradient", "dual_averaging"),
+        doc="Factors go down each gradient, or are made of the average of all of theirs.",
+    )
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
     regression: ClassVar[bool] = True
@@ -60,18 +74,36 @@ class Factorization(Stored):
         self._n_rows = 0
         self._user_factors = np.zeros((0, self.n_factors))
         self._item_factors = np.zeros((0, self.n_factors))
+        if self.steps == "dual_averaging":  # the sum of all gradients, and how many they are
+            self._user_gradients = np.zeros((0, self.n_factors + 1))
+            self._item_gradients = np.zeros((0, self.n_factors + 1))
 
     def _grow(self) -> None:
         """Make place for new users and items."""
-        for side, (name, names) in enumerate(
-            (("_user_factors", self._users), ("_item_factors", self._items))
-        ):
+        for side, (name, names) in enumerate(zip(FACTORS, (self._users, self._items), strict=True)):
             factors = self.__dict__[name]
             while len(names) > len(factors):
                 rng = np.random.default_rng([self.seed, side, len(factors)])
                 more = self.scale * rng.standard_normal((_ROWS_A_DRAW, self.n_factors))
                 factors = np.concatenate([factors, more])
             self.__dict__[name] = factors
+            if self.steps == "dual_averaging":
+                sums = self.__dict__[GRADIENTS[side]]
+                more_rows = len(factors) - len(sums)
+                self.__dict__[GRADIENTS[side]] = np.pad(sums, [(0, more_rows), (0, 0)])
+
+    def _average(self, side: int, rows: Any, gradients: Floats) -> None:
+        """Dual averaging of the factors of some users (side 0) or items, a gradient each.
+
+        After n gradients g the factors are argmin of w'(mean of g) + (l2/2 + 1/(2 learning_rate
+        sqrt(n))) |w|^2.
+        """
+        sums = self.__dict__[GRADIENTS[side]]
+        sums[rows, :-1] = np.clip(sums[rows, :-1] + gradients, -LARGEST, LARGEST)
+        sums[rows, -1] += 1
+        n = sums[rows, -1:]
+        factors = -sums[rows, :-1] / (self.l2 * n + np.sqrt(n) / self.learning_rate)
+        self.__dict__[FACTORS[side]][rows] = np.clip(factors, -LARGEST, LARGEST)
 
     # -- learning and predicting -----------------------------------------------------------------
 
@@ -125,7 +157,9 @@ class Factorization(Stored):
         counts = len(self._users), len(self._items)
         users, items = self._touched(pairs)
         kept = []
-        for arrays, lines in ((self._of_users, users), (self._of_items, items)):
+        averaged = self.steps == "dual_averaging"
+        for side, (arrays, lines) in enumerate(((self._of_users, users), (self._of_items, items))):
+            arrays += (GRADIENTS[side],) * averaged
             there = [line for line in lines if line < len(old[arrays[0]])]
             kept += [(old[name], there, old[name][there]) for name in arrays]
         try:
@@ -205,19 +239,28 @@ class Factorization(Stored):
         return self._n_rows
 
     def _expected(self) -> dict[str, schema.Schema]:
+        # There is room for more than there are.
+        arrays = dict.fromkeys(FACTORS, self.n_factors)
+        if self.steps == "dual_averaging":
+            arrays |= dict.fromkeys(GRADIENTS, self.n_factors + 1)
+        rooms = ("room for users", "room for items")
         return {
             "_users": Places("users"),
             "_items": Places("items"),
             "_n_rows": schema.Whole(at_most=2**53),
-            # There is room for more than there are.
-            "_user_factors": numbers(("room for users", self.n_factors), -LARGEST, LARGEST),
-            "_item_factors": numbers(("room for items", self.n_factors), -LARGEST, LARGEST),
+            **{
+                name: numbers((room, width), -LARGEST, LARGEST)
+                for (name, width), room in zip(arrays.items(), 2 * rooms, strict=False)
+            },
         }
 
     def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
         for names in ("users", "items"):
             if not 1 <= sizes[names] <= sizes[f"room for {names}"]:
                 raise ModelFileError("not every user and item has factors of its own")
+        for name in GRADIENTS:
+            if name in state and (state[name][:, -1] < 0).any():
+                raise ModelFileError(f"{name} counts fewer than no gradients")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_users" in self.__dict__
@@ -270,10 +313,18 @@ class OnlineMatrixFactorization(Factorization):
         mine, its = self._user_factors[user], self._item_factors[item]
         bias, other = self._user_biases[user], self._item_biases[item]
         error = rating - (self._mean + bias[0] + other[0] + float(mine @ its))
+        error = min(max(error, -LARGEST), LARGEST)
         for own in (bias, other):
             own[1] += 1
             step = min(self.bias_rate / math.sqrt(own[1] + 3), 1.0)
             own[0] += step * (error - self._shrink(step) * own[0])
+        self._mean += (rating - self._mean) / self._n_rows
+        self._low, self._high = min(self._low, rating), max(self._high, rating)
+        if self.steps == "dual_averaging":
+            change = -error * its  # of the user, by the item's factors from before
+            self._average(1, [item], -error * mine[None])
+            self._average(0, [user], change[None])
+            return
         # No step may go beyond the rating that it aims at: factors and errors can be large.
         reach = max(float(mine @ mine + its @ its), abs(error))
         rate = self.learning_rate / max(1.0, self.learning_rate * reach)
@@ -281,8 +332,6 @@ class OnlineMatrixFactorization(Factorization):
         change = rate * (error * its - l2 * mine)
         its += rate * (error * mine - l2 * its)
         mine += change
-        self._mean += (rating - self._mean) / self._n_rows
-        self._low, self._high = min(self._low, rating), max(self._high, rating)
 
     def _expected(self) -> dict[str, schema.Schema]:
         return super()._expected() | {

@@ -101,9 +101,14 @@ class OnlineRankMF(Factorization):
         slopes = _chances(its @ mine + self._item_biases[items]) - _chances(ratings)
         rate = self.learning_rate
         l2 = self._shrink(rate)
-        self._item_factors[items] -= rate * (np.outer(slopes, mine) + l2 * its)
         self._item_biases[items] -= rate * (slopes + l2 * self._item_biases[items])
-        mine -= rate * (slopes @ its + l2 * mine)
+        of_user, of_items = slopes @ its, np.outer(slopes, mine)
+        if self.steps == "dual_averaging":
+            self._average(1, items, of_items)
+            self._average(0, [user], of_user[None])
+        else:
+            self._item_factors[items] -= rate * (of_items + l2 * its)
+            mine -= rate * (of_user + l2 * mine)
         if rate > 1:  # such steps may go ever farther
             for numbers in (self._item_factors, self._item_biases, mine):
                 np.clip(numbers, -LARGEST, LARGEST, out=numbers)

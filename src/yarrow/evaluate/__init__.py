@@ -1,7 +1,7 @@
 """Judging learners: how good their predictions were, how sure that is, and what theorems promised.
 
-`progressive` runs any learner over a stream, `cross_validate` and `tune` choose among settings,
-`paired_comparison` and `mean_ranks` say whether differences mean anything, `regret` compares with
+`progressive` runs any learner over a stream, `cross_validate`, `tune` and `line_search` choose
+settings, `paired_comparison` and `mean_ranks` say whether differences mean anything, `regret` compares with
 the best in hindsight, and `certificate` with what a theorem allows.
 
 >>> import numpy as np
@@ -42,7 +42,14 @@ from yarrow.evaluate.properties import Properties, properties, properties_table
 from yarrow.evaluate.ranks import Ranks, critical_difference, mean_ranks
 from yarrow.evaluate.regret import Regret, regret, regret_to_best
 from yarrow.evaluate.run import Run, record
-from yarrow.evaluate.tuning import CrossValidation, Tuning, cross_validate, grid, tune
+from yarrow.evaluate.tuning import (
+    CrossValidation,
+    Tuning,
+    cross_validate,
+    grid,
+    line_search,
+    tune,
+)
 from yarrow.online.learners import nonzeros, sparseness
 
 __all__ = [
@@ -71,6 +78,7 @@ __all__ = [
     "diff",
     "grid",
     "learning_curve",
+    "line_search",
     "mcnemar",
     "mean_ranks",
     "nonzeros",

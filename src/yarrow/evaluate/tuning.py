@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -197,85 +199,170 @@ def tune(
     """
     if not candidates:
         raise ParameterError("There is no candidate to choose.")
-    if by not in ("progressive", "first_half", "validation", "folds"):
-        raise ParameterError(
-            "The 'by' parameter must be progressive, first_half, validation or folds. "
-            f"Got {by!r} instead."
-        )
-    X, labels = _checked(X, y)
-    asked = known_metrics.chosen(metric, is_regression(candidates[0]))[0]
-    n = len(labels)
-    best_passes = [passes] * len(candidates)
-    if by in ("progressive", "first_half"):
-        rows = n if by == "progressive" else n // 2
-        part, truth = taken(X, slice(0, rows)), labels[:rows]
-        models = [fresh(candidate) for candidate in candidates]
-        runs = [progressive(m, part, truth, delay=delay, metrics=[asked]) for m in models]
-        values = [run.metrics[asked.name].value for run in runs]
-        best = _best(values, asked)
-        late = f", labels {delay} rows late" if delay else ""
-        protocol = f"progressive {asked.name} over the first {rows:,} of {n:,} rows{late}"
-        return Tuning(
-            models[best], best, values, [1] * len(values), list(candidates), asked.name, protocol
-        )
-    if by == "folds":
-        values = []
-        for candidate in candidates:
-            found = cross_validate(
-                candidate, X, labels, folds=folds, passes=passes, seed=seed,
-                stratified=stratified, metrics=[asked],
-            )  # fmt: skip
-            values.append(found.mean(asked.name))
-        protocol = f"mean {asked.name} of {folds} folds, passes {passes}, seed {seed}"
-    else:
-        values, best_passes = _by_validation(
-            candidates, X, labels, asked, share, passes, seed, stratified
-        )
-        protocol = (
-            f"{asked.name} on {100 * share:g} % of the rows held out, up to {passes} passes over "
-            f"the others, seed {seed}"
-        )
-    best = _best(values, asked)
-    model = fresh(candidates[best])
-    order = np.random.default_rng(seed).permutation(n)
-    for _ in _passes(model, X, labels, order, best_passes[best], (seed, 1)):
-        pass
-    return Tuning(model, best, values, best_passes, list(candidates), asked.name, protocol)
-
-
-def _by_validation(
-    candidates: Sequence[Any],
-    X: Any,
-    y: Array,
-    metric: Metric,
-    share: float,
-    passes: int,
-    seed: int,
-    stratified: bool,
-) -> tuple[list[float], list[int]]:
-    if not 0 < share < 1:
-        raise ParameterError(f"The 'share' parameter must be between 0 and 1. Got {share!r}.")
-    n = len(y)
-    order = np.random.default_rng(seed).permutation(n)
-    if stratified:
-        order = _by_class(order, y)
-    # Every so many rows one is held out, so that sorted classes keep their share.
-    held = np.diff(np.floor(np.arange(n + 1) * share)) > 0
-    test, rest = order[held], order[~held]
-    if not len(test) or not len(rest):
-        raise DataError(f"{n} rows are too few to hold out {100 * share:g} % of them.")
-    train = np.random.default_rng((seed, 2)).permutation(rest)
-    values, best_passes = [], []
+    judge = _Judge(candidates[0], X, y, by, metric, delay, share, folds, passes, seed, stratified)
     for candidate in candidates:
+        judge.hear(candidate)
+    return judge.verdict()
+
+
+def line_search(
+    model: Any, X: Any, y: Any, *, parameter: str = "eta0", factor: float = 2.0, **how: Any
+) -> Tuning:
+    """Choose a learning rate, or another number above 0, by a line search (Bottou 2010).
+
+    From the model's own value it goes up by `factor` as long as that is better, or else down; what
+    cannot be learned with counts as no better. `how` as in `tune`: take a metric without steps,
+    such as "log_loss" or "rmse", since counted mistakes have many small valleys. For a rate the
+    first 1,000 rows or so are enough: search there, and learn all rows with what was found.
+
+    >>> from yarrow import OGDRegressor
+    >>> X = [[1.0, 0.5], [0.5, -1.0], [-1.0, 0.2]] * 20
+    >>> found = line_search(OGDRegressor(eta0=0.001), X, [2.0, -0.5, -1.4] * 20)
+    >>> found.model.eta0
+    0.512
+    """
+    start = getattr(model, parameter, None)
+    if isinstance(start, bool) or not isinstance(start, (int, float)) or not start > 0:
+        raise ParameterError(
+            f"A line search needs a number above 0 to begin at. {parameter!r} is {start!r}."
+        )
+    if not 1 < factor < math.inf:
+        raise ParameterError(f"The 'factor' parameter must be > 1. Got {factor!r} instead.")
+    judge = _Judge(model, X, y, **how)
+    judge.hear(model)
+    for direction in (factor, 1 / factor):
+        value, place = float(start), 0
+        while judge.best() == place:
+            value *= direction
+            if not 1e-100 < value < 1e100:
+                break
+            [candidate] = grid(model, {parameter: [value]})
+            judge.hear(candidate, may_fail=True)
+            place = len(judge.values) - 1
+        if judge.best() > 0:  # up was better: there is no need to go down
+            break
+    return judge.verdict()
+
+
+class _Judge:
+    """Hears candidates one after the other, all by the same rows."""
+
+    def __init__(
+        self,
+        example: Any,
+        X: Any,
+        y: Any,
+        by: By = "progressive",
+        metric: Metric | str | None = None,
+        delay: int = 0,
+        share: float = 0.2,
+        folds: int = 10,
+        passes: int = 1,
+        seed: int = 0,
+        stratified: bool = False,
+    ) -> None:
+        if by not in ("progressive", "first_half", "validation", "folds"):
+            raise ParameterError(
+                "The 'by' parameter must be progressive, first_half, validation or folds. "
+                f"Got {by!r} instead."
+            )
+        self.X, self.y = _checked(X, y)
+        self.metric = known_metrics.chosen(metric, is_regression(example))[0]
+        self.by, self.delay, self.share, self.folds = by, delay, share, folds
+        self.passes, self.seed, self.stratified = passes, seed, stratified
+        self.candidates: list[Any] = []
+        self.values: list[float] = []
+        self.best_passes: list[int] = []
+        self.models: list[Any] = []
+        if by == "validation":
+            self.train, self.test = self._held_out()
+
+    def hear(self, candidate: Any, *, may_fail: bool = False) -> None:
+        """Add a candidate's value; of one that may fail, and does, it is NaN."""
+        try:
+            with warnings.catch_warnings():
+                if may_fail:
+                    warnings.simplefilter("ignore", RuntimeWarning)  # that it diverges
+                value, passes, model = self._value_of(candidate)
+        except (DataError, ParameterError):
+            if not may_fail:
+                raise
+            value, passes, model = math.nan, 1, None
+        self.candidates.append(candidate)
+        self.values.append(value)
+        self.best_passes.append(passes)
+        self.models.append(model)
+
+    def best(self) -> int:
+        """Which is the best so far; of equal ones the first."""
+        return _best(self.values, self.metric)
+
+    def verdict(self) -> Tuning:
+        """The best has learned."""
+        best = self.best()
+        model = self.models[best]
+        if model is None:
+            model = fresh(self.candidates[best])
+            order = np.random.default_rng(self.seed).permutation(len(self.y))
+            rounds = self.best_passes[best]
+            for _ in _passes(model, self.X, self.y, order, rounds, (self.seed, 1)):
+                pass
+        return Tuning(
+            model, best, self.values, self.best_passes, self.candidates, self.metric.name,
+            self._protocol(),
+        )  # fmt: skip
+
+    def _value_of(self, candidate: Any) -> tuple[float, int, Any]:
+        """The metric, at which number of passes, and the model if it has learned what it shall."""
+        metric = self.metric
+        if self.by in ("progressive", "first_half"):
+            rows, model = self._n_progressive(), fresh(candidate)
+            part, truth = taken(self.X, slice(0, rows)), self.y[:rows]
+            run = progressive(model, part, truth, delay=self.delay, metrics=[metric])
+            return run.metrics[metric.name].value, 1, model
+        if self.by == "folds":
+            found = cross_validate(
+                candidate, self.X, self.y, folds=self.folds, passes=self.passes, seed=self.seed,
+                stratified=self.stratified, metrics=[metric],
+            )  # fmt: skip
+            return found.mean(metric.name), self.passes, None
         model = fresh(candidate)
-        found = [
-            _tested(model, X, y, test, [metric])[metric.name]
-            for _ in _passes(model, X, y, train, passes, (seed, 0))
+        values = [
+            _tested(model, self.X, self.y, self.test, [metric])[metric.name]
+            for _ in _passes(model, self.X, self.y, self.train, self.passes, (self.seed, 0))
         ]
-        place = _best(found, metric)
-        values.append(found[place])
-        best_passes.append(place + 1)
-    return values, best_passes
+        place = _best(values, metric)
+        return values[place], place + 1, None
+
+    def _n_progressive(self) -> int:
+        return len(self.y) if self.by == "progressive" else len(self.y) // 2
+
+    def _held_out(self) -> tuple[Array, Array]:
+        """Rows to learn, in a random order, and rows to test."""
+        n, share = len(self.y), self.share
+        if not 0 < share < 1:
+            raise ParameterError(f"The 'share' parameter must be between 0 and 1. Got {share!r}.")
+        order = np.random.default_rng(self.seed).permutation(n)
+        if self.stratified:
+            order = _by_class(order, self.y)
+        # Every so many rows one is held out, so that sorted classes keep their share.
+        held = np.diff(np.floor(np.arange(n + 1) * share)) > 0
+        test, rest = order[held], order[~held]
+        if not len(test) or not len(rest):
+            raise DataError(f"{n} rows are too few to hold out {100 * share:g} % of them.")
+        return np.random.default_rng((self.seed, 2)).permutation(rest), test
+
+    def _protocol(self) -> str:
+        name, n = self.metric.name, len(self.y)
+        if self.by == "folds":
+            return f"mean {name} of {self.folds} folds, passes {self.passes}, seed {self.seed}"
+        if self.by == "validation":
+            return (
+                f"{name} on {100 * self.share:g} % of the rows held out, up to {self.passes} "
+                f"passes over the others, seed {self.seed}"
+            )
+        late = f", labels {self.delay} rows late" if self.delay else ""
+        return f"progressive {name} over the first {self._n_progressive():,} of {n:,} rows{late}"
 
 
 def _best(values: Sequence[float], metric: Metric) -> int:

@@ -21,13 +21,17 @@ from yarrow.base.probabilities import MarginProbabilities
 from yarrow.base.rivals import CostSensitiveClassifier
 from yarrow.data.arrays import Array
 from yarrow.data.labels import order_of
-from yarrow.errors import DataError
+from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import choice, number
 
-#: bytes that the full covariances of a model may take: 8 * features**2 for each score
+#: bytes that the full covariances of a model may take: 8 * features**2 for each score, and
+#: 8 * (classes * features)**2 for a joint one
 MOST_COVARIANCE_BYTES = 4 * 2**30
+
+#: covariances that relate each two weights
+WHOLE = ("full", "factored", "joint")
 
 #: features up to which an export has a matrix of their covariances
 MOST_EXPORTED = 2000
@@ -53,9 +57,16 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
 
     core_loop = "{covariance}"
 
+    def _loop(self) -> _core.Loop:
+        apart = getattr(self, "covariance", "") == "joint" and not self._is_joint
+        return _core.Loop.full if apart else super()._loop()
+
     def _loop_parameters(self) -> list[float]:
         own = super()._loop_parameters()
         covariance = getattr(self, "covariance", "")
+        if self._is_joint:
+            return [float(MOST_COVARIANCE_BYTES), float(self.multiclass in ("topk", "all"))]
+        covariance = "full" if covariance == "joint" else covariance
         return own or covariance_parameters(covariance, getattr(self, "rank", 0))
 
     @property
@@ -63,21 +74,49 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         """The variance of each weight, in the shape of `coef_`."""
         table: Array
         columns: list[int]
+        if self._is_joint and self._columns_of_score() == 2:  # of a difference, never 0
+            separate = self._by_score(self._fitted.plane(1)[0].T)[:, 1:]
+            return np.maximum(np.diag(self.covariance_)[None], 1e-15 * separate)
         table, columns = self._fitted.plane(1)
         return self._by_score(table.T[columns])[:, 1:]
 
     @property
     def covariance_(self) -> Array:
-        """The covariance of the weights, features x features for each row of `coef_`."""
-        if getattr(self, "covariance", "diagonal") not in ("full", "factored"):
-            raise AttributeError("covariance_ needs covariance='full' or 'factored'")
+        """The covariance of the weights, features x features for each row of `coef_`.
+
+        A joint one is a single matrix, over `coef_.ravel()`.
+        """
+        if getattr(self, "covariance", "diagonal") not in WHOLE:
+            raise AttributeError("covariance_ needs covariance='full', 'factored' or 'joint'")
         model = self._fitted
-        n_bytes = 8 * max(1, len(model.classes)) * (model.n_features + 1) ** 2
+        matrices = max(1, len(model.classes)) ** (2 if self._is_joint else 1)
+        n_bytes = 8 * matrices * (model.n_features + 1) ** 2
         if n_bytes > MOST_COVARIANCE_BYTES:
             raise DataError(
                 f"covariance_ of {model.n_features} features would take {n_bytes / 1e9:.1f} GB."
             )
-        return self._by_score(np.asarray(model.covariances()))[:, 1:, 1:]
+        found = np.asarray(model.covariances())
+        if not self._is_joint:
+            return self._by_score(found)[:, 1:, 1:]
+        order = self._class_table(len(found))[1]
+        if len(order) > 2:
+            parts = filled(found[order][:, order], order, np.nan)
+            parts[:, order < 0] = np.nan
+        else:  # coef_ is the second class's weights less those of the first
+            signs = np.array([-1.0, 1.0])[: len(found)]
+            parts = np.einsum("i,j,ijab->ab", signs, signs, found)[None, None]
+        return np.block([[part[1:, 1:] for part in row] for row in parts])
+
+    @property
+    def _is_joint(self) -> bool:
+        return getattr(self, "covariance", "") == "joint" and self.multiclass != "ovr"
+
+    def _own_covariances(self, order: Array) -> Array:
+        """By scores, those that probabilities know of: of each class by itself."""
+        found = np.asarray(self._fitted.covariances())
+        if self._is_joint:
+            found = found[np.arange(len(found)), np.arange(len(found))]
+        return self._by_score(found, order)
 
     def _by_score(self, by_class: Array, order: Array | None = None) -> Array:
         """Variances of the classes by appearance, as those of the rows of `coef_`."""
@@ -97,14 +136,14 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         """
         model, unit = self._fitted, self._constant
         order = order_of(model.classes)  # without those that were only declared
-        if getattr(self, "covariance", "") not in ("full", "factored"):
+        if getattr(self, "covariance", "") not in WHOLE:
             table, columns = model.plane(1)
             variances = np.array(self._by_score(table.T[columns], order), dtype=np.float64)
             variances[:, 0] *= unit * unit
             return variances
         if model.n_features > MOST_EXPORTED:
             return None
-        matrices = np.array(self._by_score(np.asarray(model.covariances()), order), np.float64)
+        matrices = np.array(self._own_covariances(order), np.float64)
         matrices[:, 0, :] *= unit
         matrices[:, :, 0] *= unit
         return matrices
@@ -115,6 +154,8 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         This is how the papers define the classifier, before they turn to the mean, which is right
         more often; a drawn w explores. The same seed gives the same classes.
         """
+        if self._is_joint:
+            raise ParameterError("predict_drawn draws each class by itself: not with 'joint'.")
         scores, variances = self._scores(X)
         random = np.random.default_rng(random_state)
         noise = np.asarray(random.standard_normal(scores.shape))
@@ -197,14 +238,24 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     A sample weight divides r. The squared loss also pulls back margins above 1: recursive least
     squares on labels -1 and +1.
     With up to a few thousand correlated features, try `covariance="full"`; with more, "factored".
+    With many classes "full" keeps a matrix a class. "joint" is the paper's own form: one over the
+    weights of all classes, 8 (classes * features)² bytes, at most 4 GB; with `multiclass="ovr"`,
+    whose problems are apart, it is "full". Probabilities take its classes for independent.
+
+    The paper's objective (3) has two prices, of the loss and of the variance; it sets both to
+    1/(2r). With `confidence_r` that of the variance is 1/(2 confidence_r): larger keeps the steps
+    of the mean, and lets confidence grow more slowly.
     """
 
     r: float = caution()
-    covariance: Covariance = covariance("diagonal", "projected", "full", "factored")
+    covariance: Covariance = covariance("diagonal", "projected", "full", "factored", "joint")
     loss: Literal["squared_hinge", "hinge", "squared"] = choice(
         default="squared_hinge",
         options=("squared_hinge", "hinge", "squared"),
         doc="What a margin below 1 costs; squared: also one above.",
+    )
+    confidence_r: float | None = number(
+        default=None, doc="How little one row may add to the confidence; None: r.", above=0
     )
 
     restrictions: ClassVar[tuple[Needs, ...]] = (
@@ -213,11 +264,10 @@ class AROWClassifier(Averaging, FactorRank, CostSensitiveClassifier, ConfidenceC
     )
 
     def _rule(self) -> _core.Rule:
-        return {
-            "squared_hinge": rules.arow,
-            "hinge": rules.arow_hinge,
-            "squared": rules.arow_squared,
-        }[self.loss]
+        form = {"squared_hinge": "arow", "hinge": "arow_hinge", "squared": "arow_squared"}
+        name = form[self.loss] + ("" if self.confidence_r is None else "_two_prices")
+        rule: _core.Rule = getattr(rules, name)
+        return rule
 
 
 @estimator

@@ -182,8 +182,8 @@ def restore_source(model: Any, metadata: Mapping[str, Any]) -> None:
 
 #: how many threads there are is no matter of the model, and another machine has others
 _OF_THE_MACHINE = frozenset({"n_jobs"})
-#: parameters that came later; where they are None, older versions can read the file
-_LATER = frozenset({"loss"})
+#: parameters that came later; where they have these values, older versions can read the file
+_LATER = {"loss": None, "confidence_r": None, "steps": "gradient"}
 
 
 def packed_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def packed_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: to_json(value)
         for name, value in settings.items()
-        if name not in _OF_THE_MACHINE and not (value is None and name in _LATER)
+        if name not in _OF_THE_MACHINE and not (name in _LATER and value == _LATER[name])
     }
 
 

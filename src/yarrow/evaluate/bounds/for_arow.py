@@ -23,8 +23,10 @@ MOST_WEIGHTS = 2000
 
 def _steps(run: Run, r: float, variance: float) -> Assumption:
     if run.n_weights > MOST_WEIGHTS:
-        full = run.parameters.get("covariance") == "full"
-        return Assumption(STEPS, full, "there are too many weights to check")
+        settings = run.parameters
+        full = settings.get("covariance") in ("full", "joint")
+        one_price = settings.get("confidence_r") in (None, r)
+        return Assumption(STEPS, full and one_price, "there are too many weights to check")
     covariance = variance * np.eye(run.n_weights)
 
     def learn(t: int, places: Array, values: Array, margin: float, w: Array) -> None:
@@ -93,9 +95,9 @@ def arow(
 
     Assumes a full covariance (over the weights of all classes), the squared hinge loss, and that
     every mistake is updated. The diagonal form has no such theorem. Theorem 2 asks for one
-    covariance over the weights of all classes: `StructuredClassifier` with `block_map` and
-    `AROWClassifier(covariance="full")`; `multiclass="top1"` keeps one for each class. Without u,
-    the best of a path of support vector machines.
+    covariance over the weights of all classes: `AROWClassifier(covariance="joint")` with
+    `multiclass="top1"`, or `StructuredClassifier` with `block_map`; "full" keeps one for each.
+    Without u, the best of a path of support vector machines.
     """
     r = float(run.parameter("r", r))
     s = float(run.parameter("initial_variance", variance, 1.0))
