@@ -12,7 +12,7 @@ from starlette.requests import Request
 from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.serve import messages
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import FORMATS, Block, Row, pack, row_of
+from yarrow.serve.learning import FORMATS, Block, Row, n_lines, pack, row_of
 from yarrow.serve.models import Model
 from yarrow.serve.spec import build, text_column
 
@@ -119,7 +119,7 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
     async def send(text: bytes) -> None:
         nonlocal line
         block = Block(format, base, line, text, stream)
-        line += text.count(b"\n") + (not text.endswith(b"\n"))
+        line += n_lines(text)
         operation = api.service.learning_block(model.name, block, query.get("source"))
         waiting.append(asyncio.ensure_future(api.run(operation)))
         await settle(_AHEAD)

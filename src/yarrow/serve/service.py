@@ -22,9 +22,17 @@ import msgspec
 from yarrow.errors import YarrowError
 from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import Block, Learned, Row, learn_one, pack, unpack
-from yarrow.serve.learning import learn as learn_event
-from yarrow.serve.log import BLOCK, LEARN, Event, Level, Log, hashed
+from yarrow.serve.learning import (
+    Block,
+    Learned,
+    Row,
+    learn_block,
+    learn_one,
+    n_lines,
+    pack,
+    unpack,
+)
+from yarrow.serve.log import BLOCK, LEARN, Level, Log, hashed
 from yarrow.serve.models import Model, Models
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.tickets import Tickets
@@ -142,13 +150,12 @@ class Service(Models):
 
     def learning_block(self, name: str, block: Block, source: str | None = None) -> Operation:
         """Learn lines of a stream as one event; lines that are known already are left out."""
-        stream = hashed(block.stream)
+        stream, lines = hashed(block.stream), n_lines(block.text)
 
         def write() -> tuple[int, Block | None, int]:
             model = self.model(name)
             db = self.log.db
             known = _position(db, model.number, stream)
-            lines = block.text.count(b"\n") + (not block.text.endswith(b"\n"))
             end = block.first_line + lines - 1
             if end <= known:
                 return 0, None, known
@@ -173,8 +180,7 @@ class Service(Models):
             if new is None:
                 return {"line": end, "repeated": True}
             model = self.model(name)
-            event = Event(number, BLOCK, 0.0, 0, pack(new), False)
-            learned = self._learn(model, number, lambda learner: learn_event(learner, event))
+            learned = self._learn(model, number, lambda learner: learn_block(learner, new))
             answer: dict[str, Any] = {"event": number, "line": end, "learned": learned.rows}
             if learned.skipped:
                 answer |= {"skipped": learned.skipped, "complaints": learned.complaints}
