@@ -277,7 +277,8 @@ def daemon() -> list[Result]:
     lines = [line("vw", *row) for row in rows(2000)]
     found = []
     command = [sys.executable, "-m", "vowpalwabbit", "--daemon", "--foreground", "--quiet"]
-    how = ["--num_children", "1", "--port", str(PORT + 1)]
+    # Without --passes or -d the command of vowpalwabbit's package accepts and reads nothing.
+    how = ["--num_children", "1", "--passes", "1", "--port", str(PORT + 1)]
     process = subprocess.Popen([*command, *how])
     try:
         time.sleep(3)  # a connection that only looks whether it is there would be its first client

@@ -29,6 +29,12 @@ from yarrow.serve.log import BLOCK, Event
 Format = Literal["jsonl", "svmlight", "vw"]
 FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
 
+#: the label of a line, and what comes behind it
+_FIRST = {
+    "svmlight": re.compile(rb"\s*(\S*)(.*)", re.DOTALL),
+    "vw": re.compile(rb"\s*([^\s|]*)(.*)", re.DOTALL),
+}
+_NOT_IN_STREAMS = (b"id", b"ticket", b"source")
 _UNUSUAL = "not a plain row"  # what the core says where it leaves a row to Python
 _PLAIN = StreamFormat(format="jsonl", threads=1)
 
@@ -54,13 +60,12 @@ class Block(msgspec.Struct, array_like=True, gc=False):
 
 
 class Line(msgspec.Struct, forbid_unknown_fields=True):
-    """A row of JSON lines, and of a request that learns one row."""
+    """A row of a request that learns several, and of JSON lines, which have no id and source."""
 
     row: dict[str, float | int | str | bool | None] | str
     label: str | int | float | bool | None = None
     weight: float = 1.0
     id: str | None = None
-    ticket: str | None = None
     source: str | None = None
 
 
@@ -140,26 +145,31 @@ def changed_block(block: Block, changes: Mapping[int, bytes | None]) -> Block:
     """A block without retracted lines, and with corrected labels."""
     if not changes:
         return block
-    if -1 in changes and changes[-1] is None:
-        return msgspec.structs.replace(block, text=b"")
     kept = []
     for number, line in enumerate(block.text.split(b"\n"), block.first_line):
-        if number not in changes:
+        place = number if number in changes else -1  # what is said of a line is said of it
+        if place not in changes:
             kept.append(line)
-        elif (label := changes[number]) is not None:
+        elif (label := changes[place]) is not None:
             kept.append(relabelled(block.format, line, unpack(label)))
     return msgspec.structs.replace(block, text=b"\n".join(kept))
 
 
 def relabelled(format: Format, line: bytes, label: Any) -> bytes:
-    """A line of a stream with another label."""
+    """A line of a stream with another label; one that has no row is as it was."""
     if format == "jsonl":
-        return msgspec.json.encode({**msgspec.json.decode(line), "label": label})
-    _, space, rest = line.lstrip().partition(b" ")
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, TypeError):
+            return msgspec.json.encode({**msgspec.json.decode(line), "label": label})
+        return line
     text = str(int(label) if isinstance(label, bool) else label)
-    if not text or any(c.isspace() or c in "|:'" for c in text):
+    if not text or any(c.isspace() or c in "|:'#" for c in text):
         raise ServiceError(f"{label!r} cannot be a label in {format} text.")
-    return text.encode() + space + rest
+    first, rest = _FIRST[format].fullmatch(line).groups()  # type: ignore[union-attr]
+    if not first + rest or (first.startswith(b"#") if format == "svmlight" else b"|" not in rest):
+        return line
+    if first.startswith(b"'") or rest.startswith(b"|") and not first:  # a tag, or no label so far
+        return text.encode() + b" " + first + rest
+    return text.encode() + rest
 
 
 def learn_block(model: Any, block: Block) -> Learned:
@@ -263,7 +273,25 @@ def _learn_text(model: Any, block: Block) -> Learned:
     return Learned(progress.rows, loss, progress.skipped, complaints)
 
 
-def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[tuple[int, Row]]:
+def check_lines(block: Block) -> None:
+    """Refuse JSON lines that ask to be known by more than their number in the stream."""
+    if block.format != "jsonl" or not any(b'"%b"' % name in block.text for name in _NOT_IN_STREAMS):
+        return
+    for number, text in enumerate(block.text.split(b"\n"), block.first_line):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            line = msgspec.json.decode(text)
+            for name in _NOT_IN_STREAMS:
+                if isinstance(line, dict) and line.get(name.decode()) is not None:
+                    raise ServiceError(
+                        f"Line {number} has {name.decode()!r}, but lines of a stream are known by "
+                        "its name and their number, and their source stands in the address: "
+                        "'/learn?stream=june&source=import'. Or send them as 'rows'."
+                    )
+
+
+def rows_of(
+    block: Block, account: Learned, dtype: str = "float64", labels_optional: bool = False
+) -> Iterator[tuple[int, Row]]:
     """The rows of a block with the numbers of their lines; broken ones go to the account."""
     if block.format == "jsonl":
         for number, text in enumerate(block.text.split(b"\n"), block.first_line):
@@ -276,7 +304,10 @@ def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[
                 complain(account, number, error)
         return
     names, listed = Names(), list[Any]()
-    reader = text_reader(io.BytesIO(block.text), block.format, _stream_format(block), dtype=dtype)
+    reader = text_reader(
+        io.BytesIO(block.text), block.format, _stream_format(block),
+        labels_optional=labels_optional, dtype=dtype,
+    )  # fmt: skip
     while (rows := reader.next_rows(names)) is not None:
         if not names.are_numbers:
             listed += names.since(len(listed))
@@ -286,7 +317,8 @@ def rows_of(block: Block, account: Learned, dtype: str = "float64") -> Iterator[
             indices, values = rows["indices"][part].tolist(), rows["values"][part].tolist()
             keys = [listed[j] for j in indices] if listed else indices
             label, number = kept(labels[i]), block.first_line + line - 1
-            if label is None or label != label or not weights[i] >= 0:
+            is_missing = label is None or label != label or not weights[i] >= 0
+            if is_missing and not labels_optional:
                 complain(account, number, "the row has no label")
             else:
                 yield number, Row(dict(zip(keys, values, strict=True)), label, float(weights[i]))

@@ -36,6 +36,8 @@ LEVELS: tuple[Level, ...] = ("always", "everysec", "os")
 _APPLICATION, _VERSION = 0x79617273, 1
 
 _AT_ONCE = 500  # events that a query reads
+#: what rows of `ticks` hold: the time of the last sync, and the last numbers that were given
+SYNC, NUMBERS = 1, {"models": 2, "versions": 3}
 #: kinds of events
 LEARN, BLOCK, UNDO, DELETED = 1, 2, 3, 4
 
@@ -133,7 +135,7 @@ class Log:
         if self.synced:
             return
         with self._transaction(sync=True) as db:
-            db.execute("INSERT OR REPLACE INTO ticks VALUES (1, ?)", (time.time(),))
+            db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (SYNC, time.time()))
 
     def append(
         self,

@@ -47,6 +47,7 @@ class Version:
         self.evidence = 0.0  # that it is better than the champion, as a logarithm
         self.samples: deque[tuple[float, int, float]] = deque(maxlen=3600)  # time, rows, loss
         self.memory = 0
+        self.gone = False  # its model was deleted
         self.rebuilding = 0  # which rebuild is under way; 0: none
         self.progress = 1.0
 
@@ -150,6 +151,13 @@ class Rebuilder:
             self._count += 1
             version.rebuilding, version.progress = self._count, 0.0
             self._queue.put((version, self._count))
+
+    def cancel(self, version: Version) -> None:
+        """Replay a version no more."""
+        with self.busy:
+            self._count += 1
+            version.rebuilding = 0
+            self.busy.notify_all()
 
     def wait(self, version: Version, seconds: float | None = None) -> None:
         """Wait until a version is rebuilt."""

@@ -31,6 +31,7 @@ class Watch:
         self.alarms: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self._learning: dict[str, Monitor] = {}
         self._predicting: dict[str, Monitor] = {}
+        self._predictions = threading.Lock()  # several threads predict
         self._mistakes: dict[str, deque[dict[str, Any]]] = {}
         self._labels: dict[str, deque[Any]] = {}
         self._samples: dict[str, deque[tuple[float, float, bool]]] = {}  # time, confidence, right
@@ -98,7 +99,9 @@ class Watch:
 
     def predicted(self, model: str, event: int, confidence: float) -> None:
         """A row was predicted with this probability."""
-        for alarm in _of(self._predicting, model).update(confidence=confidence):
+        with self._predictions:
+            alarms = _of(self._predicting, model).update(confidence=confidence)
+        for alarm in alarms:
             self._raise(model, event, alarm)
 
     def forget(self, model: str) -> None:

@@ -70,7 +70,7 @@ class Writer:
         """Put an operation behind those that wait; `answer` is called in the writer's thread."""
         if self._closed:
             raise ServiceError("The service is stopping.", 503)
-        if self.waiting + operation.size > self.limit:
+        if self.waiting and self.waiting + operation.size > self.limit:
             raise ServiceError("Too much is waiting for the disk: try again soon.", 503)
         with self._counting:
             self._came += operation.size
