@@ -167,7 +167,7 @@ def relabelled(format: Format, line: bytes, label: Any) -> bytes:
     first, rest = _FIRST[format].fullmatch(line).groups()  # type: ignore[union-attr]
     if not first + rest or (first.startswith(b"#") if format == "svmlight" else b"|" not in rest):
         return line
-    if first.startswith(b"'") or rest.startswith(b"|") and not first:  # a tag, or no label so far
+    if first.startswith(b"'") or (rest.startswith(b"|") and not first):  # a tag, or no label so far
         return text.encode() + b" " + first + rest
     return text.encode() + rest
 

@@ -238,10 +238,10 @@ class Service(Models):
     def _learn(self, model: Model, number: int, act: Any, shown: Row | None = None) -> Learned:
         """Let all versions learn an event, the champion first: what it refuses, none learns."""
         champion = model.champion
-        before = _n_features(champion)
+        before, said = _n_features(champion), None
         if shown is not None and champion.learner is not None:
             with contextlib.suppress(YarrowError):  # the row is refused below, in its words
-                self.watch.sample(model.name, champion.learner, shown.row, shown.label)
+                said = self.watch.sample(model.name, champion.learner, shown.row, shown.label)
         answer = self._learn_version(champion, number, act)
         for version in list(model.versions.values()):
             if version is champion:
@@ -257,7 +257,7 @@ class Service(Models):
             after = _n_features(champion)
             new = None if None in (before, after) else float(after != before)
             label, row = (None, None) if shown is None else (shown.label, shown.row)
-            self.watch.learned(model.name, number, label, wrong, new, row)
+            self.watch.learned(model.name, number, label, wrong, new, row, said)
         return answer
 
     def _learn_version(self, version: Version, number: int, act: Any) -> Learned | YarrowError:
@@ -287,7 +287,7 @@ class Service(Models):
         Of a block only the mistakes are known, so the bet is on their difference, and costs
         for each row what keeps it fair (Hoeffding 1963).
         """
-        if champion.rows != other.rows or champion.loss == other.loss and champion.rows == 1:
+        if champion.rows != other.rows or (champion.loss == other.loss and champion.rows == 1):
             return
         if champion.rows == 1:
             version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)

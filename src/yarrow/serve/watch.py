@@ -46,6 +46,7 @@ class Watch:
         wrong: float | None,
         new: float | None,
         row: dict[Any, Any] | None = None,
+        said: Any = None,
     ) -> None:
         """A row was learned, or a block of them with the share that was wrong."""
         monitor = _of(self._learning, model)
@@ -57,34 +58,40 @@ class Watch:
         if row is not None and is_class and shows:
             self._labels.setdefault(model, deque(maxlen=1000)).append(label)
             if wrong:
-                kept = self._mistakes.setdefault(model, deque(maxlen=12))
-                kept.append({"event": event, "label": label, "row": _shown(row)})
+                kept = self._mistakes.setdefault(model, deque(maxlen=8))
+                kept.append({"event": event, "label": label, "said": said, "row": _shown(row)})
 
-    def sample(self, model: str, learner: Any, row: dict[Any, Any], label: Any) -> None:
+    def sample(self, model: str, learner: Any, row: dict[Any, Any], label: Any) -> Any:
         """Compare the probabilities of a row that is about to be learned with its label.
 
-        Not of each: that would take longer than learning. Which ones, the clock says alone.
+        What the model said, if it was asked. Not of each: that would take longer than learning. Which ones, the clock says alone.
         """
         kept = self._samples.get(model)
         if kept is None:
             if len(self._samples) >= _MOST_SHOWN or not hasattr(learner, "predict_proba"):
-                return
+                return None
             kept = self._samples[model] = deque(maxlen=_SAMPLES)
         now = time.time()
         if kept and 0 <= now - kept[-1][0] < _SAMPLE:
-            return
+            return None
         likely = learner.predict_proba_one(row)
-        if likely:
-            best = max(likely, key=likely.__getitem__)
-            kept.append((now, float(likely[best]), bool(best == label)))
+        if not likely:
+            return None
+        best = max(likely, key=likely.__getitem__)
+        kept.append((now, float(likely[best]), bool(best == label)))
+        return best
 
     def seen(self, model: str) -> dict[str, Any]:
         """The last mistakes, newest first, the shares of the classes lately, and calibration."""
         labels = list(self._labels.get(model, ()))
         counts = Counter(labels)
         samples = list(self._samples.get(model, ()))
+        mistakes = [dict(mistake) for mistake in self._mistakes.get(model, ())][::-1]
+        for mistake in mistakes:
+            if mistake["said"] is None and len(counts) == 2:  # then it was the other one
+                (mistake["said"],) = set(counts) - {mistake["label"]} or {None}
         return {
-            "mistakes": list(self._mistakes.get(model, ()))[::-1],
+            "mistakes": mistakes,
             "labels": [label for label, _ in counts.most_common(100)],
             "classes": {str(label): n / len(labels) for label, n in counts.most_common(8)},
             "calibration": _calibration(samples),
@@ -172,7 +179,10 @@ def _confidence(samples: Sequence[tuple[float, float, bool]]) -> list[tuple[floa
 
 def _shown(row: dict[Any, Any]) -> str:
     """The begin of a row, for people."""
-    parts = [str(v) if isinstance(v, str) else f"{k}:{v:g}" for k, v in list(row.items())[:12]]
+    parts = [
+        str(value) if isinstance(value, str) else f"{name}" if value == 1 else f"{name}:{value:g}"
+        for name, value in list(row.items())[:12]
+    ]
     return " ".join(parts)[:200]
 
 
