@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -184,7 +185,8 @@ def difference(
 def rows(service: Service, name: str, after: int, upto: int) -> Any:
     """The rows of a model's events with event, line (-1: it is the event) and time."""
     db = service.db
-    for event in log.events(db, service.model(name).number, after, upto):
+    found = log.chunks(db, service.model(name).number, after, upto)
+    for event in itertools.chain.from_iterable(found):
         changed = log.changes(db, event.number) if event.has_changes else {}
         if event.kind == BLOCK:
             block = changed_block(unpack_block(event.content), changed)

@@ -72,6 +72,7 @@ def serve(
     # A thread that replays gives the others their turn after a millisecond, not after five.
     sys.setswitchinterval(0.001)
     listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)
+    lines = None if vw_port is None else _listen("127.0.0.1", vw_port)  # they carry no token
     _log_as_json()
     Connection.most = most_connections()
     config = uvicorn.Config(
@@ -88,7 +89,7 @@ def serve(
         timeout_keep_alive=30,
         backlog=1024,
     )
-    server = _Server(config, api, vw_port, vw_model)
+    server = _Server(config, api, lines, vw_model)
     server.run(sockets=[listening])
     if fd is None:
         listening.close()
@@ -120,19 +121,18 @@ class _Server(uvicorn.Server):
     """uvicorn's, with the lines of vw beside it."""
 
     def __init__(
-        self, config: uvicorn.Config, api: Api, vw_port: int | None, vw_model: str
+        self, config: uvicorn.Config, api: Api, vw: socket.socket | None, vw_model: str
     ) -> None:
         super().__init__(config)
-        self._api, self._vw = api, (vw_port, vw_model)
+        self._api, self._vw, self._vw_model = api, vw, vw_model
         self._lines: asyncio.Server | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        port, model = self._vw
-        if port is not None:
+        if self._vw is not None:
             from yarrow.serve.vw import listen
 
-            self._lines = await listen(self._api, model, port)
+            self._lines = await listen(self._api, self._vw_model, self._vw)
         for place in [listening.getsockname() for listening in sockets or []]:
             if isinstance(place, tuple):
                 print(f"http://{place[0]}:{place[1]}", flush=True)

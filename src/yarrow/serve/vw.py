@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import socket
 from typing import Any, NamedTuple
 
 from yarrow._core import Names
@@ -27,11 +28,8 @@ _AT_ONCE = 1 << 16
 _FORMAT = StreamFormat(format="vw", threads=1)
 
 
-async def listen(api: Api, model: str, port: int) -> asyncio.Server:
-    """Answer lines at a port; the model is made, as YarrowClassifier, if there is none.
-
-    To this machine only: the lines carry no token.
-    """
+async def listen(api: Api, model: str, listening: socket.socket) -> asyncio.Server:
+    """Answer lines; the model is made, as YarrowClassifier, if there is none."""
     if model not in api.service.models:
         await api.run(api.service.creating(model, {"learner": "yarrow"}))
 
@@ -40,7 +38,7 @@ async def listen(api: Api, model: str, port: int) -> asyncio.Server:
             await _talk(api, model, reader, writer)
         writer.close()
 
-    return await asyncio.start_server(talk, "127.0.0.1", port)
+    return await asyncio.start_server(talk, sock=listening)
 
 
 async def _talk(

@@ -64,7 +64,8 @@ class Watch:
     def sample(self, model: str, learner: Any, row: dict[Any, Any], label: Any) -> Any:
         """Compare the probabilities of a row that is about to be learned with its label.
 
-        What the model said, if it was asked. Not of each: that would take longer than learning. Which ones, the clock says alone.
+        What the model said, if it was asked: not of each row, as that would take longer than
+        learning. Which ones, the clock says alone.
         """
         kept = self._samples.get(model)
         if kept is None:
