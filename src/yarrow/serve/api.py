@@ -155,7 +155,7 @@ class Api:
             header = request.headers.get("authorization")
             client = self.tokens.check(header, endpoint.right)
             self.rates.check(client or (request.client.host if request.client else ""))
-            if request.url.query:
+            if request.scope["query_string"]:
                 check_query(endpoint.says, request.query_params)
         found = await endpoint.act(self, request)
         if endpoint.right == "admin" and endpoint.method != "GET":

@@ -8,6 +8,7 @@ import socket
 import sys
 import tempfile
 import time
+from ipaddress import ip_address
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 
+_told = logging.getLogger("yarrow.serve")
 _SECONDS_TO_SPEAK = 0.25
 _SECONDS_TO_STOP = 20  # for requests that are under way
 
@@ -60,10 +62,13 @@ def serve(
             print(service.run(Tokens(service).adding(name, rights))["token"])
         return
     api = Api(service, Limits(body=body_mb << 20, rate=rate), hosts=(host,))
-    if host not in ("127.0.0.1", "::1", "localhost") and fd is None and not api.tokens:
+    listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)
+    lines = None if vw_port is None else _listen("127.0.0.1", vw_port)  # they carry no token
+    if not api.tokens and _lets_others_in(listening):
         service.close()
         raise ParameterError(
-            f"--host {host} lets others in: make a token first, by --new-token NAME:admin."
+            "It would listen beyond this machine, where anybody could teach and read its models: "
+            "make a token first, by --new-token NAME:admin."
         )
     if demo:
         from yarrow.serve.demo import begin
@@ -71,10 +76,9 @@ def serve(
         begin(service)
     # A thread that replays gives the others their turn after a millisecond, not after five.
     sys.setswitchinterval(0.001)
-    listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)
-    lines = None if vw_port is None else _listen("127.0.0.1", vw_port)  # they carry no token
     _log_as_json()
     Connection.most = most_connections()
+    _told.info("serving", extra={"fields": {"models": len(service.models)}})
     config = uvicorn.Config(
         api,
         http=Connection,
@@ -144,6 +148,13 @@ class _Server(uvicorn.Server):
         # Who was accepted and has not yet said what it wants must not be cut off.
         await asyncio.sleep(_SECONDS_TO_SPEAK)
         await super().shutdown(sockets)
+        _told.info("stopped")
+
+
+def _lets_others_in(listening: socket.socket) -> bool:
+    """Whether others than this machine reach a socket, which may have been handed over."""
+    place = listening.getsockname()
+    return isinstance(place, tuple) and not ip_address(place[0].partition("%")[0]).is_loopback
 
 
 def _listen(host: str, port: int) -> socket.socket:

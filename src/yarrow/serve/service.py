@@ -58,7 +58,7 @@ class Service(Models):
         webhook: str | None = None,
     ) -> None:
         self.folder = Path(directory)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it has people's rows
         self._lock_file = _locked(self.folder / "lock")
         try:
             self.log = Log(str(self.folder / "log.db"), level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 from yarrow.evaluate.monitor import Alarm, Monitor
 
+_told = logging.getLogger("yarrow.serve")
 _KEPT = 200  # alarms
 _MOST_MONITORS = 5000  # the oldest begins anew beyond
 _MOST_SHOWN = 500  # models whose labels and mistakes the page can show
@@ -134,6 +136,7 @@ class Watch:
             "after": alarm.after,
         }
         self.alarms.append(told)
+        _told.warning("alarm", extra={"fields": {k: v for k, v in told.items() if k != "time"}})
         if self.webhook is not None:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._send, daemon=True)
