@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import socket
 import sqlite3
 import threading
@@ -340,3 +342,48 @@ def test_undo_learn_promote_and_predict_at_once(tmp_path):
             again.fold(service.db, service.log.committed)
             assert mine == file_of(again.learner, tmp_path / "again")
         assert service.log.last > 200
+
+
+# -- files of strangers ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_forged_uploads_end_in_a_sentence(tmp_path):
+    """A model of a changed file is refused, or learns, predicts and goes like any other."""
+    from forging.changes import forged
+    from forging.files import files_of as kinds_of
+    from forging.files import row
+
+    place = random.Random(int(os.environ.get("YARROW_SEED", "5")))
+    files = [content for kind in ("model", "export", "experts") for _, content in kinds_of(kind)]
+    taken = 0
+    with served(tmp_path / "data") as (api, url), Client(url, retries=0) as client:
+        asks = [
+            lambda: client.learn("m", known(place), "spam"),
+            lambda: client.learn("m", known(place), 1),
+            lambda: client.predict("m", known(place), explain=True),
+            lambda: client.predict_many("m", [known(place)] * 3),
+            lambda: client.learn_lines("m", b"1 | a:2 b\n-1 | c\n", "vw"),
+            lambda: client.undo("m", since=0.0),
+            lambda: client._send("GET", "/state?model=m", None),
+            lambda: client._send("GET", "/models/m/diff", None),
+            lambda: client.about("m"),
+            lambda: client.download("m"),
+            lambda: client.copy("m", "copy"),
+        ]
+
+        def known(rng):
+            return {str(name): value for name, value in row(rng).items()}
+
+        for i in range(int(os.environ.get("YARROW_FORGED", "60"))):
+            content = forged(place.choice(files), place)
+            for ask in (lambda: client.upload("m", content), *asks):  # noqa: B023
+                try:
+                    ask()
+                except ServiceError as error:
+                    assert error.status < 500, (i, str(error))
+            for name in client.models():
+                client.delete(name)
+                taken += name == "m"
+        assert api.service.writer.failure is None
+    assert taken > 5

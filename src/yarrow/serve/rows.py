@@ -111,7 +111,9 @@ def _prediction(
         )
     if message.ticket:
         found.ticket = api.service.tickets.keep(model.number, pack(row))
-    if message.explain and found.label is not None:
+    if message.explain and not hasattr(learner, "explain_one"):
+        found.explanation = {"problem": f"{type(learner).__name__} does not explain itself."}
+    elif message.explain and found.label is not None:
         why = learner.explain_one(row)
         found.explanation = {
             "score": why.score,

@@ -198,6 +198,7 @@ $("ask").onsubmit = (event) => {
     const list = (items) => element("ul", items, { className: "bars" });
     $("answer").replaceChildren(
       element("p", [element("b", `${found.label ?? "nothing learned yet"}`)]),
+      element("p", found.explanation?.problem ?? "", { className: "quiet" }),
       list(likely.map(([label, share]) => bar(label, share, percent(share)))),
       list(parts.slice(0, 8).map(([feature, value, weight]) =>
         bar(feature, Math.abs(value * weight) / most, (value * weight).toFixed(3)))));
