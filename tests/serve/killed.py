@@ -2,7 +2,8 @@
 
 It waits for orders, a line each: a directory, a level and a seed. For each it forks a service under
 load (so nothing has to be imported anew), says its process id, and says when it has ended. Threads
-learn rows, send some ids again, take labels back, erase some, promote a challenger. What was acknowledged goes to a file.
+learn rows, send some ids again, take labels back, erase some, promote a challenger.
+What was acknowledged goes to a file.
 """
 
 from __future__ import annotations

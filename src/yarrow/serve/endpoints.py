@@ -68,7 +68,7 @@ async def difference(api: Api, request: Request) -> Any:
             else history.event_at(api.service, model.name, seconds(query.get(f"{name}_time")))
             for name in ("since", "until")
         ]  # fmt: skip
-        return history.difference(api.service, model.name, ends[0] or 0, ends[1])
+        return history.difference(api.service, model.name, ends[0], ends[1])
 
     found, labels = await asyncio.to_thread(difference)
     return {

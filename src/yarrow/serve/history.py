@@ -158,12 +158,13 @@ def proof(service: Service, name: str, event: int) -> dict[str, Any]:
 
 
 def difference(
-    service: Service, name: str, since: int, until: int | None = None, n: int = 20
+    service: Service, name: str, since: int | None = None, until: int | None = None, n: int = 20
 ) -> tuple[Difference, list[dict[str, Any]]]:
     """What changed between two events, and the labels that brought the features that changed most.
 
     A label's part is how much of the change its row could bring: the values of those features.
     """
+    since = service.model(name).champion.since if since is None else since
     until = service.log.committed if until is None else until
     if until < since:
         raise ServiceError(f"Event {until} comes before event {since}.")
