@@ -151,9 +151,8 @@ class Api:
     async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.right is not None:
             if not self.tokens:
-                check_host(request.headers.get("host", ""), self.hosts)
-            header = request.headers.get("authorization")
-            client = self.tokens.check(header, endpoint.right)
+                check_host(self.header(request, b"host"), self.hosts)
+            client = self.tokens.check(self.header(request, b"authorization"), endpoint.right)
             self.rates.check(client or (request.client.host if request.client else ""))
             if request.scope["query_string"]:
                 check_query(endpoint.says, request.query_params)
@@ -165,9 +164,17 @@ class Api:
             return found
         return Response(msgspec.json.encode(found), media_type="application/json")
 
+    @staticmethod
+    def header(request: Request, name: bytes) -> str:
+        """A header of a request, empty without it; looked up by hash, as many are asked for."""
+        known = request.scope.get("yarrow.headers")
+        if known is None:
+            known = request.scope["yarrow.headers"] = dict(request.scope["headers"])
+        return str(known.get(name, b""), "latin-1")
+
     async def body(self, request: Request) -> bytes:
         """The body of a request, no larger than allowed."""
-        length = request.headers.get("content-length", "0")
+        length = self.header(request, b"content-length")
         if length.isdigit() and int(length) > self.limits.body:
             self._too_large()
         parts, size, more = [], 0, True
@@ -205,7 +212,7 @@ class Api:
 
     async def read(self, request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
         """The message of a request."""
-        if not request.headers.get("content-type", "").startswith("application/json"):
+        if not self.header(request, b"content-type").startswith("application/json"):
             raise ServiceError("Send JSON, with 'Content-Type: application/json'.", 415)
         body = await self.body(request)
         if len(body) < _LARGE:

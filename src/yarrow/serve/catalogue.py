@@ -35,7 +35,7 @@ async def list_models(api: Api, request: Request) -> Any:
 async def create(api: Api, request: Request) -> Any:
     """A model of a spec, or of a model file."""
     name = api.name(request)
-    if request.headers.get("content-type", "").startswith("application/octet-stream"):
+    if api.header(request, b"content-type").startswith("application/octet-stream"):
         with tempfile.NamedTemporaryFile(suffix=".yarrow") as file:
             file.write(await api.body(request))
             file.flush()

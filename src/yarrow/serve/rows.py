@@ -51,7 +51,7 @@ _feedback = msgspec.json.Decoder(messages.Feedback)
 
 async def predict(api: Api, request: Request) -> Any:
     """Predict rows, or a stream of lines by its content type."""
-    format = _format(request)
+    format = _format(api, request)
     message = messages.Predict(ticket=False) if format else await api.read(request, _predict)
     model = await api.model(request, missing="parent")
     learner = await api.learner(model)
@@ -123,9 +123,9 @@ def _prediction(
     return found
 
 
-def _format(request: Request) -> str | None:
+def _format(api: Api, request: Request) -> str | None:
     """The format of a stream of lines; None: the request is a message."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    kind = api.header(request, b"content-type").partition(";")[0].strip()
     return STREAMS.get(kind)
 
 
@@ -138,7 +138,7 @@ def _index_base(request: Request) -> int:
 
 async def learn(api: Api, request: Request) -> Any:
     """Learn rows, or a stream of lines by its content type."""
-    if format := _format(request):
+    if format := _format(api, request):
         return await _learn_stream(api, request, format)
     message = await api.read(request, _learn)
     model = await api.model(request, missing="create")
