@@ -57,8 +57,11 @@ def line(format: str, row: dict[int, float], label: int) -> bytes:
 
 
 def cpu_of(process: int) -> float:
+    """Seconds that a process and its children have used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(cpu_of(int(child)) for child in children)
 
 
 class Served:
@@ -76,6 +79,7 @@ class Served:
         self.process = subprocess.Popen(
             [*command, "--port", str(PORT), "--level", self.level, *self.options],
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         while True:
             with contextlib.suppress(OSError):
@@ -277,13 +281,14 @@ def daemon() -> list[Result]:
     lines = [line("vw", *row) for row in rows(2000)]
     found = []
     command = [sys.executable, "-m", "vowpalwabbit", "--daemon", "--foreground", "--quiet"]
-    how = ["--num_children", "1", "--port", str(PORT + 1)]
-    process = subprocess.Popen([*command, *how])
+    # Without --passes or -d the command of vowpalwabbit's package accepts and reads nothing.
+    how = ["--num_children", "1", "--passes", "1", "--port", str(PORT + 1)]
+    process = subprocess.Popen([*command, *how], start_new_session=True)
     try:
         time.sleep(3)  # a connection that only looks whether it is there would be its first client
         found.append(("vw --daemon: lines learned a second, one client", "", _talk(process, lines)))
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with the child that answers
         process.wait()
     folder = Path(tempfile.mkdtemp(dir=os.environ.get("YARROW_BENCH_DATA")))
     for level in ("os", "always"):

@@ -217,14 +217,18 @@ static bool learn_from(PythonModel<W>& self, PythonReader<W>& reader, StreamLear
 template <class W>
 static void learn_packed(PythonModel<W>& self, StreamLearner<W>& learner, Account& account,
                          const nb::list& rows) {
-  RowBlock<W> block;
-  block.clear();
   const nb::tuple kept(rows);  // the block borrows their bytes
+  std::vector<std::string_view> borrowed;
+  borrowed.reserve(kept.size());
   for (nb::handle row : kept) {
     const auto bytes = nb::cast<nb::bytes>(row);
-    if (!PackedRow<W>::add(block, {bytes.c_str(), bytes.size()})) break;
+    borrowed.emplace_back(bytes.c_str(), bytes.size());
   }
   nb::gil_scoped_release release;
+  RowBlock<W> block;
+  block.clear();
+  for (const std::string_view bytes : borrowed)
+    if (!PackedRow<W>::add(block, bytes)) break;
   const Changing lock(self.mutex, Interpreter::released);
   learner.learn(block, account);
 }

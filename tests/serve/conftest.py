@@ -12,8 +12,8 @@ import uvicorn
 
 from yarrow.serve.api import Api
 from yarrow.serve.client import Client
+from yarrow.serve.connection import Connection
 from yarrow.serve.limits import Limits
-from yarrow.serve.run import Connection
 from yarrow.serve.service import Service
 
 

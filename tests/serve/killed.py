@@ -2,11 +2,13 @@
 
 It waits for orders, a line each: a directory, a level and a seed. For each it forks a service under
 load (so nothing has to be imported anew), says its process id, and says when it has ended. Threads
-learn rows, send some ids again, take labels back. What was acknowledged goes to a file.
+learn rows, send some ids again, take labels back, erase some, promote a challenger.
+What was acknowledged goes to a file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
@@ -29,11 +31,13 @@ def work(folder: Path, level: str, seed: int) -> None:
     snapshots.AT_LEAST, snapshots.SHARE = 0.002, 0.5  # many of them
     acks = os.open(folder / "acks", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     service = Service(folder / "data", level=level)  # type: ignore[arg-type]
-    if "m" not in service.models:
-        try:
+    try:
+        if "m" not in service.models:
             service.run(service.creating("m", {"learner": "arow"}))
-        except YarrowError:
-            os._exit(1)
+        if len(service.model("m").versions) == 1:
+            service.run(service.challenging("m", {"learner": "arow", "parameters": {"r": 0.1}}))
+    except YarrowError:
+        os._exit(1)
 
     def load(thread: int) -> None:
         source = random.Random(seed * 100 + thread)
@@ -42,7 +46,9 @@ def work(folder: Path, level: str, seed: int) -> None:
             choice = source.random()
             if choice < 0.03:
                 target = f"{thread}-{source.randrange(max(1, seed * 100_000), i + 1)}"
-                undo(thread, i, target)
+                undo(thread, i, target, erase=choice < 0.01)
+            elif choice < 0.035:
+                promote(source.choice(list(service.model("m").versions)))
             elif choice < 0.1:
                 stream = f"stream-{thread}"
                 line = service.stream_position("m", stream) + 1
@@ -58,10 +64,14 @@ def work(folder: Path, level: str, seed: int) -> None:
                 (answer,) = service.run(service.learning("m", [Row(x, y, 1.0, id)]))
                 os.write(acks, f"L {id} {answer['event']}\n".encode())
 
-    def undo(thread: int, i: int, target: str) -> None:
+    def promote(version: int) -> None:
+        with contextlib.suppress(YarrowError):  # it is being made
+            service.run(service.promoting("m", version))
+
+    def undo(thread: int, i: int, target: str, erase: bool) -> None:
         try:
             chosen = history.Selection(ids=[target])
-            operation = history.undoing(service, "m", chosen, id=f"undo {target}")
+            operation = history.undoing(service, "m", chosen, id=f"undo {target}", erase=erase)
             answer = service.run(operation)
             os.write(acks, f"U {target} {answer['event']}\n".encode())
         except YarrowError:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -27,10 +28,10 @@ KILLS = int(os.environ.get("YARROW_KILLS", "50"))
 ROWS = labelled_rows(200, seed=3)
 
 
-def uninterrupted(data: Path):
+def uninterrupted(data: Path, **settings):
     """What a model would have learned of the log's events that never knew a service."""
     db = sqlite3.connect(data / "log.db")
-    model = yarrow.AROWClassifier()
+    model = yarrow.AROWClassifier(**settings)
     changed = {}
     for event, line, label in db.execute("SELECT event, line, label FROM changes"):
         changed[event, line] = label
@@ -48,6 +49,12 @@ def uninterrupted(data: Path):
     return model
 
 
+def state(model):
+    """What was learned: the file notes the route of a stream, too."""
+    tensors, classes = model._fitted.get_named_state()
+    return {k: bytes(v) for k, v in tensors.items()} | {"classes": json.dumps(classes)}
+
+
 def check(folder: Path, tmp_path: Path) -> int:
     """No acknowledged event lost, none twice, and the state is that of an uninterrupted run."""
     acks = (folder / "acks").read_text().splitlines() if (folder / "acks").exists() else []
@@ -55,8 +62,6 @@ def check(folder: Path, tmp_path: Path) -> int:
     if not acks:
         return 0
     with Service(folder / "data") as service:
-        found = service.live(service.model("m").champion)
-        service.rebuilder.wait(service.model("m").champion, 60)
         db = service.db
         number = service.model("m").number
         ids = {i: e for e, i in db.execute("SELECT event, id FROM events WHERE id IS NOT NULL")}
@@ -69,17 +74,14 @@ def check(folder: Path, tmp_path: Path) -> int:
                 key = log.hashed(id if kind == "L" else f"undo {id}")
                 assert ids[key] == int(event), f"{kind} {id} was acknowledged and is not there"
         assert number == 1
-        mine = file_of(found, tmp_path / "found")
-    other = uninterrupted(folder / "data")
-    # the route of a stream is noted in the file, so what was learned is compared
-    assert mine is not None
-    import json
-
-    def state(model):
-        tensors, classes = model._fitted.get_named_state()
-        return {k: bytes(v) for k, v in tensors.items()} | {"classes": json.dumps(classes)}
-
-    assert state(yarrow.load(tmp_path / "found")) == state(other)
+        found = []
+        for version in service.model("m").versions.values():
+            service.rebuilder.wait(version, 60)
+            service.live(version).save(tmp_path / "found")
+            settings = version.spec.get("parameters", {})
+            found.append((yarrow.load(tmp_path / "found"), settings))
+    for model, settings in found:
+        assert state(model) == state(uninterrupted(folder / "data", **settings))
     return len(acks)
 
 

@@ -67,16 +67,16 @@ def test_a_person_looks_after_a_model(page, tmp_path):
             stop.set()
             thread.join()
         # the last mistakes: one gets another label, one is taken back
-        expect(page.locator("#mistakes tr").first).to_be_visible()
+        expect(page.locator("#mistakes tbody tr").first).to_be_visible()
         page.wait_for_timeout(1500)
         rows = api.service.model("mail").champion.rows
-        count = page.locator("#mistakes tr").count()
+        count = page.locator("#mistakes tbody tr").count()
         page.get_by_role("button", name="Correct").first.click()
         page.locator("#label").fill("b")
         page.get_by_role("dialog").get_by_role("button", name="Correct").click()
-        expect(page.locator("#mistakes tr")).to_have_count(count - 1)
+        expect(page.locator("#mistakes tbody tr")).to_have_count(count - 1)
         page.get_by_role("button", name="Undo").first.click()
-        expect(page.locator("#mistakes tr")).to_have_count(count - 2)
+        expect(page.locator("#mistakes tbody tr")).to_have_count(count - 2)
         champion = api.service.model("mail").champion
         api.service.rebuilder.wait(champion, 30)
         assert champion.rows == rows - 1

@@ -11,7 +11,16 @@ from serve.support import file_of, labelled_rows
 
 import yarrow
 from yarrow.serve import learning
-from yarrow.serve.learning import Block, Learned, Row, learn_one, learn_run, pack, rows_of
+from yarrow.serve.learning import (
+    Block,
+    Learned,
+    Row,
+    learn_block,
+    learn_one,
+    learn_run,
+    pack,
+    rows_of,
+)
 
 ODD = [
     b'{"row":{"a":1,"b":"x\\u00e9"},"label":"s"}',
@@ -83,7 +92,7 @@ def test_an_odd_line_among_plain_ones(tmp_path, kind, odd):
     plain = b'{"row":{"a":0.1,"z":-2},"label":"s"}'
     block = Block("jsonl", 1, 7, b"\n".join([plain, ODD[odd], plain, ODD[odd], plain]))
     one, other = begun(kind), begun(kind)
-    expected, found = by_python(one, block), learning._learn_block(other, block)
+    expected, found = by_python(one, block), learn_block(other, block)
     assert (found.rows, found.loss, found.skipped) == (
         expected.rows,
         expected.loss,
@@ -120,7 +129,7 @@ def test_random_rows_by_json_and_by_the_log(tmp_path):
         json.dumps({"row": r.row, "label": r.label, "weight": r.weight}, ensure_ascii=False)
         for r in rows
     ]
-    found = learning._learn_block(models[1], Block("jsonl", 1, 1, "\n".join(lines).encode()))
+    found = learn_block(models[1], Block("jsonl", 1, 1, "\n".join(lines).encode()))
     assert (found.rows, found.skipped) == (400, 0)
     packed, at, by_core = [pack(row) for row in rows], 0, 0
     while at < len(packed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -141,9 +142,69 @@ def test_tokens_are_made_by_the_command(tmp_path):
 
 def test_others_are_let_in_with_a_token_only(tmp_path):
     command = [sys.executable, "-m", "yarrow", "serve", "--data", str(tmp_path / "data")]
-    found = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True)
-    assert found.returncode == 2
-    assert "make a token first" in found.stderr
+    with socket.socket() as listening:
+        listening.bind(("0.0.0.0", 0))
+        number = listening.fileno()
+        for options in (["--host", "0.0.0.0", "--port", "0"], ["--fd", str(number)]):
+            found = subprocess.run(
+                [*command, *options], capture_output=True, text=True, pass_fds=[number], timeout=60
+            )
+            assert found.returncode == 2
+            assert "make a token first" in found.stderr
+
+
+def test_what_it_tells_is_json(tmp_path):
+    with process(tmp_path / "data", "--port", 0, stderr=subprocess.PIPE) as service:
+        with Client(service.url) as client:
+            client.create("m", {"learner": "arow"})
+        service.send_signal(signal.SIGTERM)
+        told = [json.loads(line) for line in service.stderr]
+    assert [line["message"] for line in told] == ["serving", "create", "stopped"]
+    assert told[1]["path"] == "/models/m"
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+def test_a_port_that_is_taken(tmp_path):
+    command = [sys.executable, "-m", "yarrow", "serve", "--data", str(tmp_path / "data")]
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        port = str(taken.getsockname()[1])
+        for options in (["--port", port], ["--port", "0", "--vw-port", port]):
+            found = subprocess.run([*command, *options], capture_output=True, text=True, timeout=60)
+            assert found.returncode == 2
+            assert found.stderr.count("\n") == 1, found.stderr
+            assert "cannot be listened on" in found.stderr
+
+
+def test_lines_of_vw_that_come_together_are_answered_in_order(tmp_path):
+    """Each as if the ones before it had been learned: the same as one by one."""
+    lines = [b"%d | f%d g%d" % (1 - 2 * (i % 2), i % 2, i % 5) for i in range(300)]
+    lines[7] = b"no bar"
+    answers = []
+    for at_once in (True, False):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        data = tmp_path / str(at_once)
+        with (
+            process(data, "--port", 0, "--vw-port", port) as service,
+            socket.create_connection(("127.0.0.1", port)) as connection,
+        ):
+            file = connection.makefile("rb")
+            if at_once:
+                connection.sendall(b"\n".join(lines))  # without the last end of line
+                connection.shutdown(socket.SHUT_WR)
+                answers.append(file.read().splitlines())
+            else:
+                answers.append([])
+                for line in lines:
+                    connection.sendall(line + b"\n")
+                    answers[-1].append(file.readline().rstrip(b"\n"))
+            with Client(service.url) as client:
+                assert client.about("vw").versions[0].rows == 299
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 300
 
 
 def test_a_demo_that_learns(tmp_path):

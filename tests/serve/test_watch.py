@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from serve.support import labelled_rows
 
-from yarrow.serve.learning import Row
+from yarrow.serve.learning import Block, Row
 from yarrow.serve.service import Service
 
 
@@ -75,4 +75,24 @@ def test_a_challenger_is_promoted_when_it_is_better_and_only_then(tmp_path):
             for i in range(0, 1500, 50):
                 service.run(service.learning("m", [Row(x, y) for x, y in rows[i : i + 50]]))
             service.run(service.learning("m", [Row(*rows[0])]))
+            assert service.model("m").champion.number == wanted
+
+
+def test_a_challenger_is_promoted_by_streams(tmp_path):
+    """Of a block only the numbers of mistakes are known."""
+    slow = {"learner": "arow", "parameters": {"max_features": 1, "when_full": "drop"}}
+    fast = {"learner": "arow"}
+    text = "".join(
+        f"{'abc'.index(y) + 1} | {' '.join(f'{name}:{value}' for name, value in x.items())}\n"
+        for x, y in labelled_rows(300, classes=3)
+    ).encode()
+    for champion, challenger, wanted in ((slow, fast, 2), (fast, slow, 1)):
+        with Service(tmp_path / str(wanted), level="os") as service:
+            service.run(service.creating("m", champion))
+            service.run(service.challenging("m", challenger | {"promote": True}))
+            service.rebuilder.wait(service.model("m").versions[2], 30)
+            for i in range(20):
+                block = Block("vw", 1, 300 * i + 1, text, "s")
+                service.run(service.learning_block("m", block))
+            service.run(service.learning("m", [Row({"c1": 1.0}, 1)]))
             assert service.model("m").champion.number == wanted

@@ -22,7 +22,8 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
 @option(WHERE, "--fd", type=click.IntRange(min=0), metavar="N", help="Listen on a socket that is "
         "open already, as systemd hands it over (3): a restart then refuses nobody.")  # fmt: skip
 @option(WHERE, "--vw-port", type=click.IntRange(0, 65535), metavar="N",
-        help="Also speak the lines of 'vw --daemon' there, for the model --vw-model.")  # fmt: skip
+        help="Also speak the lines of 'vw --daemon' there, to this machine only as they carry "
+        "no token, for the model --vw-model.")  # fmt: skip
 @option(WHERE, "--vw-model", metavar="NAME", default="vw", help="The model that clients of vw ask "
         "and teach; made, as YarrowClassifier, if there is none.")  # fmt: skip
 @option(KEEPING, "--level", type=click.Choice(["always", "everysec", "os"]), default="always",

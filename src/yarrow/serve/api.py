@@ -30,12 +30,15 @@ from yarrow.serve.errors import ServiceError
 from yarrow.serve.limits import Limits, Rates, check_host
 from yarrow.serve.metrics import Metrics
 from yarrow.serve.models import Model
+from yarrow.serve.openapi import check_query
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 from yarrow.serve.writer import Operation
 
 Handler = Callable[[Request], Awaitable[Response]]
 _OFTEN = ("predict", "learn", "feedback")
+_LARGE = 1 << 18  # bytes of a message that others need not wait for
+_told = logging.getLogger("yarrow.serve")
 
 
 class Api:
@@ -138,7 +141,7 @@ class Api:
             except YarrowError as error:
                 response = _problem(str(error), 422)
             except Exception as error:  # a defect: one request's, not the service's
-                logging.getLogger("yarrow.serve").exception("defect")
+                _told.exception("defect")
                 response = _problem(f"Internal error: {type(error).__name__}.", 500)
             self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
             return response
@@ -148,18 +151,30 @@ class Api:
     async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.right is not None:
             if not self.tokens:
-                check_host(request.headers.get("host", ""), self.hosts)
-            header = request.headers.get("authorization")
-            client = self.tokens.check(header, endpoint.right)
+                check_host(self.header(request, b"host"), self.hosts)
+            client = self.tokens.check(self.header(request, b"authorization"), endpoint.right)
             self.rates.check(client or (request.client.host if request.client else ""))
+            if request.scope["query_string"]:
+                check_query(endpoint.says, request.query_params)
         found = await endpoint.act(self, request)
+        if endpoint.right == "admin" and endpoint.method != "GET":
+            fields = {"path": request.url.path, "token": client or None}
+            _told.info(endpoint.says, extra={"fields": fields})
         if isinstance(found, Response):
             return found
         return Response(msgspec.json.encode(found), media_type="application/json")
 
+    @staticmethod
+    def header(request: Request, name: bytes) -> str:
+        """A header of a request, empty without it; looked up by hash, as many are asked for."""
+        known = request.scope.get("yarrow.headers")
+        if known is None:
+            known = request.scope["yarrow.headers"] = dict(request.scope["headers"])
+        return str(known.get(name, b""), "latin-1")
+
     async def body(self, request: Request) -> bytes:
         """The body of a request, no larger than allowed."""
-        length = request.headers.get("content-length", "0")
+        length = self.header(request, b"content-length")
         if length.isdigit() and int(length) > self.limits.body:
             self._too_large()
         parts, size, more = [], 0, True
@@ -197,9 +212,12 @@ class Api:
 
     async def read(self, request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
         """The message of a request."""
-        if not request.headers.get("content-type", "").startswith("application/json"):
+        if not self.header(request, b"content-type").startswith("application/json"):
             raise ServiceError("Send JSON, with 'Content-Type: application/json'.", 415)
-        return decoder.decode(await self.body(request))
+        body = await self.body(request)
+        if len(body) < _LARGE:
+            return decoder.decode(body)
+        return await asyncio.to_thread(decoder.decode, body)
 
     # -- models ----------------------------------------------------------------------------------
 

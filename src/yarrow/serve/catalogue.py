@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -13,11 +12,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse
 
-from yarrow.errors import ModelFileError
+from yarrow.errors import ModelFileError, NotFittedError
 from yarrow.serve import history, messages
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.models import Model
-from yarrow.serve.rows import whole
+from yarrow.serve.rows import seconds, whole
 
 if TYPE_CHECKING:
     from yarrow.serve.api import Api
@@ -36,7 +35,7 @@ async def list_models(api: Api, request: Request) -> Any:
 async def create(api: Api, request: Request) -> Any:
     """A model of a spec, or of a model file."""
     name = api.name(request)
-    if request.headers.get("content-type", "").startswith("application/octet-stream"):
+    if api.header(request, b"content-type").startswith("application/octet-stream"):
         with tempfile.NamedTemporaryFile(suffix=".yarrow") as file:
             file.write(await api.body(request))
             file.flush()
@@ -84,7 +83,7 @@ async def copy(api: Api, request: Request) -> Any:
     learner = await api.learner(model)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        await asyncio.to_thread(learner.save, path)
+        await _save(model, learner, path)
         await api.run(api.service.creating(message.to, {}, path))
     return _state(api.service.model(message.to))
 
@@ -93,14 +92,8 @@ async def download(api: Api, request: Request) -> Any:
     """The model file, now or as of an event or a time."""
     model, query = await api.model(request), request.query_params
     event, when = query.get("event"), query.get("time")
-    try:
-        moment = None if when is None else float(when)
-        if moment is not None and not math.isfinite(moment):
-            raise ValueError
-    except ValueError:
-        raise ServiceError("The time must be a number of seconds since 1970.") from None
-    if event is not None or moment is not None:
-        number = None if event is None else whole(event)
+    if event is not None or when is not None:
+        number, moment = None if event is None else whole(event), seconds(when)
         learner = await asyncio.to_thread(
             lambda: history.as_of(api.service, model.name, event=number, time=moment)
         )
@@ -109,11 +102,18 @@ async def download(api: Api, request: Request) -> Any:
     descriptor, path = tempfile.mkstemp(suffix=".yarrow")
     os.close(descriptor)
     try:
-        await asyncio.to_thread(learner.save, path)
+        await _save(model, learner, path)
     except BaseException:
         os.unlink(path)
         raise
     return _Once(path, media_type="application/octet-stream", filename="model.yarrow")
+
+
+async def _save(model: Model, learner: Any, path: str) -> None:
+    try:
+        await asyncio.to_thread(learner.save, path)
+    except NotFittedError:
+        raise ServiceError(f"{model.name} has learned nothing so far, or by then.", 409) from None
 
 
 class _Once(FileResponse):

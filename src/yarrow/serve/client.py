@@ -122,6 +122,18 @@ class Client:
         message = m.Predict(rows=list(rows), ticket=ticket)
         return self._ask("POST", _path(name, "predict"), message, m.Predictions).predictions
 
+    def predict_lines(
+        self, name: str, text: bytes, format: str, *, index_base: int = 1
+    ) -> m.PredictedLines:
+        """What a model thinks of lines of JSON, svmlight or VW."""
+        path = _path(name, "predict", index_base=index_base)
+        lines = self._send("POST", path, text, _TYPES[format]).splitlines()
+        skipped: dict[str, Any] = {}
+        if lines and lines[-1].startswith(b'{"skipped"'):
+            skipped = msgspec.json.decode(lines.pop())
+        read = msgspec.json.Decoder(m.PredictedLine).decode
+        return m.PredictedLines([read(line) for line in lines], **skipped)
+
     def learn(
         self,
         name: str,

@@ -65,7 +65,9 @@ def _detail(api: Api, model: Model) -> dict[str, Any]:
     versions = [
         {
             "version": version.number,
-            "learner": type(version.learner).__name__ if version.learner is not None else "at rest",
+            "learner": type(version.learner).__name__
+            if version.learner is not None
+            else version.spec.get("learner", ""),
             "rows": version.rows,
             "loss": version.loss,
             "progress": version.progress,

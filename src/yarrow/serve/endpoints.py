@@ -14,7 +14,7 @@ from yarrow.serve import catalogue, history, messages, rows
 from yarrow.serve.dashboard import page, state
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.openapi import document
-from yarrow.serve.rows import whole
+from yarrow.serve.rows import seconds, whole
 
 if TYPE_CHECKING:
     from yarrow.serve.api import Api
@@ -59,12 +59,18 @@ async def proof(api: Api, request: Request) -> Any:
 
 
 async def difference(api: Api, request: Request) -> Any:
-    """What changed between two events, and which labels did it."""
+    """What changed between two events or times, and which labels did it."""
     model, query = await api.model(request), request.query_params
-    since, until = whole(query.get("since", "0")), query.get("until")
-    found, labels = await asyncio.to_thread(
-        history.difference, api.service, model.name, since, None if until is None else whole(until)
-    )
+
+    def difference() -> Any:
+        ends = [
+            whole(query[name]) if name in query
+            else history.event_at(api.service, model.name, seconds(query.get(f"{name}_time")))
+            for name in ("since", "until")
+        ]  # fmt: skip
+        return history.difference(api.service, model.name, ends[0], ends[1])
+
+    found, labels = await asyncio.to_thread(difference)
     return {
         "rows": found.rows,
         "new_features": found.new_features,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from typing import Annotated, Any
 import msgspec
 
 from yarrow.evaluate.difference import Difference, diff
+from yarrow.online.learners import is_regression
 from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import (
@@ -67,7 +69,7 @@ def undoing(
     """Retract labels, or give them another one; `erase` leaves no byte of them, either."""
     key = None if id is None else hashed(id)
 
-    def write() -> tuple[Model, int, list[Target], list[str], str | None] | int:
+    def write() -> tuple[Model, int, list[Target], str | None] | int:
         model, db = service.model(name), service.log.db
         known = None if key is None else service.log.known(model.number, key)
         if known is not None:
@@ -80,25 +82,24 @@ def undoing(
                 "forget it.",
                 409,
             )
-        tickets: list[str] = []
         new = None if label is _RETRACT else pack(label)
-        _check_label(service, targets, label)
+        _check_label(service, model, targets, label)
         before = _digest(service.live(model.champion)) if erase else None
         for event, line in targets:
             service.log.change(event, line, new)
             if erase:
-                tickets += _blank(service, event, line)
+                _blank(service, model, event, line)
         for version in model.versions.values():
             db.execute("DELETE FROM snapshots WHERE version = ? AND event >= ? AND event > ?",
                        (version.number, oldest, version.since))  # fmt: skip
         content = pack({"targets": targets if not erase else len(targets), "label": new})
         number = service.log.append(model.number, UNDO, content, id=key, lines=len(targets))
-        return model, number, targets, tickets, before
+        return model, number, targets, before
 
     def apply(found: Any) -> dict[str, Any]:
         if isinstance(found, int):
             return service.answer(found) | {"repeated": True}
-        model, number, targets, tickets, before = found
+        model, number, targets, before = found
         oldest = min(event for event, _ in targets)
         for version in model.versions.values():
             version.snapshots.remove_strangers(service.log.db)
@@ -107,8 +108,6 @@ def undoing(
         service.watch.corrected(name, {event for event, _ in targets})
         answer: dict[str, Any] = {"labels": len(targets)}
         if erase:
-            for ticket in tickets:
-                service.tickets.erase(ticket)
             service.must_purge = True
             answer["before"] = before
         service.remember(number, answer)
@@ -131,14 +130,21 @@ def as_of(
     of = model.versions.get(model.champion_number if version is None else version)
     if of is None:
         raise ServiceError(f"{name} has no version {version}.", 404)
-    if time is not None:
-        event = log.last_event_at(service.db, model.number, time)
+    if event is None:
+        event = event_at(service, name, time)
     upto = service.log.committed if event is None else min(event, service.log.committed)
     if upto < of.since:
         raise ServiceError(f"{name} began after event {of.since}.", 404)
     twin = of.begun(service.db, of.since if from_start else upto)
     twin.fold(service.db, upto)
     return twin.learner
+
+
+def event_at(service: Service, name: str, when: float | None) -> int | None:
+    """The last event of a model at a time; None without a time."""
+    if when is None:
+        return None
+    return log.last_event_at(service.db, service.model(name).number, when)
 
 
 def proof(service: Service, name: str, event: int) -> dict[str, Any]:
@@ -152,13 +158,16 @@ def proof(service: Service, name: str, event: int) -> dict[str, Any]:
 
 
 def difference(
-    service: Service, name: str, since: int, until: int | None = None, n: int = 20
+    service: Service, name: str, since: int | None = None, until: int | None = None, n: int = 20
 ) -> tuple[Difference, list[dict[str, Any]]]:
     """What changed between two events, and the labels that brought the features that changed most.
 
     A label's part is how much of the change its row could bring: the values of those features.
     """
+    since = service.model(name).champion.since if since is None else since
     until = service.log.committed if until is None else until
+    if until < since:
+        raise ServiceError(f"Event {until} comes before event {since}.")
     before, after = (as_of(service, name, event=event) for event in (since, until))
     found = diff(before, after, n)
     moved = {change.feature: abs(change.amount) for change in found.weights}
@@ -177,7 +186,8 @@ def difference(
 def rows(service: Service, name: str, after: int, upto: int) -> Any:
     """The rows of a model's events with event, line (-1: it is the event) and time."""
     db = service.db
-    for event in log.events(db, service.model(name).number, after, upto):
+    found = log.chunks(db, service.model(name).number, after, upto)
+    for event in itertools.chain.from_iterable(found):
         changed = log.changes(db, event.number) if event.has_changes else {}
         if event.kind == BLOCK:
             block = changed_block(unpack_block(event.content), changed)
@@ -234,7 +244,10 @@ def _lines(service: Service, model: Model, stream: str, lines: Sequence[int]) ->
     """The lines of a stream, each with its event; all of them if none is named."""
     db, key = service.log.db, hashed(stream)
     if not lines:
-        query = "SELECT event FROM streams WHERE model = ? AND id = ?"
+        query = (
+            "SELECT event FROM streams JOIN events USING (event) "
+            "WHERE streams.model = ? AND streams.id = ? AND content IS NOT NULL"
+        )
         return [(event, -1) for (event,) in db.execute(query, (model.number, key)).fetchall()]
     query = (
         "SELECT event FROM streams WHERE model = ? AND id = ? AND line >= ? ORDER BY line LIMIT 1"
@@ -244,25 +257,32 @@ def _lines(service: Service, model: Model, stream: str, lines: Sequence[int]) ->
         event = db.execute(query, (model.number, key, line)).fetchone()
         if event is None or line < 1:
             raise ServiceError(f"The stream {stream!r} has no line {line}.", 404)
-        found.append((int(event[0]), line))
+        found.append((_event_of(service, model, int(event[0])), line))
     return found
 
 
-def _check_label(service: Service, targets: Sequence[Target], label: Any) -> None:
-    """Refuse a label that a line of text could not have."""
+def _check_label(service: Service, model: Model, targets: Sequence[Target], label: Any) -> None:
+    """Refuse a label that the model would refuse at each replay, or that a text could not have."""
     if label is _RETRACT:
         return
-    for event, line in targets:
-        query = "SELECT kind, content FROM events WHERE event = ?"
-        kind, content = service.log.db.execute(query, (event,)).fetchone()
-        if kind == BLOCK:
-            if line < 0:
-                raise ServiceError("Say which lines of the stream have another label.")
-            relabelled(unpack_block(content).format, b'{"row":{}}', label)
+    learner = service.live(model.champion)
+    if is_regression(learner):
+        if not isinstance(label, (int, float)) or isinstance(label, bool):
+            raise ServiceError(f"{model.name} learns numbers: {label!r} is none.", 422)
+    elif isinstance(label, float):
+        raise ServiceError("A class must be a string, an integer or a boolean.", 422)
+    for event in {event for event, _ in targets}:
+        query = "SELECT content FROM events WHERE event = ? AND kind = ?"
+        found = service.log.db.execute(query, (event, BLOCK)).fetchone()
+        if found is not None and found[0] is not None:
+            relabelled(unpack_block(found[0]).format, b"{}", label)
 
 
-def _blank(service: Service, event: int, line: int) -> list[str]:
-    """Take the bytes of a label out of the log; the ticket that its row had."""
+def _blank(service: Service, model: Model, event: int, line: int) -> None:
+    """Take the bytes of a label out of the log, and those of the ticket that its row had.
+
+    Those of the ticket first: after a crash in between, the label can still be erased.
+    """
     db = service.log.db
     kind, content = db.execute(
         "SELECT kind, content FROM events WHERE event = ?", (event,)
@@ -270,17 +290,17 @@ def _blank(service: Service, event: int, line: int) -> list[str]:
     if kind == LEARN or line < 0:
         query = "UPDATE events SET content = NULL, source = NULL, answer = NULL WHERE event = ?"
         db.execute(query, (event,))
-        if kind == BLOCK:
-            return []
-        row = unpack_row(content)
-        return [ticket for ticket in {row.ticket, row.id} if ticket and ticket.count(".") == 3]
+        if kind == LEARN:
+            row = unpack_row(content)
+            for ticket in {row.ticket, row.id} - {None}:
+                service.tickets.erase(model.number, str(ticket))
+        return
     block = unpack_block(content)
     texts = block.text.split(b"\n")
     texts[line - block.first_line] = b""
     content = pack(msgspec.structs.replace(block, text=b"\n".join(texts)))
     query = "UPDATE events SET content = ?, check_ = ? WHERE event = ?"
     db.execute(query, (content, zlib.crc32(content), event))
-    return []
 
 
 def _digest(learner: Any) -> str | None:

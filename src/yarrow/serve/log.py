@@ -35,7 +35,9 @@ LEVELS: tuple[Level, ...] = ("always", "everysec", "os")
 
 _APPLICATION, _VERSION = 0x79617273, 1
 
-_AT_ONCE = 500  # events that a query reads
+_AT_ONCE, _BYTES_AT_ONCE = 2000, 4 << 20  # that a query reads
+#: what rows of `ticks` hold: the time of the last sync, and the last numbers that were given
+SYNC, NUMBERS = 1, {"models": 2, "versions": 3}
 #: kinds of events
 LEARN, BLOCK, UNDO, DELETED = 1, 2, 3, 4
 
@@ -48,6 +50,7 @@ class Event(NamedTuple):
     time: float
     lines: int
     content: bytes
+    check: int
     has_changes: bool
 
 
@@ -133,7 +136,7 @@ class Log:
         if self.synced:
             return
         with self._transaction(sync=True) as db:
-            db.execute("INSERT OR REPLACE INTO ticks VALUES (1, ?)", (time.time(),))
+            db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (SYNC, time.time()))
 
     def append(
         self,
@@ -187,26 +190,38 @@ class Log:
         return not busy
 
 
-def events(db: sqlite3.Connection, model: int, after: int, upto: int) -> Iterator[Event]:
+def chunks(db: sqlite3.Connection, model: int, after: int, upto: int) -> Iterator[list[Event]]:
     """The events of a model that are to be learned, in order; a damaged one stops it.
 
     A query reads some at a time: one that stays open keeps SQLite from reusing its WAL.
     """
     query = (
-        "SELECT event, kind, time, lines, content, check_ FROM events "
+        "SELECT event, kind, time, lines, content, check_, "
+        "EXISTS (SELECT 1 FROM changes WHERE changes.event = events.event) FROM events "
         "WHERE model = ? AND event > ? AND event <= ? AND kind <= 2 "
         "AND NOT refused AND content IS NOT NULL ORDER BY event LIMIT ?"
     )
-    among = "SELECT DISTINCT event FROM changes WHERE event > ? AND event <= ?"
-    while found := db.execute(query, (model, after, upto, _AT_ONCE)).fetchall():
-        before, after = after, found[-1][0]
-        changed = {number for (number,) in db.execute(among, (before, after))}
-        for number, kind, when, lines, content, check in found:
-            if zlib.crc32(content) != check:
-                raise ServiceError(
-                    f"Event {number} of the log is damaged: restore a copy of it.", 500
-                )
-            yield Event(number, kind, when, lines, content, number in changed)
+    while after < upto:
+        found: list[Event] = []
+        rows = db.execute(query, (model, after, upto, _AT_ONCE))
+        size = 0
+        while size < _BYTES_AT_ONCE and (some := rows.fetchmany(_AT_ONCE // 32)):
+            part = list(map(Event._make, some))
+            contents = [event.content for event in part]
+            if list(map(zlib.crc32, contents)) != [event.check for event in part]:
+                raise _damaged(part)
+            found += part
+            size += sum(map(len, contents))
+        rows.close()
+        if not found:
+            return
+        after = found[-1].number
+        yield found
+
+
+def _damaged(part: list[Event]) -> ServiceError:
+    number = next(event.number for event in part if zlib.crc32(event.content) != event.check)
+    return ServiceError(f"Event {number} of the log is damaged: restore a copy of it.", 500)
 
 
 def changes(db: sqlite3.Connection, number: int) -> dict[int, bytes | None]:

@@ -53,6 +53,20 @@ class Predictions(msgspec.Struct):
     predictions: list[Prediction]
 
 
+class PredictedLine(Prediction, omit_defaults=True):
+    """What a model thinks of a line of text."""
+
+    line: int = 0
+
+
+class PredictedLines(msgspec.Struct):
+    """What a model thinks of lines of text, and how many were broken."""
+
+    predictions: list[PredictedLine]
+    skipped: int = 0
+    complaints: list[str] = []
+
+
 class Learn(msgspec.Struct, forbid_unknown_fields=True):
     """A row with its label, several, or a frame with a label for each row."""
 
@@ -214,6 +228,8 @@ def learned_rows(message: Learn, column: str | None) -> list[Row]:
     _check_one(message)
     if message.row is not None:
         return [_row(message.row, message.label, message.weight, message.id, column)]
+    if message.label is not None or message.id is not None or message.weight != 1.0:
+        raise ServiceError("With rows or a frame, each row has its own label, id and weight.")
     if message.rows is not None:
         return [_row(x.row, x.label, x.weight, x.id, column) for x in message.rows]
     assert message.frame is not None

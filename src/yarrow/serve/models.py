@@ -7,11 +7,12 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yarrow
+from yarrow.saving.registry import short_name
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.log import DELETED, Log
+from yarrow.serve.log import DELETED, NUMBERS, Log
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.snapshots import Snapshots
 from yarrow.serve.spec import build
@@ -66,8 +67,8 @@ class Models:
         _check_name(name)
         spec = dict(spec)
         if file is not None:
-            _loaded(file)  # which refuses what is none, and what cannot learn
-            spec["uploaded"] = True
+            learner = _loaded(file)  # which refuses what is none, and what cannot learn
+            spec |= {"learner": short_name(type(learner).__name__), "uploaded": True}
         else:
             build(spec)
 
@@ -77,7 +78,7 @@ class Models:
                 raise ServiceError(f"There is a model {name!r} already.", 409)
             if len(self.models) >= self.most_models:
                 raise ServiceError(f"There are {self.most_models} models, which is the limit.", 507)
-            number = self._next("models", "model")
+            number = self._next("models")
             version = self._add_version(number, spec, self.log.last, file)
             self.log.db.execute(
                 "INSERT INTO models VALUES (?, ?, ?, ?, ?)",
@@ -145,7 +146,10 @@ class Models:
             self.models.pop(name, None)
             self.watch.forget(name)
             for version in model.versions.values():
-                self._forget(version)
+                self.rebuilder.cancel(version)
+                with version.lock:
+                    version.gone = True
+                    self._forget(version)
                 version.snapshots.remove_strangers(self.log.db)
             return {"name": name}
 
@@ -156,7 +160,11 @@ class Models:
     def weigh(self, version: Version) -> None:
         """Note how much memory a version takes, and that it was used."""
         with self._weighing:
-            now = 0 if version.learner is None else int(version.learner._raw_memory_usage)
+            now = (
+                0
+                if version.learner is None or version.gone
+                else int(version.learner._raw_memory_usage)
+            )
             self.used_memory += now - version.memory
             version.memory = now
             self._live.pop(version.number, None)
@@ -185,15 +193,23 @@ class Models:
             model.versions[version] = made
         self.models[name] = model
 
-    def _next(self, table: str, column: str) -> int:
-        found = self.log.db.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]
-        return int(found or 0) + 1
+    def _next(self, table: Literal["models", "versions"]) -> int:
+        """A number of a model or a version, inside a transaction; one is never given twice.
+
+        Tickets are signed with a model's, and the snapshots of a version lie under its own.
+        """
+        db, tick = self.log.db, NUMBERS[table]
+        given = db.execute("SELECT time FROM ticks WHERE tick = ?", (tick,)).fetchone()
+        found = db.execute(f"SELECT max({table[:-1]}) FROM {table}").fetchone()[0]
+        number = max(int(given[0]) if given else 0, found or 0) + 1
+        db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (tick, number))
+        return number
 
     def _add_version(
         self, model: int, spec: Mapping[str, Any], since: int, file: Any = None
     ) -> int:
         db = self.log.db
-        number = self._next("versions", "version")
+        number = self._next("versions")
         if file is not None:
             snapshots = Snapshots(self.folder / "snapshots", self.log, number)
             snapshots.folder.mkdir(parents=True, exist_ok=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import yarrow
+from yarrow.serve.errors import ServiceError
 from yarrow.serve.messages import Problem
 
 if TYPE_CHECKING:
@@ -17,20 +18,33 @@ if TYPE_CHECKING:
 _WHOLE, _TEXT, _NUMBER = {"type": "integer", "minimum": 0}, {"type": "string"}, {"type": "number"}
 #: what stands behind the question mark, by operation
 _QUERIES: dict[str, dict[str, Any]] = {
+    "predict": {"index_base": {"type": "integer", "enum": [0, 1]}},
     "learn": {"stream": _TEXT, "line": {"type": "integer", "minimum": 1}, "source": _TEXT,
               "index_base": {"type": "integer", "enum": [0, 1]}},
     "download": {"event": _WHOLE, "time": _NUMBER},
-    "difference": {"since": _WHOLE, "until": _WHOLE},
+    "difference": {"since": _WHOLE, "until": _WHOLE,
+                   "since_time": _NUMBER, "until_time": _NUMBER},
     "state": {"model": _TEXT},
 }  # fmt: skip
 _FILE = "application/octet-stream"
+_LINES = ("application/x-ndjson", "text/x-svmlight", "text/x-vw")
 #: bodies beside JSON
 _BODIES = {
-    "learn": ("application/x-ndjson", "text/x-svmlight", "text/x-vw"),
+    "learn": _LINES,
+    "predict": _LINES,
     "create": (_FILE,),
 }
 #: answers that are no JSON
 _ANSWERS = {"download": _FILE, "metrics": "text/plain", "page": "text/html", "page_file": "*/*"}
+
+
+def check_query(operation: str, given: Iterable[str]) -> None:
+    """Refuse what is not known behind the question mark: it would be without effect."""
+    known = _QUERIES.get(operation, {})
+    for name in given:
+        if name not in known:
+            takes = f"knows {', '.join(known)}" if known else "takes nothing"
+            raise ServiceError(f"{name[:80]!r} means nothing here: the path {takes} behind '?'.")
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -66,6 +80,8 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
         schemas = [known[str(kind)] for kind in _kinds(endpoint.gives)]
         schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
         answer["content"] = {"application/json": {"schema": schema}}
+        if endpoint.says == "predict":  # of lines
+            answer["content"][_LINES[0]] = {"schema": _TEXT}
     elif endpoint.says in _ANSWERS:
         answer["content"] = {_ANSWERS[endpoint.says]: {"schema": _TEXT}}
     else:

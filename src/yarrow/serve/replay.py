@@ -13,7 +13,8 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import YarrowError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 Refused = Callable[[int, YarrowError], None]
 _RUN = 500  # events that are learned at once
+_MANY = 5000  # events from which on a second thread reads them
 _FEW = 200  # events that the writer may wait for at a swap
 
 
@@ -47,6 +49,7 @@ class Version:
         self.evidence = 0.0  # that it is better than the champion, as a logarithm
         self.samples: deque[tuple[float, int, float]] = deque(maxlen=3600)  # time, rows, loss
         self.memory = 0
+        self.gone = False  # its model was deleted
         self.rebuilding = 0  # which rebuild is under way; 0: none
         self.progress = 1.0
 
@@ -84,30 +87,32 @@ class Version:
         watch: Callable[[int], None] | None = None,
     ) -> None:
         """Learn what the log has up to an event; runs of plain rows in the core."""
-        run: list[log.Event] = []
-        for event in log.events(db, self.model, self.learned, upto):
-            if event.kind == log.LEARN and not event.has_changes:
-                run.append(event)
-                if len(run) < _RUN:
-                    continue
-            self._fold_run(db, run, refused)
-            if event.kind != log.LEARN or event.has_changes:
-                self._fold_event(db, event, refused)
-            run = []
+        found = log.chunks(db, self.model, self.learned, upto)
+        for events in _ahead(found) if upto - self.learned > _MANY else found:
+            contents, begin = [event.content for event in events], 0
+            odd = [i for i, e in enumerate(events) if e.kind != log.LEARN or e.has_changes]
+            for end in [*odd, len(events)]:
+                self._fold_run(db, events[begin:end], contents[begin:end], refused)
+                if end < len(events):
+                    self._fold_event(db, events[end], refused)
+                begin = end + 1
             if watch is not None:
-                watch(event.number)
-        self._fold_run(db, run, refused)
+                watch(events[-1].number)
         self.learned = max(self.learned, upto)
 
     def _fold_run(
-        self, db: sqlite3.Connection, run: list[log.Event], refused: Refused | None
+        self,
+        db: sqlite3.Connection,
+        run: list[log.Event],
+        contents: list[bytes],
+        refused: Refused | None,
     ) -> None:
         at = 0
         while at < len(run):
-            found = learn_run(self.learner, [event.content for event in run[at:]])
+            found = learn_run(self.learner, contents[at : at + _RUN])
             self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
             at += found.rows
-            if at < len(run):
+            if found.rows < _RUN and at < len(run):
                 self._fold_event(db, run[at], refused)
                 at += 1
 
@@ -126,6 +131,15 @@ class Version:
         """Become what another is."""
         self.learner, self.learned = twin.learner, twin.learned
         self.rows, self.loss = twin.rows, twin.loss
+
+
+def _ahead(chunks: Iterator[list[log.Event]]) -> Iterator[list[log.Event]]:
+    """The same, read in another thread while the last ones are learned."""
+    with ThreadPoolExecutor(1) as reading:
+        coming = reading.submit(next, chunks, None)
+        while (events := coming.result()) is not None:
+            coming = reading.submit(next, chunks, None)
+            yield events
 
 
 class Rebuilder:
@@ -150,6 +164,13 @@ class Rebuilder:
             self._count += 1
             version.rebuilding, version.progress = self._count, 0.0
             self._queue.put((version, self._count))
+
+    def cancel(self, version: Version) -> None:
+        """Replay a version no more."""
+        with self.busy:
+            self._count += 1
+            version.rebuilding = 0
+            self.busy.notify_all()
 
     def wait(self, version: Version, seconds: float | None = None) -> None:
         """Wait until a version is rebuilt."""

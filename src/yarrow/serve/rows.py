@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.requests import Request
+from starlette.responses import Response
 
+from yarrow.errors import YarrowError
 from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.serve import messages
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import FORMATS, Block, Row, pack, row_of
+from yarrow.serve.learning import (
+    Block,
+    Learned,
+    Row,
+    check_lines,
+    complain,
+    n_lines,
+    pack,
+    row_of,
+    rows_of,
+)
 from yarrow.serve.models import Model
 from yarrow.serve.spec import build, text_column
+from yarrow.serve.writer import Operation
 
 if TYPE_CHECKING:
     from yarrow.serve.api import Api
@@ -29,23 +43,60 @@ STREAMS = {
     "text/x-vw": "vw",
 }
 
+_json = msgspec.json.encode
 _predict = msgspec.json.Decoder(messages.Predict)
 _learn = msgspec.json.Decoder(messages.Learn)
 _feedback = msgspec.json.Decoder(messages.Feedback)
 
 
 async def predict(api: Api, request: Request) -> Any:
-    """Predict rows."""
-    message = await api.read(request, _predict)
+    """Predict rows, or a stream of lines by its content type."""
+    format = _format(api, request)
+    message = messages.Predict(ticket=False) if format else await api.read(request, _predict)
     model = await api.model(request, missing="parent")
     learner = await api.learner(model)
     if api.name(request) != model.name:  # a key without a row so far
         learner, message.ticket = build(model.spec), False
-    rows = messages.asked_rows(message, text_column(learner))
-    api.limits.check_rows(rows)
-    found = [_prediction(api, model, learner, row, message) for row in rows]
-    api.metrics.predicted(len(found))
-    return found[0] if message.row is not None else messages.Predictions(found)
+    if format:
+        return await _predict_lines(api, request, model, learner, message, format)
+
+    def answer() -> list[messages.Prediction]:
+        rows = messages.asked_rows(message, text_column(learner))
+        api.limits.check_rows(rows)
+        return [_prediction(api, model, learner, row, message) for row in rows]
+
+    if message.row is not None:
+        (found,) = answer()
+        api.metrics.predicted(1)
+        return found
+    answers = await asyncio.to_thread(answer)  # of many rows: others need not wait for them
+    api.metrics.predicted(len(answers))
+    return messages.Predictions(answers)
+
+
+async def _predict_lines(
+    api: Api, request: Request, model: Model, learner: Any, message: messages.Predict, format: Any
+) -> Response:
+    """A line of JSON a row, with the number of its line; at the end what was left out."""
+    block = Block(format, _index_base(request), 1, await api.body(request))
+
+    def answer() -> tuple[bytes, int]:
+        lines, account = list[bytes](), Learned()
+        for number, row in rows_of(block, account, labels_optional=True):
+            try:
+                api.limits.check_rows([row.row])
+                said = _prediction(api, model, learner, row.row, message)
+            except YarrowError as error:
+                complain(account, number, error)
+                continue
+            lines.append(_json({"line": number} | msgspec.to_builtins(said)))
+        if account.skipped:
+            lines.append(_json({"skipped": account.skipped, "complaints": account.complaints}))
+        return b"\n".join([*lines, b""]), len(lines)
+
+    content, n = await asyncio.to_thread(answer)
+    api.metrics.predicted(n)
+    return Response(content, media_type="application/x-ndjson")
 
 
 def _prediction(
@@ -60,7 +111,9 @@ def _prediction(
         )
     if message.ticket:
         found.ticket = api.service.tickets.keep(model.number, pack(row))
-    if message.explain and found.label is not None:
+    if message.explain and not hasattr(learner, "explain_one"):
+        found.explanation = {"problem": f"{type(learner).__name__} does not explain itself."}
+    elif message.explain and found.label is not None:
         why = learner.explain_one(row)
         found.explanation = {
             "score": why.score,
@@ -70,18 +123,39 @@ def _prediction(
     return found
 
 
+def _format(api: Api, request: Request) -> str | None:
+    """The format of a stream of lines; None: the request is a message."""
+    kind = api.header(request, b"content-type").partition(";")[0].strip()
+    return STREAMS.get(kind)
+
+
+def _index_base(request: Request) -> int:
+    base = whole(request.query_params.get("index_base", "1"))
+    if base not in (0, 1):
+        raise ServiceError("The index_base must be 0 or 1.")
+    return base
+
+
 async def learn(api: Api, request: Request) -> Any:
     """Learn rows, or a stream of lines by its content type."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip()
-    if kind in STREAMS:
-        return await _learn_stream(api, request, STREAMS[kind])
+    if format := _format(api, request):
+        return await _learn_stream(api, request, format)
     message = await api.read(request, _learn)
     model = await api.model(request, missing="create")
-    rows = messages.learned_rows(message, text_column(await api.learner(model)))
-    api.limits.check_rows([row.row for row in rows])
-    answers = await api.run(api.service.learning(model.name, rows, message.source))
+    column = text_column(await api.learner(model))
+
+    def operation() -> Operation:
+        rows = messages.learned_rows(message, column)
+        api.limits.check_rows([row.row for row in rows])
+        source: Any = message.source
+        if message.rows is not None and any(line.source is not None for line in message.rows):
+            source = [line.source or message.source for line in message.rows]
+        return api.service.learning(model.name, rows, source)
+
+    is_one = message.row is not None
+    answers = await api.run(operation() if is_one else await asyncio.to_thread(operation))
     api.metrics.learned(len(answers))
-    if message.row is not None:
+    if is_one:
         return _one(answers[0])
     return messages.Learnts([messages.Learnt(**_known(answer)) for answer in answers])
 
@@ -101,9 +175,9 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
     query = request.query_params
     model = await api.model(request, missing="create")
     stream = query.get("stream") or secrets.token_hex(8)
-    base, line = whole(query.get("index_base", "1")), whole(query.get("line", "1"))
-    if format not in FORMATS or base not in (0, 1) or line < 1:
-        raise ServiceError("The index_base must be 0 or 1, and the first line 1 or more.")
+    base, line = _index_base(request), whole(query.get("line", "1"))
+    if line < 1:
+        raise ServiceError("The first line must be 1 or more.")
     total = messages.Streamed(stream, line - 1)
     waiting: list[asyncio.Task[Any]] = []
 
@@ -119,7 +193,8 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
     async def send(text: bytes) -> None:
         nonlocal line
         block = Block(format, base, line, text, stream)
-        line += text.count(b"\n") + (not text.endswith(b"\n"))
+        check_lines(block)
+        line += n_lines(text)
         operation = api.service.learning_block(model.name, block, query.get("source"))
         waiting.append(asyncio.ensure_future(api.run(operation)))
         await settle(_AHEAD)
@@ -146,6 +221,17 @@ def whole(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise ServiceError(f"{text[:80]!r} should be a whole number.")
     return int(text)
+
+
+def seconds(text: str | None) -> float | None:
+    """The time that a query gives."""
+    try:
+        found = None if text is None else float(text)
+        if found is None or math.isfinite(found):
+            return found
+    except ValueError:
+        pass
+    raise ServiceError("The time must be a number of seconds since 1970.")
 
 
 async def stream_position(api: Api, request: Request) -> Any:

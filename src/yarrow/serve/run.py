@@ -7,17 +7,21 @@ import logging
 import socket
 import sys
 import tempfile
+import time
+from ipaddress import ip_address
 from typing import Any
 
+import msgspec
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from yarrow.errors import ParameterError
 from yarrow.serve.api import Api
+from yarrow.serve.connection import Connection, most_connections
 from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 
+_told = logging.getLogger("yarrow.serve")
 _SECONDS_TO_SPEAK = 0.25
 _SECONDS_TO_STOP = 20  # for requests that are under way
 
@@ -58,10 +62,13 @@ def serve(
             print(service.run(Tokens(service).adding(name, rights))["token"])
         return
     api = Api(service, Limits(body=body_mb << 20, rate=rate), hosts=(host,))
-    if host not in ("127.0.0.1", "::1", "localhost") and fd is None and not api.tokens:
+    listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)
+    lines = None if vw_port is None else _listen("127.0.0.1", vw_port)  # they carry no token
+    if not api.tokens and _lets_others_in(listening):
         service.close()
         raise ParameterError(
-            f"--host {host} lets others in: make a token first, by --new-token NAME:admin."
+            "It would listen beyond this machine, where anybody could teach and read its models: "
+            "make a token first, by --new-token NAME:admin."
         )
     if demo:
         from yarrow.serve.demo import begin
@@ -69,15 +76,13 @@ def serve(
         begin(service)
     # A thread that replays gives the others their turn after a millisecond, not after five.
     sys.setswitchinterval(0.001)
-    listening = socket.socket(fileno=fd) if fd is not None else _listen(host, port)
-    logging.basicConfig(
-        level=logging.INFO,
-        stream=sys.stderr,
-        format='{"time": "%(asctime)s", "level": "%(levelname)s", "message": "%(message)s"}',
-    )
+    _log_as_json()
+    Connection.most = most_connections()
+    _told.info("serving", extra={"fields": {"models": len(service.models)}})
     config = uvicorn.Config(
         api,
         http=Connection,
+        ws="none",
         proxy_headers=False,
         loop="uvloop",
         access_log=False,
@@ -88,29 +93,50 @@ def serve(
         timeout_keep_alive=30,
         backlog=1024,
     )
-    server = _Server(config, api, vw_port, vw_model, host)
+    server = _Server(config, api, lines, vw_model)
     server.run(sockets=[listening])
     if fd is None:
         listening.close()
+
+
+class _Lines(logging.Formatter):
+    """What is told, a line of JSON each."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            told["error"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(told).decode()
+
+
+def _log_as_json() -> None:
+    to_stderr = logging.StreamHandler(sys.stderr)
+    to_stderr.setFormatter(_Lines())
+    logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
+    logging.getLogger("yarrow.serve").setLevel(logging.INFO)
 
 
 class _Server(uvicorn.Server):
     """uvicorn's, with the lines of vw beside it."""
 
     def __init__(
-        self, config: uvicorn.Config, api: Api, vw_port: int | None, vw_model: str, host: str
+        self, config: uvicorn.Config, api: Api, vw: socket.socket | None, vw_model: str
     ) -> None:
         super().__init__(config)
-        self._api, self._vw = api, (vw_port, vw_model, host)
+        self._api, self._vw, self._vw_model = api, vw, vw_model
         self._lines: asyncio.Server | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        port, model, host = self._vw
-        if port is not None:
+        if self._vw is not None:
             from yarrow.serve.vw import listen
 
-            self._lines = await listen(self._api, model, host, port)
+            self._lines = await listen(self._api, self._vw_model, self._vw)
         for place in [listening.getsockname() for listening in sockets or []]:
             if isinstance(place, tuple):
                 print(f"http://{place[0]}:{place[1]}", flush=True)
@@ -122,6 +148,13 @@ class _Server(uvicorn.Server):
         # Who was accepted and has not yet said what it wants must not be cut off.
         await asyncio.sleep(_SECONDS_TO_SPEAK)
         await super().shutdown(sockets)
+        _told.info("stopped")
+
+
+def _lets_others_in(listening: socket.socket) -> bool:
+    """Whether others than this machine reach a socket, which may have been handed over."""
+    place = listening.getsockname()
+    return isinstance(place, tuple) and not ip_address(place[0].partition("%")[0]).is_loopback
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -135,36 +168,3 @@ def _listen(host: str, port: int) -> socket.socket:
         raise ParameterError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
     listening.listen(1024)
     return listening
-
-
-class Connection(HttpToolsProtocol):
-    """uvicorn's, with such a transport."""
-
-    def connection_made(self, transport: Any) -> None:
-        together: Any = _Together(transport, self.loop)
-        super().connection_made(together)
-
-
-class _Together:
-    """A transport that writes at the end of a turn."""
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop = transport, loop
-        self._parts: list[bytes] = []
-
-    def write(self, data: bytes) -> None:
-        if not self._parts:
-            self._loop.call_soon(self._flush)
-        self._parts.append(data)
-
-    def close(self) -> None:
-        self._flush()
-        self._transport.close()
-
-    def _flush(self) -> None:
-        if self._parts:
-            self._transport.write(b"".join(self._parts))
-            self._parts = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)

@@ -22,15 +22,24 @@ import msgspec
 from yarrow.errors import YarrowError
 from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import Block, Learned, Row, learn_one, pack, unpack
-from yarrow.serve.learning import learn as learn_event
-from yarrow.serve.log import BLOCK, LEARN, Event, Level, Log, hashed
+from yarrow.serve.learning import (
+    Block,
+    Learned,
+    Row,
+    learn_block,
+    learn_one,
+    n_lines,
+    pack,
+    unpack,
+)
+from yarrow.serve.log import BLOCK, LEARN, Level, Log, hashed
 from yarrow.serve.models import Model, Models
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.tickets import Tickets
 from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation, Writer
 
+_BET = 0.02  # a row of a block
 _SECONDS_TO_READ = 1e-5  # an event from the log, beside what learning it takes
 
 
@@ -49,10 +58,11 @@ class Service(Models):
         webhook: str | None = None,
     ) -> None:
         self.folder = Path(directory)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it has people's rows
         self._lock_file = _locked(self.folder / "lock")
         try:
             self.log = Log(str(self.folder / "log.db"), level)
+            self.log.purge()  # a process that was killed may have erased something
             self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
             self.memory, self.most_models = memory, most_models
             self.watch = Watch(webhook)
@@ -113,14 +123,18 @@ class Service(Models):
 
     # -- learning --------------------------------------------------------------------------------
 
-    def learning(self, name: str, rows: Sequence[Row], source: str | None = None) -> Operation:
+    def learning(
+        self, name: str, rows: Sequence[Row], source: str | Sequence[str | None] | None = None
+    ) -> Operation:
         """Learn rows, each its own event; an id that is known gets its stored answer."""
+        is_one = source is None or isinstance(source, str)
+        sources: Sequence[str | None] = [source] * len(rows) if is_one else source  # type: ignore
         packed = [(pack(row), None if row.id is None else hashed(row.id)) for row in rows]
 
         def write() -> list[tuple[int, Row | None]]:
             model = self.model(name)
             found: list[tuple[int, Row | None]] = []
-            for row, (content, id) in zip(rows, packed, strict=True):
+            for row, (content, id), source in zip(rows, packed, sources, strict=True):
                 known = None if id is None else self.log.known(model.number, id)
                 if known is not None:
                     found.append((known, None))
@@ -142,13 +156,12 @@ class Service(Models):
 
     def learning_block(self, name: str, block: Block, source: str | None = None) -> Operation:
         """Learn lines of a stream as one event; lines that are known already are left out."""
-        stream = hashed(block.stream)
+        stream, lines = hashed(block.stream), n_lines(block.text)
 
         def write() -> tuple[int, Block | None, int]:
             model = self.model(name)
             db = self.log.db
             known = _position(db, model.number, stream)
-            lines = block.text.count(b"\n") + (not block.text.endswith(b"\n"))
             end = block.first_line + lines - 1
             if end <= known:
                 return 0, None, known
@@ -173,8 +186,7 @@ class Service(Models):
             if new is None:
                 return {"line": end, "repeated": True}
             model = self.model(name)
-            event = Event(number, BLOCK, 0.0, 0, pack(new), False)
-            learned = self._learn(model, number, lambda learner: learn_event(learner, event))
+            learned = self._learn(model, number, lambda learner: learn_block(learner, new))
             answer: dict[str, Any] = {"event": number, "line": end, "learned": learned.rows}
             if learned.skipped:
                 answer |= {"skipped": learned.skipped, "complaints": learned.complaints}
@@ -226,10 +238,10 @@ class Service(Models):
     def _learn(self, model: Model, number: int, act: Any, shown: Row | None = None) -> Learned:
         """Let all versions learn an event, the champion first: what it refuses, none learns."""
         champion = model.champion
-        before = _n_features(champion)
+        before, said = _n_features(champion), None
         if shown is not None and champion.learner is not None:
             with contextlib.suppress(YarrowError):  # the row is refused below, in its words
-                self.watch.sample(model.name, champion.learner, shown.row, shown.label)
+                said = self.watch.sample(model.name, champion.learner, shown.row, shown.label)
         answer = self._learn_version(champion, number, act)
         for version in list(model.versions.values()):
             if version is champion:
@@ -245,7 +257,7 @@ class Service(Models):
             after = _n_features(champion)
             new = None if None in (before, after) else float(after != before)
             label, row = (None, None) if shown is None else (shown.label, shown.row)
-            self.watch.learned(model.name, number, label, wrong, new, row)
+            self.watch.learned(model.name, number, label, wrong, new, row, said)
         return answer
 
     def _learn_version(self, version: Version, number: int, act: Any) -> Learned | YarrowError:
@@ -272,10 +284,16 @@ class Service(Models):
 
         A bet on each row that only one of both gets right: whoever is no better multiplies its
         stake by a thousand with a chance below 1/1000, however long it is watched (Ville 1939).
+        Of a block only the mistakes are known, so the bet is on their difference, and costs
+        for each row what keeps it fair (Hoeffding 1963).
         """
-        if champion.rows != 1 or other.rows != 1 or champion.loss == other.loss:
+        if champion.rows != other.rows or (champion.loss == other.loss and champion.rows == 1):
             return
-        version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)
+        if champion.rows == 1:
+            version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)
+        elif not is_regression(version.learner):
+            won = champion.loss - other.loss
+            version.evidence += _BET * won - champion.rows * _BET**2 / 2
         if version.spec.get("promote") and version.evidence > math.log(1000):
             version.evidence = 0.0
             promotion = self.promoting(model.name, version.number)
@@ -289,9 +307,11 @@ class Service(Models):
         if learner is None:
             with version.lock:
                 if version.learner is None:
+                    if version.gone:
+                        raise ServiceError("The model has just been deleted.", 404)
                     if version.rebuilding:
                         raise ServiceError(f"Version {version.number} is still being made.", 503)
-                    champions = {model.champion_number for model in self.models.values()}
+                    champions = {model.champion_number for model in list(self.models.values())}
                     refuse = self._refuse if version.number in champions else None
                     version.take(version.restored(self.db, version.learned, refuse))
                     self.weigh(version)
@@ -338,7 +358,7 @@ class Service(Models):
                 self._forget_answers()
 
     def _snapshot(self, version: Version) -> None:
-        if version.learner is None or version.rebuilding:
+        if version.learner is None or version.rebuilding or version.gone:
             return
         version.snapshots.take(
             version.learner, version.learned, version.rows, version.loss, version.since

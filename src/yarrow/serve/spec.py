@@ -31,6 +31,9 @@ def build(spec: Mapping[str, Any]) -> Any:
     for name in spec:
         if name not in _FIELDS:
             raise ServiceError(f"A spec has {', '.join(_FIELDS)}, but no {name!r}.")
+    for name in ("per_key", "promote"):
+        if not isinstance(spec.get(name, False), bool):
+            raise ServiceError(f"{name!r} is true or false. Got {spec[name]!r}.")
     cls = _class_named(spec["learner"])
     settings = spec.get("parameters") or {}
     if not isinstance(settings, Mapping):

@@ -66,10 +66,11 @@ class Tickets:
             )
         return row
 
-    def erase(self, ticket: str) -> None:
-        """Overwrite the row of a ticket, if it is still there."""
+    def erase(self, model: int, ticket: str) -> None:
+        """Overwrite the row of a ticket, if it is one and its row is still there."""
         self.flush()
-        with contextlib.suppress(ValueError, OSError), self._lock:
+        with contextlib.suppress(ServiceError, OSError):
+            self.row(model, ticket)  # else anybody could name the rows of others
             number, begin, length, _ = (int(p, 16) for p in ticket.split("."))
             with open(self._path(number), "r+b") as file:
                 file.seek(begin)

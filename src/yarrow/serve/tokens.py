@@ -41,6 +41,8 @@ class Tokens:
         digest = _hash(token)
 
         def write() -> None:
+            if rights != "admin":
+                self._keep_an_admin(name)
             query = "INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)"
             self.service.log.db.execute(query, (name, digest, rights))
 
@@ -56,6 +58,7 @@ class Tokens:
         def write() -> None:
             if name not in self._known:
                 raise ServiceError(f"There is no token {name!r}.", 404)
+            self._keep_an_admin(name)
             self.service.log.db.execute("DELETE FROM tokens WHERE name = ?", (name,))
 
         def apply(_: None) -> dict[str, str]:
@@ -63,6 +66,13 @@ class Tokens:
             return {"name": name}
 
         return Operation(write, apply)
+
+    def _keep_an_admin(self, but: str) -> None:
+        """Without one nobody could make tokens; and without any token everybody could do all."""
+        if not any(rights == "admin" for name, rights in self.names().items() if name != but):
+            raise ServiceError(
+                "One token must have admin rights: make another such one first.", 409
+            )
 
     def check(self, header: str | None, needed: str) -> str:
         """The name of the token that a request carries; refused without the right it needs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 from yarrow.evaluate.monitor import Alarm, Monitor
 
+_told = logging.getLogger("yarrow.serve")
 _KEPT = 200  # alarms
 _MOST_MONITORS = 5000  # the oldest begins anew beyond
 _MOST_SHOWN = 500  # models whose labels and mistakes the page can show
@@ -31,6 +33,7 @@ class Watch:
         self.alarms: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self._learning: dict[str, Monitor] = {}
         self._predicting: dict[str, Monitor] = {}
+        self._predictions = threading.Lock()  # several threads predict
         self._mistakes: dict[str, deque[dict[str, Any]]] = {}
         self._labels: dict[str, deque[Any]] = {}
         self._samples: dict[str, deque[tuple[float, float, bool]]] = {}  # time, confidence, right
@@ -45,6 +48,7 @@ class Watch:
         wrong: float | None,
         new: float | None,
         row: dict[Any, Any] | None = None,
+        said: Any = None,
     ) -> None:
         """A row was learned, or a block of them with the share that was wrong."""
         monitor = _of(self._learning, model)
@@ -56,34 +60,41 @@ class Watch:
         if row is not None and is_class and shows:
             self._labels.setdefault(model, deque(maxlen=1000)).append(label)
             if wrong:
-                kept = self._mistakes.setdefault(model, deque(maxlen=12))
-                kept.append({"event": event, "label": label, "row": _shown(row)})
+                kept = self._mistakes.setdefault(model, deque(maxlen=8))
+                kept.append({"event": event, "label": label, "said": said, "row": _shown(row)})
 
-    def sample(self, model: str, learner: Any, row: dict[Any, Any], label: Any) -> None:
+    def sample(self, model: str, learner: Any, row: dict[Any, Any], label: Any) -> Any:
         """Compare the probabilities of a row that is about to be learned with its label.
 
-        Not of each: that would take longer than learning. Which ones, the clock says alone.
+        What the model said, if it was asked: not of each row, as that would take longer than
+        learning. Which ones, the clock says alone.
         """
         kept = self._samples.get(model)
         if kept is None:
             if len(self._samples) >= _MOST_SHOWN or not hasattr(learner, "predict_proba"):
-                return
+                return None
             kept = self._samples[model] = deque(maxlen=_SAMPLES)
         now = time.time()
         if kept and 0 <= now - kept[-1][0] < _SAMPLE:
-            return
+            return None
         likely = learner.predict_proba_one(row)
-        if likely:
-            best = max(likely, key=likely.__getitem__)
-            kept.append((now, float(likely[best]), bool(best == label)))
+        if not likely:
+            return None
+        best = max(likely, key=likely.__getitem__)
+        kept.append((now, float(likely[best]), bool(best == label)))
+        return best
 
     def seen(self, model: str) -> dict[str, Any]:
         """The last mistakes, newest first, the shares of the classes lately, and calibration."""
         labels = list(self._labels.get(model, ()))
         counts = Counter(labels)
         samples = list(self._samples.get(model, ()))
+        mistakes = [dict(mistake) for mistake in self._mistakes.get(model, ())][::-1]
+        for mistake in mistakes:
+            if mistake["said"] is None and len(counts) == 2:  # then it was the other one
+                (mistake["said"],) = set(counts) - {mistake["label"]} or {None}
         return {
-            "mistakes": list(self._mistakes.get(model, ()))[::-1],
+            "mistakes": mistakes,
             "labels": [label for label, _ in counts.most_common(100)],
             "classes": {str(label): n / len(labels) for label, n in counts.most_common(8)},
             "calibration": _calibration(samples),
@@ -98,7 +109,9 @@ class Watch:
 
     def predicted(self, model: str, event: int, confidence: float) -> None:
         """A row was predicted with this probability."""
-        for alarm in _of(self._predicting, model).update(confidence=confidence):
+        with self._predictions:
+            alarms = _of(self._predicting, model).update(confidence=confidence)
+        for alarm in alarms:
             self._raise(model, event, alarm)
 
     def forget(self, model: str) -> None:
@@ -123,6 +136,7 @@ class Watch:
             "after": alarm.after,
         }
         self.alarms.append(told)
+        _told.warning("alarm", extra={"fields": {k: v for k, v in told.items() if k != "time"}})
         if self.webhook is not None:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._send, daemon=True)
@@ -169,7 +183,10 @@ def _confidence(samples: Sequence[tuple[float, float, bool]]) -> list[tuple[floa
 
 def _shown(row: dict[Any, Any]) -> str:
     """The begin of a row, for people."""
-    parts = [str(v) if isinstance(v, str) else f"{k}:{v:g}" for k, v in list(row.items())[:12]]
+    parts = [
+        str(value) if isinstance(value, str) else f"{name}" if value == 1 else f"{name}:{value:g}"
+        for name, value in list(row.items())[:12]
+    ]
     return " ".join(parts)[:200]
 
 

@@ -7,6 +7,7 @@ is always a function of the log, and a sync is shared by all who wait for it.
 
 from __future__ import annotations
 
+import logging
 import queue
 import sqlite3
 import threading
@@ -19,6 +20,7 @@ from yarrow.errors import YarrowError
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import Log
 
+_told = logging.getLogger("yarrow.serve")
 _MOST, _MOST_BYTES = 4096, 4 << 20  # operations and bytes in a transaction
 
 
@@ -70,7 +72,7 @@ class Writer:
         """Put an operation behind those that wait; `answer` is called in the writer's thread."""
         if self._closed:
             raise ServiceError("The service is stopping.", 503)
-        if self.waiting + operation.size > self.limit:
+        if self.waiting and self.waiting + operation.size > self.limit:
             raise ServiceError("Too much is waiting for the disk: try again soon.", 503)
         with self._counting:
             self._came += operation.size
@@ -106,14 +108,21 @@ class Writer:
                     self._tend()
                 self.idle()
             except Exception as error:  # nobody waits for it, but it must not end the writer
+                if self.failure is None:
+                    _told.exception("the writer's work between batches failed")
                 self.failure = f"{type(error).__name__}: {error}"
+
+    def _works(self) -> None:
+        if self.failure is not None:
+            _told.warning("the log can be written again")
+            self.failure = None
 
     def _tend(self) -> None:
         """Sync what is due; after a failure look whether the log can be written again."""
         if self.failure is not None:
             self.log.synced = False
             self.log.sync()
-            self.failure = None
+            self._works()
         elif (left := self.log.seconds_to_sync()) is not None and left <= 0:
             self.log.sync()
 
@@ -145,6 +154,8 @@ class Writer:
                 for waiting in batch:
                     written.append(_attempt(waiting.operation.write))
         except sqlite3.Error as damage:
+            if self.failure is None:
+                _told.error("the log cannot be written", extra={"fields": {"why": str(damage)}})
             self.failure = str(damage)
             says = f"The log cannot be written ({damage}): nothing was learned."
             refusal = ServiceError(says, 507)
@@ -152,7 +163,7 @@ class Writer:
                 waiting.answer(None, refusal)
             self.answered()
             return
-        self.failure = None
+        self._works()
         self.committed()
         for waiting, (found, problem) in zip(batch, written, strict=True):
             result, error = None, problem

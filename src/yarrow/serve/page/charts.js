@@ -1,6 +1,9 @@
 // Charts of the page, by uPlot: made once, fed each second, made anew when the theme changes.
 const shown = new Map(); // element -> { plot, make, data }
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// The time of day, with seconds where the whole chart is short.
+export const clock = (time, seconds = true) => new Date(1000 * time).toLocaleTimeString([],
+  { hour: "2-digit", minute: "2-digit", ...(seconds && { second: "2-digit" }), hourCycle: "h23" });
 export const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 const axis = (more = {}) => ({
@@ -50,7 +53,8 @@ function overTime(element, lines, { names, height, y, scale, marks = () => [], l
   const data = uPlot.join(lines.map((line) => [line.map((p) => p[0]), line.map((p) => p[1])]));
   draw(element, names.join("\n"), () => ({
     height, scales: { y: scale },
-    axes: [axis({ space: 90 }), y()],
+    axes: [axis({ space: 90, size: 30, values: (_, times) =>
+      times.map((time) => clock(time, times.some((t) => t % 60))) }), y()],
     series: [{}, ...names.map((name, i) => ({
       label: name, stroke: colour(`--line-${i % 4}`), width: 2, spanGaps: true, points: { show: false } }))],
     hooks: { draw: [(plot) => vertical(plot, marks())] },
@@ -109,7 +113,9 @@ export function calibration(element, bins) {
   draw(element, "calibration", () => ({
     height: 180,
     scales: { x: { time: false, range: () => [0, 1] }, y: { range: () => [0, 1.02] } },
-    axes: [axis({ values: (_, ticks) => ticks.map((t) => `${Math.round(100 * t)} %`) }), ofShares()],
+    axes: [axis({ size: 30, values: (_, ticks) => ticks.map((t) => `${Math.round(100 * t)} %`),
+      label: "how sure it was", labelFont: "12px system-ui, sans-serif", labelSize: 20 }),
+      { ...ofShares(), label: "how often right", labelFont: "12px system-ui, sans-serif", labelSize: 20 }],
     series: [{}, { stroke: colour("--quiet"), dash: [4, 4], width: 1, spanGaps: true, points: { show: false } },
       { stroke: colour("--line-0"), width: 2, spanGaps: true, points: { show: true, size: 9, fill: colour("--line-0") } }],
   }), data);

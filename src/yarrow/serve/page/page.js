@@ -34,6 +34,10 @@ function say(sentence) {
   $("message").hidden = !sentence;
 }
 
+function json(text, what) {
+  try { return JSON.parse(text); } catch (error) { throw new Error(`${what} is no JSON: ${error.message}.`); }
+}
+
 async function attempt(act) {
   try { await act(); say(""); } catch (error) { say(error.message); }
 }
@@ -54,6 +58,8 @@ function draw(state) {
   const champion = model.versions.find((version) => version.champion);
   const recent = champion.curve.at(-1);
   $("name").textContent = model.name;
+  $("begin").hidden = champion.rows > 0;
+  if (!champion.rows) $("teach").textContent = teaching(model.name);
   const confident = model.confidence.at(-1);
   const figure = (name, text, id = "") => element("div", [element("dt", name), element("dd", text, { id })]);
   $("figures").replaceChildren(
@@ -76,14 +82,20 @@ function draw(state) {
       attempt(() => ask("POST", path(model.name, "/champion"), { version: version.version })) }));
     return item;
   }));
-  $("alarms").replaceChildren(...state.alarms.map((alarm) => element("li",
-    `${new Date(alarm.time * 1000).toLocaleTimeString()} ${alarm.what} has changed: ` +
-    `${alarm.before?.toFixed(3)} → ${alarm.after?.toFixed(3)}`)));
+  if (state.alarms.length) $("versions").append(element("li", [element("i", "", { className: "alarm" }), "an alarm"]));
+  const amount = (value) => model.regression || value === null ? `${value?.toPrecision(3) ?? "?"}` : percent(value);
+  $("alarms").replaceChildren(...state.alarms.map((alarm) => element("li", [
+    element("span", charts.clock(alarm.time), { className: "quiet" }), ` ${alarm.what} has changed: `,
+    element("b", `${amount(alarm.before)} → ${amount(alarm.after)}`)])));
   $("no-alarms").hidden = state.alarms.length > 0;
   const labels = Object.entries(model.classes).sort((a, b) => b[1] - a[1]).slice(0, 8);
   $("classes").replaceChildren(...labels.map(([label, share]) => bar(label, share, percent(share))));
   mistakes(model);
 }
+
+const teaching = (name) =>
+  `curl ${location.origin}${path(name, "/learn")} -H content-type:application/json \\
+  ${token() ? "-H \"authorization: Bearer $TOKEN\" " : ""}-d '{"row": {"cheap": 1, "pills": 1}, "label": "spam"}'`;
 
 // A button a model; a list where they are many.
 let creating = false, menuDrawn = "";
@@ -112,9 +124,16 @@ function bar(name, share, text) {
   return element("li", [element("span", name, { title: name }), meter, element("span", text)]);
 }
 
+function named(name, content) { // on a narrow screen, where the table has no head, the name is shown
+  const cell = element("td", content);
+  cell.dataset.name = name;
+  return cell;
+}
+
 function mistakes(model) {
   const now = JSON.stringify(model.mistakes.map((mistake) => mistake.event));
   $("no-mistakes").hidden = model.mistakes.length > 0;
+  $("mistakes").hidden = model.mistakes.length === 0;
   if (now === drawn + model.name) return; // who is about to press a button keeps it
   drawn = now + model.name;
   $("mistakes").tBodies[0].replaceChildren(...model.mistakes.map((mistake) => {
@@ -123,7 +142,7 @@ function mistakes(model) {
       tick();
     });
     return element("tr", [
-      element("td", `${mistake.row}`), element("td", `${mistake.label}`, { title: "its label" }),
+      element("td", `${mistake.row}`), named("label", `${mistake.label}`), named("it said", `${mistake.said ?? "–"}`),
       element("td", [
         element("button", "Correct", { className: "small", onclick: () => correct(model, mistake, undo) }), " ",
         element("button", "Undo", { className: "small", onclick: () => undo() }),
@@ -161,7 +180,7 @@ $("create").onsubmit = (event) => {
   event.preventDefault();
   const given = new FormData(event.target);
   attempt(async () => {
-    await ask("PUT", path(given.get("name")), JSON.parse(given.get("spec")));
+    await ask("PUT", path(given.get("name")), json(given.get("spec"), "The spec"));
     [chosen, creating] = [given.get("name"), false];
     tick();
   });
@@ -171,7 +190,7 @@ $("ask").onsubmit = (event) => {
   event.preventDefault();
   attempt(async () => {
     const text = $("row").value.trim();
-    const row = text.startsWith("{") ? JSON.parse(text) : text;
+    const row = text.startsWith("{") ? json(text, "The row") : text;
     const found = await ask("POST", path(chosen, "/predict"), { row, explain: true, ticket: false });
     const parts = found.explanation?.parts ?? [];
     const most = Math.max(1e-9, ...parts.map((part) => Math.abs(part[1] * part[2])));
@@ -179,6 +198,7 @@ $("ask").onsubmit = (event) => {
     const list = (items) => element("ul", items, { className: "bars" });
     $("answer").replaceChildren(
       element("p", [element("b", `${found.label ?? "nothing learned yet"}`)]),
+      element("p", found.explanation?.problem ?? "", { className: "quiet" }),
       list(likely.map(([label, share]) => bar(label, share, percent(share)))),
       list(parts.slice(0, 8).map(([feature, value, weight]) =>
         bar(feature, Math.abs(value * weight) / most, (value * weight).toFixed(3)))));
@@ -202,8 +222,6 @@ const theme = () => localStorage.getItem("theme") ??
 const paint = () => { document.documentElement.dataset.theme = theme(); charts.repaint(); };
 $("theme").onclick = () => { localStorage.setItem("theme", theme() === "dark" ? "light" : "dark"); paint(); };
 $("new").onclick = () => { creating = !creating; tick(); };
-$("teach").textContent = `curl ${location.origin}/models/spam/learn -H content-type:application/json \\
-  -d '{"row": {"cheap": 1, "pills": 1}, "label": "spam"}'`;
 paint();
 tick();
 setInterval(() => { if (!document.hidden) tick(); }, 1000);
