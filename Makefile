@@ -41,6 +41,9 @@ docs: .venv/run ## docs/learners.md and docs/datasets.md: all learners, measured
 	$(BIN)/python tools/learners.py $(ARGS)
 	$(BIN)/python tools/datasets.py
 
+scaling: .venv/run ## docs/scaling.md: 2 to 1,024 workers, simulated (resumes; minutes)
+	$(BIN)/python tools/scaling.py
+
 pictures: .venv/bench ## the pictures of README.md, ARCHITECTURE.md and docs/decomposition.md (a minute)
 	$(BIN)/python tools/pictures.py
 	$(BIN)/python tools/decomposition.py
@@ -74,7 +77,7 @@ soak: .venv/dev ## kill a service 500 times, then keep one under load for ten mi
 clean: ## remove everything that was built or installed
 	rm -rf .venv build
 
-.PHONY: help demo fuzz soak test check wheels bench reproduce evidence docs pictures lint format sanitize clean
+.PHONY: help demo fuzz soak test check wheels bench reproduce evidence docs scaling pictures lint format sanitize clean
 
 # The virtual environment with the build tools in it, and the compiler to use.
 .venv/compiler: tools/setup.sh

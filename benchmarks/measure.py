@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -112,6 +112,48 @@ def processor_time(run: Callable[[], Any]) -> Callable[[], float]:
         return time.thread_time() - started
 
     return seconds
+
+
+def _tree() -> Iterator[tuple[Path, str, list[str]]]:
+    """This process and all that it started: its folder in /proc, its name, what it counts."""
+    children: dict[int, list[int]] = {}
+    found: dict[int, tuple[Path, str, list[str]]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, numbers = stat.read_text().partition("(")[2].rpartition(")")
+        except OSError:  # it has ended meanwhile; its parent has its time
+            continue
+        pid, fields = int(stat.parent.name), numbers.split()
+        children.setdefault(int(fields[1]), []).append(pid)
+        found[pid] = stat.parent, name, fields
+    left = [os.getpid()]
+    while left:
+        pid = left.pop()
+        left += children.get(pid, [])
+        if pid in found:
+            yield found[pid]
+
+
+def tree_time() -> float:
+    """Processor seconds so far of this process and of all that it started, on Linux."""
+    ticks = sum(sum(map(int, fields[11:15])) for _, _, fields in _tree())
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def forget_peaks() -> None:
+    """Count peaks of memory of processes that this one started from now on."""
+    for folder, _, _ in _tree():
+        (folder / "clear_refs").write_text("5")
+
+
+def tree_peak(name: str) -> int:
+    """The peak memory in bytes of the largest process of that name that this one started."""
+    peaks = [0]
+    for folder, found, _ in _tree():
+        if found.startswith(name) and int(folder.name) != os.getpid():
+            status = (folder / "status").read_text()
+            peaks += [1024 * int(kb) for kb in re.findall(r"VmHWM:\s+(\d+)", status)]
+    return max(peaks)
 
 
 def python_seconds(statement: str) -> float:

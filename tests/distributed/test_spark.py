@@ -88,9 +88,10 @@ def test_executors_learn_what_one_process_would(spark, skewed, name):
 def test_sums_of_many_partitions_add_on_executors_by_a_tree_of_fixed_shape(spark):
     parts = [rows(30, seed) for seed in range(18)]
     got = SparkTrainer(yarrow.AROWClassifier()).fit(frame(spark, parts))
-    models = [taught(yarrow.AROWClassifier(), part) for part in parts]
-    groups = [combined(models[i : i + 8]) for i in range(0, 18, 8)]
-    assert_same(learned(got), learned(finished(combined(groups))))
+    base = yarrow.AROWClassifier()
+    models = [taught(base, part) for part in parts]
+    groups = [combined(models[i : i + 8], base) for i in range(0, 18, 8)]
+    assert_same(learned(got), learned(finished(combined(groups, base), base)))
 
 
 def test_frames_are_read_as_columns_are(spark):

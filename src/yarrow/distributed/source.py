@@ -129,19 +129,22 @@ class _Lines(io.RawIOBase):
     name = "the partition"
 
     def __init__(self, batches: Iterable[Any]) -> None:
-        self._batches, self._left, self.count = iter(batches), b"", 0
+        self._batches, self._left, self.count = iter(batches), memoryview(b""), 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        import pyarrow.compute as pc
+
         while not self._left:
             batch = next(self._batches, None)
             if batch is None:
                 return 0
             self.count += batch.num_rows
-            lines = batch.column(0).cast("binary").to_pylist()
-            self._left = b"\n".join([*lines, b""])
+            if batch.num_rows:  # lines with their ends, one after another: no object for each
+                lines = pc.binary_join_element_wise(batch.column(0), "", "\n")
+                self._left = memoryview(lines.buffers()[2])
         size = min(len(buffer), len(self._left))
         buffer[:size], self._left = self._left[:size], self._left[size:]
         return size

@@ -183,8 +183,8 @@ def _numbers_by_name(roles: Roles, path: str, array: Any) -> ColumnValues | None
     if keys is not None:
         encoded = keys[inside].dictionary_encode()
         numbers, names = np.asarray(encoded.indices, np.int64), encoded.dictionary.to_pylist()
-        cells = rows * max(len(names), 1) + numbers
-        if len(np.unique(cells)) < len(cells):
+        cells = np.sort(rows * max(len(names), 1) + numbers)
+        if (cells[1:] == cells[:-1]).any():  # a name twice in a row
             return None
     else:
         numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -33,15 +33,16 @@ def merge(parts: Iterable[Any], base: Any = None) -> Any:
     ----------
     parts : estimators of one class with the same parameters
     base : the model that all of them went on from; None: each began from nothing. It counts once.
+        One that has learned nothing yet says that the merged model will be a base in its turn.
 
     Returns
     -------
     estimator
         Counters are those of all rows. Weights of the affine family are the mean of the parts',
-        weighted by their updates. From nothing, Gaussians of the confidence family are multiplied,
-        the prior counted once, and sums of dual averaging added. Beyond a base precisions add, too,
-        and weights move by the mean of the parts' steps, weighted by what each part gained. Of a
-        single part it is a copy.
+        each weighted by how far a part moved it. From nothing, Gaussians of the confidence family
+        are multiplied, the prior counted once, and sums of dual averaging added. Beyond a base
+        precisions add, too, and weights move by the mean of the parts' steps, weighted by what each
+        part gained of precision or gradients at that feature. Of a single part it is a copy.
 
     Examples
     --------
@@ -87,7 +88,9 @@ def finished(item: Any, base: Any = None) -> Any:
         name: added[name] / np.where(added[by] > 0, added[by], 1) for name, by in item.means.items()
     }
     total = dataclasses.replace(item, numbers={**added, **means})
-    return (Sums.of(base) + total).model(has_base=True) if _has_learned(base) else total.model()
+    if _has_learned(base):
+        return (Sums.of(base) + total).model(began=base.t_)
+    return total.model(began=-1 if base is None else 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +135,11 @@ class Sums:
             before = cls.of(base)
             taken = {name: -value for name, value in before.numbers.items()}
             found = dataclasses.replace(before, numbers=taken) + found
-        numbers = found.numbers
+        numbers = dict(found.numbers)
+        for name, quantity in found.family.quantities.items():
+            if quantity.size_of is not None:
+                numbers[name] = np.abs(numbers[quantity.size_of])
+        found = dataclasses.replace(found, numbers=numbers)
         weighted = {name: numbers[name] * numbers[by] for name, by in found.means.items()}
         return dataclasses.replace(found, numbers=numbers | weighted)
 
@@ -198,15 +205,15 @@ class Sums:
             found[name] = value
         return found
 
-    def model(self, has_base: bool = False) -> Any:
-        """The model that has learned this, from nothing or beyond a base that is in it."""
+    def model(self, began: float = -1) -> Any:
+        """The model that has learned this, beyond a base that had learned so many rows."""
         n, classes = self.numbers, len(self.classes)
         if self.family is FAMILIES["yarrow"] and len(self.features or []) <= MOST_FEW:
             raise ParameterError(
                 f"{type(self.like).__name__} cannot be merged while it knows at most {MOST_FEW} "
                 "features, since their splines do not add up: use AROWClassifier."
             )
-        settings = _settings(self.like)._replace(has_base=has_base)
+        settings = _settings(self.like)._replace(began=began)
         planes, tensors = self.family.write(n, settings)
         blocks = np.ascontiguousarray(np.stack(planes, axis=1), dtype=self.like.dtype)
         zeros = np.zeros(blocks.shape[2])
