@@ -1,9 +1,11 @@
 #pragma once
 // Blocks of parsed rows into and out of a model, with places for errors and a running account.
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "data/row_block.hpp"
 #include "model.hpp"
 
 namespace yarrow {
@@ -25,11 +27,38 @@ struct Account {
   std::vector<double> labels, predictions;  ///< if they are to be kept
 };
 
+/// The numbers that a model has for the names in lists of names, each looked up once.
+class NameNumbers {
+ public:
+  /// Those of a list's first names, -1 where none is known yet.
+  std::vector<Index>& of(const std::shared_ptr<const NameList>& names, std::size_t count,
+                         const Vocabulary& vocabulary) {
+    if (stamp_ != vocabulary.stamp()) lists_.clear();  // names may have lost their numbers
+    stamp_ = vocabulary.stamp();
+    auto list = std::ranges::find(lists_, names, &List::names);
+    if (list == lists_.end()) {
+      std::erase_if(lists_, [](const List& old) { return old.names.use_count() == 1; });
+      list = lists_.insert(lists_.end(), {names, {}});
+    }
+    if (list->numbers.size() < count) list->numbers.resize(count, -1);
+    return list->numbers;
+  }
+
+ private:
+  struct List {
+    std::shared_ptr<const NameList> names;
+    std::vector<Index> numbers;
+  };
+  std::vector<List> lists_;
+  std::uint64_t stamp_ = 0;
+};
+
 /// The rows of a block with their features numbered as the model numbers them.
 template <class W>
 class NumberedRows {
  public:
-  NumberedRows(Model<W>& model, const RowBlock<W>& block) : model_(model), block_(block) {}
+  NumberedRows(Model<W>& model, const RowBlock<W>& block, NameNumbers& numbers)
+      : model_(model), block_(block), numbers_(numbers) {}
 
   /// For learning: makes room for new features.
   Row<W> resolve(std::size_t i) {
@@ -43,6 +72,10 @@ class NumberedRows {
         return row;
       }
     }
+    if (is_listed())
+      return place(i, [&](const Name* names, std::size_t n, Index* out) {
+        model_.vocabulary.resolve(names, n, out);
+      });
     collect(i);
     model_.note_hashed(named_.names());
     return model_.resolve(named_);
@@ -63,11 +96,50 @@ class NumberedRows {
       const Row<W> row = block_.row(i);
       if (model_.hash_mask || size_of(row) <= model_.state().blocks.features()) return row;
     }
+    if (is_listed())
+      return place(i, [&](const Name* names, std::size_t n, Index* out) {
+        model_.vocabulary.find(names, n, out);
+      });
     collect(i);
     return model_.find(named_);
   }
 
  private:
+  /// Whether features have names that are looked up once a list, not once a row.
+  bool is_listed() const { return block_.named() && !model_.hash_mask; }
+
+  /// The row with its features' numbers in the model. look_up() is asked for those that are not
+  /// known yet; features without a number are left out.
+  template <class LookUp>
+  Row<W> place(std::size_t i, LookUp look_up) {
+    const Row<W> row = block_.row(i);
+    std::vector<Index>& numbers = numbers_.of(
+        block_.names, static_cast<std::size_t>(block_.name_count), model_.vocabulary);
+    index_.resize(row.size);
+    Index lowest = 0;
+    for (std::size_t j = 0; j < row.size; ++j) {
+      index_[j] = numbers[static_cast<std::size_t>(row.index[j])];
+      lowest = std::min(lowest, index_[j]);
+    }
+    if (lowest == 0) return {index_.data(), row.value, row.size};
+
+    unknown_.clear();
+    for (std::size_t j = 0; j < row.size; ++j)
+      if (index_[j] < 0) unknown_.push_back((*block_.names)[row.index[j]]);
+    found_.resize(unknown_.size());
+    look_up(unknown_.data(), unknown_.size(), found_.data());
+    value_.resize(row.size);
+    std::size_t kept = 0;
+    for (std::size_t j = 0, next = 0; j < row.size; ++j) {
+      Index& number = numbers[static_cast<std::size_t>(row.index[j])];
+      if (index_[j] < 0) number = found_[next++];
+      index_[kept] = number;
+      value_[kept] = row.value[j];
+      kept += number >= 0;
+    }
+    return {index_.data(), value_.data(), kept};
+  }
+
   /// Whether the numbers of the features are their places.
   bool is_numbered() const {
     return !block_.named() &&
@@ -95,12 +167,16 @@ class NumberedRows {
   void collect(std::size_t i) {
     named_.clear();
     for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
-      named_.add(block_.named() ? Name(block_.name[j]) : Name(std::int64_t{block_.index[j]}),
+      named_.add(block_.named() ? block_.name(j) : Name(std::int64_t{block_.index[j]}),
                  block_.value[j]);
   }
 
   Model<W>& model_;
   const RowBlock<W>& block_;
+  NameNumbers& numbers_;
+  Buffer<Index> index_, found_;
+  Buffer<W> value_;
+  std::vector<Name> unknown_;
   NamedRow<W> named_;
 };
 
@@ -116,7 +192,7 @@ class StreamLearner {
   StreamLearner(Model<W>& model, StreamOptions options) : model_(model), options_(options) {}
 
   void learn(const RowBlock<W>& block, Account& account) {
-    NumberedRows<W> rows(model_, block);
+    NumberedRows<W> rows(model_, block, numbers_);
     for (std::size_t i = 0; i < block.rows(); ++i) {
       try {
         learn_row(block, i, rows, account);
@@ -192,6 +268,7 @@ class StreamLearner {
 
   Model<W>& model_;
   StreamOptions options_;
+  NameNumbers numbers_;
   Scores scores_;
   double next_checkpoint_ = 1;
 };

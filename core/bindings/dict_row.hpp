@@ -10,6 +10,7 @@
 #include <nanobind/nanobind.h>
 
 #include "data/named_row.hpp"
+#include "data/text_arena.hpp"
 
 namespace yarrow {
 

@@ -18,7 +18,8 @@ template <class W>
 struct PythonReader {
   std::shared_ptr<SvmlightParser<W>> svmlight;  ///< null for other formats
   std::unique_ptr<BlockReader<W>> blocks;
-  nb::object source;  ///< kept alive
+  nb::object source;    ///< kept alive
+  NameNumbers numbers;  ///< of a model that predicts its rows
   std::size_t bytes = 0;
 };
 
@@ -130,7 +131,8 @@ static nb::object next_arrays(PythonReader<W>& self) {
   nb::dict out = arrays_of(*block);
   if (block->named()) {
     nb::list names;
-    for (const FeatureName& name : block->name) names.append(to_python(name.text));
+    for (std::size_t j = 0; j < block->index.size(); ++j)
+      names.append(to_python(block->name(j).view()));
     out["names"] = names;
   } else {
     out["indices"] = to_array(std::vector<Index>(block->index.begin(), block->index.end()));
@@ -146,6 +148,20 @@ static nb::object next_arrays(PythonReader<W>& self) {
 /// Names in the order of their appearance, shared by all who read the same streams.
 struct SharedNames {
   Vocabulary vocabulary;
+
+  NameNumbers numbers;
+
+  /// The numbers of a block's features, each in the place of its name.
+  template <class W>
+  void place(const RowBlock<W>& block, std::vector<Index>& places) {
+    std::vector<Index>& known =
+        numbers.of(block.names, static_cast<std::size_t>(block.name_count), vocabulary);
+    for (Index& place : places) {
+      Index& number = known[static_cast<std::size_t>(place)];
+      if (number < 0) number = vocabulary.find_or_add((*block.names)[place]);
+      place = number;
+    }
+  }
 
   /// Numbers of svmlight rows are their own places; but beyond so many, so that a single row does
   /// not take room for all numbers below its own, they are names like any other.
@@ -170,14 +186,10 @@ static nb::object next_rows(PythonReader<W>& self, SharedNames& names) {
   std::vector<Index> index(block->index.begin(), block->index.end());
   {
     nb::gil_scoped_release release;
-    if (block->named()) {
-      std::vector<Name> borrowed;
-      for (const FeatureName& name : block->name) borrowed.push_back(Name(name));
-      index.resize(borrowed.size());
-      names.vocabulary.resolve(borrowed.data(), borrowed.size(), index.data());
-    } else {
+    if (block->named())
+      names.place(*block, index);
+    else
       names.place(index);
-    }
   }
   bool needs_list = false;  // an array of floats would not hold all labels as they are
   for (std::size_t i = 0; i < block->rows(); ++i)
@@ -227,8 +239,11 @@ static void learn_packed(PythonModel<W>& self, StreamLearner<W>& learner, Accoun
   nb::gil_scoped_release release;
   RowBlock<W> block;
   block.clear();
+  ParserMemory memory;
+  memory.names.start(block);
   for (const std::string_view bytes : borrowed)
-    if (!PackedRow<W>::add(block, bytes)) break;
+    if (!PackedRow<W>::add(block, memory, bytes)) break;
+  memory.names.finish(block);
   const Changing lock(self.mutex, Interpreter::released);
   learner.learn(block, account);
 }
@@ -242,9 +257,12 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
                         const std::vector<std::int64_t>& lines) {
   RowBlock<W> block;
   block.begin.assign(begins.begin(), begins.end());
-  std::vector<FeatureName> known;
+  block.index.assign(indices.begin(), indices.end());
   std::vector<nb::str> written;  // integers, whose texts the block borrows
-  for (nb::handle name : names) known.push_back(FeatureName(text_of(name)));
+  const auto list = std::make_shared<NameList>();
+  for (nb::handle name : names) list->add(text_of(name));
+  block.names = list;
+  block.name_count = list->size();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const nb::handle label = labels[i];
     const bool is_text = PyUnicode_Check(label.ptr());
@@ -262,8 +280,7 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
       const W value = static_cast<W>(values[j]);
       if (!std::isfinite(value))
         throw Error("line " + std::to_string(lines[i]) + ": the value of '" +
-                    std::string(known[indices[j]].text) + "' is too large");
-      block.name.push_back(known[indices[j]]);
+                    std::string(block.name(j).view()) + "' is too large");
       block.value.push_back(value);
     }
   }
@@ -313,7 +330,7 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader, bo
       width = self.score_width();
       scores.resize(block->rows() * width);
       if (wants_variances) variances.resize(scores.size());
-      NumberedRows<W> rows(self, *block);
+      NumberedRows<W> rows(self, *block, reader.numbers);
       Scores found;
       for (std::size_t i = 0; i < block->rows(); ++i) {
         const Row<W> row = rows.find(i);

@@ -16,6 +16,7 @@
 #include "data/duplicates.hpp"
 #include "data/numbers.hpp"
 #include "data/row.hpp"
+#include "error.hpp"
 
 namespace yarrow {
 

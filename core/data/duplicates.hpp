@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "data/row_block.hpp"
+#include "data/row.hpp"
 
 namespace yarrow {
 
@@ -63,15 +63,16 @@ std::size_t drop_zeros(const Key* key, const W* value, std::size_t n, Key* to_ke
 // number of the row they belong to.
 class DuplicateMerger {
  public:
-  // Whether an index may stand twice in a row. Asked of rows that do not ascend.
+  // Whether an index may stand twice in a row. Asked of rows that do not ascend. In short rows few
+  // indices share one of the marks that a first cache holds.
   bool may_repeat(const Index* index, std::size_t size, std::size_t columns) {
-    return columns <= small_marks_.most ? small_marks_.meet(index, size, columns)
-                                        : large_marks_.meet(index, size, columns);
+    return columns <= small_marks_.most || size <= 100 ? small_marks_.meet(index, size, columns)
+                                                       : large_marks_.meet(index, size, columns);
   }
 
   // Returns the new size of the row.
-  template <class Key, class W>
-  std::size_t merge(Key* key, W* value, std::size_t size) {
+  template <class W>
+  std::size_t merge(Index* key, W* value, std::size_t size) {
     start_row(size);
     std::size_t kept = 0;
     bool zeros = false;
@@ -95,15 +96,6 @@ class DuplicateMerger {
     std::uint32_t place = 0;
   };
 
-  static std::uint64_t hash(Index key) {
-    return static_cast<std::uint32_t>(key) * 0x9e3779b97f4a7c15;
-  }
-  static std::uint64_t hash(const FeatureName& key) { return key.hash; }
-  static bool same(Index a, Index b) { return a == b; }
-  static bool same(const FeatureName& a, const FeatureName& b) {
-    return a.hash == b.hash && a.text == b.text;
-  }
-
   void start_row(std::size_t size) {
     if (table_.size() < 2 * size || row_ == UINT32_MAX) {
       table_.assign(std::bit_ceil(std::max<std::size_t>(2 * size, 256)), Slot{});
@@ -114,10 +106,9 @@ class DuplicateMerger {
   }
 
   // The slot of `key` in this row, or the free one that it shall have.
-  template <class Key>
-  Slot& find(const Key* keys, const Key& key) {
-    std::size_t at = hash(key) >> shift_;
-    while (table_[at].row == row_ && !same(keys[table_[at].place], key))
+  Slot& find(const Index* keys, Index key) {
+    std::size_t at = (static_cast<std::uint32_t>(key) * 0x9e3779b97f4a7c15) >> shift_;
+    while (table_[at].row == row_ && keys[table_[at].place] != key)
       at = (at + 1) & (table_.size() - 1);
     return table_[at];
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "data/hash.hpp"
+#include "data/name_list.hpp"
 #include "data/row.hpp"
 #include "error.hpp"
 #include "text/number.hpp"
@@ -32,70 +32,16 @@ class TextBuffer {
   Buffer<char> memory_;
 };
 
-// Memory for texts that stay where they are until clear(); the pages are used again.
-class TextArena {
- public:
-  char* take(std::size_t size) {
-    if (size > static_cast<std::size_t>(limit_ - free_)) next_page(size);
-    char* text = free_;
-    free_ += size;
-    return text;
-  }
-
-  // Two texts with a letter between them.
-  std::string_view join(std::string_view a, char between, std::string_view b) {
-    char* const text = take(a.size() + 1 + b.size());
-    *std::copy(a.begin(), a.end(), text) = between;
-    std::copy(b.begin(), b.end(), text + a.size() + 1);
-    return {text, a.size() + 1 + b.size()};
-  }
-
-  void clear() {
-    used_ = 0;
-    free_ = limit_ = nullptr;
-  }
-
- private:
-  struct Page {
-    std::unique_ptr<char[]> text;
-    std::size_t size;
-  };
-
-  void next_page(std::size_t size) {
-    while (used_ < pages_.size() && pages_[used_].size < size) ++used_;
-    if (used_ == pages_.size()) {
-      std::size_t page_size = std::max(size, std::size_t{1} << 16);
-      pages_.push_back({std::make_unique_for_overwrite<char[]>(page_size), page_size});
-    }
-    free_ = pages_[used_].text.get();
-    limit_ = free_ + pages_[used_++].size;
-  }
-
-  std::vector<Page> pages_;
-  std::size_t used_ = 0;
-  char* free_ = nullptr;
-  char* limit_ = nullptr;
-};
-
-// The full name of a feature ("feature", or "namespace^feature") and its hash_text().
-struct FeatureName {
-  std::string_view text;
-  std::uint64_t hash;
-
-  FeatureName() = default;
-  explicit FeatureName(std::string_view name)
-      : text(name), hash(hash_text(name.data(), name.size())) {}
-};
-
-// Rows that a parser made from one piece of text. Features are either numbered (`index` is filled)
-// or named (`name` is filled, and whoever learns turns names into numbers in the order of rows);
-// names, labels and tags point into the block and live as long as its content.
+// Rows that a parser made from one piece of text. Features are either numbered, or named: then
+// `index` is the place of a name in a list, and whoever learns turns names into numbers in the order
+// of rows. Labels and tags point into the block and live as long as its content.
 template <class W>
 struct RowBlock {
-  Buffer<std::int64_t> begin;  // rows + 1 places in index (or name) and value
-  Buffer<Index> index;
+  Buffer<std::int64_t> begin;  // rows + 1 places in index and value
+  Buffer<Index> index;         // a feature's number, or the place of its name
   Buffer<W> value;
-  std::vector<FeatureName> name;
+  std::shared_ptr<const NameList> names;  // null where features are numbered
+  Index name_count = 0;                   // every place in this block is below
 
   std::vector<double> label;                 // NaN when the label is text or absent
   std::vector<std::string_view> label_text;  // as written; empty when absent
@@ -110,14 +56,15 @@ struct RowBlock {
   std::optional<ParseError> failure;  // the broken line that ended the block
 
   TextBuffer text;  // what was parsed: whole lines, each with its line feed
-  TextArena arena;  // names that do not stand in the text as they are
+  TextArena arena;  // texts that do not stand there as they are
 
   // Makes it one without rows, whose text stays.
   void clear() {
     begin.assign(1, 0);
     index.clear();
     value.clear();
-    name.clear();
+    names.reset();
+    name_count = 0;
     label.clear();
     label_text.clear();
     weight.clear();
@@ -129,17 +76,15 @@ struct RowBlock {
     arena.clear();
   }
 
-  // Adds a feature to the row at hand unless its value is 0, by name or, with a mask, by the number
-  // that these bits of its hash are; false if the value is too large.
-  bool add(const FeatureName& feature, double given, std::uint64_t mask = 0) {
+  // Adds a feature, whose number or place number() tells, to the row at hand unless its value is 0;
+  // false if the value is too large.
+  template <class Number>
+  bool add(double given, Number number) {
     const W rounded = static_cast<W>(given);
     if (!std::isfinite(rounded)) return false;
     if (rounded == 0) return true;
+    index.push_back(number());
     value.push_back(rounded);
-    if (mask)
-      index.push_back(static_cast<Index>(feature.hash & mask));
-    else
-      name.push_back(feature);
     return true;
   }
 
@@ -156,12 +101,12 @@ struct RowBlock {
   void drop_unfinished_row() {
     const auto size = static_cast<std::size_t>(begin.back());
     value.resize(size);
-    index.resize(std::min(index.size(), size));
-    name.resize(std::min(name.size(), size));
+    index.resize(size);
   }
 
   std::size_t rows() const { return label.size(); }
-  bool named() const { return !name.empty(); }
+  bool named() const { return names != nullptr; }
+  Name name(std::size_t j) const { return (*names)[index[j]]; }
   bool has_label(std::size_t i) const { return !label_text[i].empty(); }
   bool has_text_label(std::size_t i) const { return has_label(i) && std::isnan(label[i]); }
   // Whether the label is written as an integer that the number in `label` may not be: beyond 2^53.

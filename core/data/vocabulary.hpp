@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,40 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "data/row_block.hpp"
+#include "data/name.hpp"
+#include "data/row.hpp"
 #include "error.hpp"
 
 namespace yarrow {
-
-// A borrowed name with its hash.
-struct Name {
-  const char* text;     // null for an integer
-  std::int64_t number;  // the integer, or the length of the text
-  std::uint64_t hash;
-
-  explicit Name(std::string_view text) : Name(text, hash_text(text.data(), text.size())) {}
-  explicit Name(const FeatureName& name) : Name(name.text, name.hash) {}
-  Name(std::string_view text, std::uint64_t hash)
-      : text(text.data() ? text.data() : ""),
-        number(static_cast<std::int64_t>(text.size())),
-        hash(hash) {}
-  explicit Name(std::int64_t integer)
-      : text(nullptr), number(integer), hash(hash_integer(integer)) {}
-
-  bool is_text() const { return text != nullptr; }
-  std::uint32_t tag() const { return static_cast<std::uint32_t>(hash >> 32); }
-  // The place of a feature that is numbered by its hash.
-  Index place(Index mask) const {
-    return static_cast<Index>(hash & static_cast<std::uint64_t>(mask));
-  }
-  std::string_view view() const { return {text, static_cast<std::size_t>(number)}; }
-
-  // As an error message shows it: 5, 'word', 'a very long te...'.
-  std::string quoted() const {
-    if (!is_text()) return std::to_string(number);
-    return "'" + utf8::shown(utf8::shortened(view())) + "'";
-  }
-};
 
 // A vocabulary as flat arrays, for a model file. The integers 0..columns-1 come first and need no
 // room; text i behind them is bytes[offsets[i] .. offsets[i + 1]], an integer eight such bytes,
@@ -60,6 +32,26 @@ struct FlatNames {
   std::vector<std::uint8_t> kinds;
   std::vector<std::uint64_t> offsets;  // one more than kinds
   std::vector<char> bytes;
+};
+
+// A number that nothing else ever had, and a copy gets its own.
+class Stamp {
+ public:
+  Stamp() = default;
+  Stamp(const Stamp&) : Stamp() {}
+  Stamp& operator=(const Stamp&) {
+    renew();
+    return *this;
+  }
+  std::uint64_t value() const { return value_; }
+  void renew() { value_ = next(); }
+
+ private:
+  static std::uint64_t next() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+  std::uint64_t value_ = next();
 };
 
 enum class WhenFull {
@@ -89,6 +81,8 @@ class Vocabulary {
   bool crowded() const { return when_full_ == WhenFull::Prune && size() > limit_; }
   // Whether every name i is the integer i.
   bool identity() const { return entries_.empty(); }
+  // As long as it stays the same, so does the index of every name that has one.
+  std::uint64_t stamp() const { return stamp_.value(); }
 
   // Borrowed until the vocabulary next changes.
   Name name(Index index) const {
@@ -130,6 +124,7 @@ class Vocabulary {
 
   // Forget the names with index >= n.
   void truncate(Index n) {
+    if (n < size()) stamp_.renew();
     while (!entries_.empty() && size() > n) forget_newest();
     columns_ = std::min(columns_, n);
   }
@@ -146,6 +141,7 @@ class Vocabulary {
   }
 
   void clear() {
+    stamp_.renew();
     columns_ = 0;
     entries_.clear();
     arena_.clear();
@@ -355,6 +351,7 @@ class Vocabulary {
   Index limit_;
   WhenFull when_full_;
   Index columns_;
+  Stamp stamp_;
   int shift_;  // 32 less the binary logarithm of the number of slots
   std::vector<Slot> slots_;
   std::vector<Entry> entries_;

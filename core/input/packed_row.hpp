@@ -18,16 +18,17 @@ namespace yarrow {
 template <class W>
 class PackedRow {
  public:
-  // Adds the row to a block; false, and the block is as it was, if it is unusual.
-  static bool add(RowBlock<W>& block, std::string_view bytes) {
-    PackedRow reader(bytes);
+  // Adds the row to a block, for all of whose rows `memory` is the same; false, and the block's rows
+  // are as they were, if it is unusual.
+  static bool add(RowBlock<W>& block, ParserMemory& memory, std::string_view bytes) {
+    PackedRow reader(bytes, memory);
     if (reader.read(block)) return true;
     block.drop_unfinished_row();
     return false;
   }
 
  private:
-  explicit PackedRow(std::string_view bytes) : rest_(bytes) {}
+  PackedRow(std::string_view bytes, ParserMemory& memory) : rest_(bytes), memory_(memory) {}
 
   bool read(RowBlock<W>& block) {
     const auto fields = count(0x90, 0xdc);
@@ -59,17 +60,21 @@ class PackedRow {
       const auto name = string();
       if (!name) return false;
       if (const auto category = string()) {
-        block.add(FeatureName(block.arena.join(*name, '=', *category)), 1);
+        add(block, block.arena.join(*name, '=', *category), 1);
         has_category = true;
         continue;
       }
       const auto value = number();
-      if (!value || !block.add(FeatureName(*name), *value)) return false;
+      if (!value || !add(block, *name, *value)) return false;
     }
     if (!has_category) return true;  // the keys of a dict differ
-    DuplicateMerger merger;
     const std::size_t added = block.value.size() - begin;
-    return merger.merge(block.name.data() + begin, block.value.data() + begin, added) == added;
+    Index* const places = block.index.data() + begin;
+    return memory_.merger.merge(places, block.value.data() + begin, added) == added;
+  }
+
+  bool add(RowBlock<W>& block, std::string_view name, double value) {
+    return block.add(value, [&] { return memory_.names.place(name); });
   }
 
   // A big-endian number of so many bytes.
@@ -152,6 +157,7 @@ class PackedRow {
   }
 
   std::string_view rest_;
+  ParserMemory& memory_;
 };
 
 }  // namespace yarrow

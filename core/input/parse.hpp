@@ -12,11 +12,8 @@
 
 #include "data/duplicates.hpp"
 #include "data/row_block.hpp"
+#include "input/name_table.hpp"
 #include "text/number.hpp"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 // What the text formats share: lines, blanks, labels, values, and what happens to a broken line.
 namespace yarrow {
@@ -47,12 +44,19 @@ struct TextOptions {
   std::uint64_t hash_mask() const { return (std::uint64_t{1} << hash_bits) - 1; }
 };
 
-// Turns the text of a block into its rows. parse() may run in several threads at once.
+// What a thread that parses keeps from block to block.
+struct ParserMemory {
+  NameTable names;
+  DuplicateMerger merger;
+};
+
+// Turns the text of a block into its rows. parse() may run in several threads at once, each with
+// memory of its own.
 template <class W>
 class TextParser {
  public:
   virtual ~TextParser() = default;
-  virtual void parse(RowBlock<W>& block) const = 0;
+  virtual void parse(RowBlock<W>& block, ParserMemory& memory) const = 0;
 
   // A parser that has to see the beginning of a stream before it can parse says how many bytes
   // of it, and is shown them once, before any block.
@@ -63,6 +67,17 @@ class TextParser {
 namespace text {
 
 #ifdef __SSE2__
+inline __m128i load(const char* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+
+inline __m128i equal(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
+
+// Bytes up to the blank, and so all that end a word but for a few.
+inline __m128i up_to_blank(__m128i bytes) {
+  return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+}
+
 // The first of sixteen bytes that a comparison found; where there is none, a place beyond any.
 inline std::size_t first_place(__m128i found) {
   constexpr unsigned nowhere = 1u << 31;
@@ -156,11 +171,13 @@ inline double label_in(std::string_view text) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// DuplicateMerger::merge(), where a sum may turn out too large; `field` stands for the row.
-template <class Key, class W>
-std::size_t merge_duplicates(DuplicateMerger& merger, Key* key, W* value, std::size_t size,
-                             std::string_view field) {
-  const std::size_t merged = merger.merge(key, value, size);
+// Makes a row canonical whose indices, all below `columns`, may repeat, and returns its size. A sum
+// may turn out too large; `field` stands for the row.
+template <class W>
+std::size_t merge_duplicates(DuplicateMerger& merger, Index* index, W* value, std::size_t size,
+                             std::size_t columns, std::string_view field) {
+  if (!merger.may_repeat(index, size, columns)) return size;
+  const std::size_t merged = merger.merge(index, value, size);
   if (merged < size && !std::all_of(value, value + merged, [](W v) { return std::isfinite(v); }))
     throw Mistake{field, "the values of a feature that comes twice have too large a sum"};
   return merged;

@@ -23,18 +23,19 @@ class JsonParser : public TextParser<W> {
     if (options.hash_bits != 0) throw Error("Rows of JSON are not read into a hashed model.");
   }
 
-  void parse(RowBlock<W>& block) const override {
+  void parse(RowBlock<W>& block, ParserMemory& memory) const override {
     block.clear();
-    DuplicateMerger merger;
+    memory.names.start(block);
     const bool is_utf8 = text::is_utf8({block.text.data(), block.text.size});
     text::for_each_line(block, options_.skip_errors, [&](const char* line) {
       block.drop_unfinished_row();
       const char* const begin = skip_space(line);
       if (*begin == '\n') return begin;
       if (!is_utf8) unusual(begin);
-      return parse_line(begin, block, merger);
+      return parse_line(begin, block, memory);
     });
     block.drop_unfinished_row();
+    memory.names.finish(block);
   }
 
  private:
@@ -107,10 +108,10 @@ class JsonParser : public TextParser<W> {
     return p + 1;
   }
 
-  const char* parse_line(const char* p, RowBlock<W>& block, DuplicateMerger& merger) const {
+  const char* parse_line(const char* p, RowBlock<W>& block, ParserMemory& memory) const {
     Head head;
     const char* end = parse_object(p, [&](std::string_view name, const char* value) {
-      if (name == "row") return parse_row(value, block, head);
+      if (name == "row") return parse_row(value, block, memory.names, head);
       if (name == "label") return parse_label(value, head);
       if (name == "weight") return parse_weight(value, head);
       std::string_view ignored;
@@ -122,21 +123,21 @@ class JsonParser : public TextParser<W> {
     const auto begin = static_cast<std::size_t>(block.begin.back());
     const std::size_t size = block.value.size() - begin;
     // In a dict the last of two values counts; "key=value" may also be a key, and both count.
-    if (merger.merge(block.name.data() + begin, block.value.data() + begin, size) < size)
+    if (memory.merger.merge(block.index.data() + begin, block.value.data() + begin, size) < size)
       unusual(p);
     block.add_row(begin + size, head.label, head.label_text, head.weight);
     block.tag.push_back({});
     return end;
   }
 
-  const char* parse_row(const char* p, RowBlock<W>& block, Head& head) const {
+  const char* parse_row(const char* p, RowBlock<W>& block, NameTable& names, Head& head) const {
     if (head.row) unusual(p);
     head.row = true;
     return parse_object(p, [&](std::string_view name, const char* value) {
       if (*value == '"') {  // "colour": "red" is the feature "colour=red"
         std::string_view category;
         const char* const end = parse_string(value, category);
-        block.add(FeatureName(block.arena.join(name, '=', category)), 1);
+        block.add(1, [&] { return names.place(block.arena.join(name, '=', category)); });
         return end;
       }
       double number = 0;
@@ -147,7 +148,7 @@ class JsonParser : public TextParser<W> {
       } else {
         end = parse_json_number(value, number);
       }
-      if (!block.add(FeatureName(name), number)) unusual(value);
+      if (!block.add(number, [&] { return names.place(name); })) unusual(value);
       return end;
     });
   }

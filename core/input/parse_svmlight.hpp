@@ -30,10 +30,9 @@ struct Feature {
 // one's digits are joined, and both numbers are joined side by side in one register. This is more
 // than twice as fast as the general way, which takes signs, longer numbers and exponents.
 inline bool parse_common_feature(const char* p, Feature& feature) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-  const __m128i blanks = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-  const __m128i colons = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(':'));
-  const std::size_t colon = text::first_place(colons), end = text::first_place(blanks);
+  const __m128i bytes = text::load(p);
+  const std::size_t colon = text::first_place(text::equal(bytes, ':')),
+                    end = text::first_place(text::up_to_blank(bytes));
   std::uint16_t start;
   std::memcpy(&start, p + colon + 1, sizeof start);
   const std::size_t fraction = start == ('0' | '.' << 8);
@@ -47,22 +46,10 @@ inline bool parse_common_feature(const char* p, Feature& feature) {
     std::memcpy(&half[1], upper, 8);
     return _mm_set_epi64x(half[1], half[0]);
   };
-  static constexpr auto last = [](int n) { return ~std::uint64_t{0} << (64 - 8 * n); };
-  static constexpr std::uint64_t keep[] = {0,       last(1), last(2), last(3), last(4),
-                                           last(5), last(6), last(7), last(8)};
   const __m128i letters = halves(p + end - 8, p + colon - 8);
-  __m128i number = _mm_and_si128(_mm_xor_si128(letters, _mm_set1_epi8('0')),
-                                 halves(keep + digits, keep + colon));
-  if (_mm_movemask_epi8(_mm_adds_epu8(number, _mm_set1_epi8(127 - 9)))) return false;
-
-  // Single digits are joined to fours, and those to the eight.
-  const __m128i even = _mm_and_si128(number, _mm_set1_epi16(0xff));
-  const __m128i odd = _mm_srli_epi16(number, 8);
-  number = _mm_add_epi32(_mm_madd_epi16(even, _mm_set1_epi32(10 << 16 | 1000)),
-                         _mm_madd_epi16(odd, _mm_set1_epi32(1 << 16 | 100)));
-  number = _mm_packs_epi32(number, number);
-  number = _mm_madd_epi16(number, _mm_set1_epi32(1 << 16 | 10000));
-
+  const __m128i keep = halves(&number::kLastBytes[digits], &number::kLastBytes[colon]);
+  __m128i number;
+  if (!number::join_digits(letters, keep, number)) return false;
   feature.index = static_cast<std::uint64_t>(_mm_cvtsi128_si64(number)) >> 32;
   feature.value = _mm_cvtsd_f64(_mm_cvtepi32_pd(number)) / kPowersOfTen[digits & -fraction];
   feature.end = p + end;
@@ -124,14 +111,13 @@ class SvmlightParser : public TextParser<W> {
   }
   void see_start(std::string_view start) override { base_ = contains_index_zero(start) ? 0 : 1; }
 
-  void parse(RowBlock<W>& block) const override {
+  void parse(RowBlock<W>& block, ParserMemory& memory) const override {
     block.clear();
     const std::size_t most_features = block.text.size / 4 + 1;  // each at least " 1:1"
     block.index.resize(most_features);
     block.value.resize(most_features);
-    DuplicateMerger merger;
     text::for_each_line(block, options_.skip_errors,
-                        [&](const char* line) { return parse_line(line, block, merger); });
+                        [&](const char* line) { return parse_line(line, block, memory.merger); });
     block.drop_unfinished_row();
   }
 
@@ -159,7 +145,7 @@ class SvmlightParser : public TextParser<W> {
     Features features = options_.hash_bits > 0 ? parse_features<true>(p, index, value)
                                                : parse_features<false>(p, index, value);
     if (!features.increasing)
-      features.size = text::merge_duplicates(merger, index, value, features.size,
+      features.size = text::merge_duplicates(merger, index, value, features.size, columns(),
                                              text::between(p, features.end));
     if (!query.empty()) {  // rows before the first qid of a block cost nothing for it
       block.tag.resize(block.rows());
@@ -213,6 +199,10 @@ class SvmlightParser : public TextParser<W> {
       previous = key;
       p = feature.end;
     }
+  }
+
+  std::size_t columns() const {
+    return static_cast<std::size_t>(options_.hash_bits > 0 ? options_.hash_mask() : kLastIndex) + 1;
   }
 
   std::int64_t limit() const {

@@ -31,30 +31,36 @@ class VwParser : public TextParser<W> {
  public:
   explicit VwParser(const TextOptions& options) : options_(options) { options.check(); }
 
-  void parse(RowBlock<W>& block) const override {
+  void parse(RowBlock<W>& block, ParserMemory& memory) const override {
     block.clear();
-    Scratch scratch;
+    if (!hashed()) memory.names.start(block);
     // A look at all of the text at once costs next to nothing; lines are looked at if one is bad.
-    scratch.is_utf8 = text::is_utf8({block.text.data(), block.text.size});
+    Scratch scratch{memory, text::is_utf8({block.text.data(), block.text.size})};
     text::for_each_line(block, options_.skip_errors,
                         [&](const char* line) { return parse_line(line, block, scratch); });
     block.drop_unfinished_row();
+    if (!hashed()) memory.names.finish(block);
   }
 
  private:
   static constexpr std::size_t kMostProducts = std::size_t{1} << 24;
 
+  // A namespace, and what its values are multiplied by.
+  struct Space : NameTable::Space {
+    double scale = 1;
+  };
+
   struct Feature {
-    FeatureName name;
+    std::string_view name;
     double value;
     std::string_view space;
   };
 
   struct Scratch {
-    std::vector<Feature> features;
-    std::vector<const Feature*> left, right;
-    DuplicateMerger merger;
-    bool is_utf8 = false;  // all of the block
+    ParserMemory& memory;
+    bool is_utf8;                   // all of the block
+    std::vector<Feature> features{};  // of the row, for interactions
+    std::vector<const Feature*> left{}, right{};
   };
 
   struct Head {
@@ -87,6 +93,7 @@ class VwParser : public TextParser<W> {
     if (!scratch.is_utf8) text::check_utf8(text::between(p, text::find_line_end(p)));
     block.drop_unfinished_row();
     scratch.features.clear();
+    scratch.memory.names.ask_nothing();
     if (hashed()) block.arena.clear();
 
     const char* bar = p;
@@ -94,15 +101,15 @@ class VwParser : public TextParser<W> {
     if (*bar == '\n') throw text::Mistake{text::between(p, bar), "the line has no '|'"};
     const Head head = parse_head(p, bar);
     const char* const end = parse_namespaces(bar, block, scratch);
+    scratch.memory.names.answer(block.index);
     for (const Interaction& interaction : options_.interactions)
       multiply(interaction, block, scratch, text::between(bar, end));
 
     const auto begin = static_cast<std::size_t>(block.begin.back());
-    const auto merge = [&](auto* key) {
-      return text::merge_duplicates(scratch.merger, key + begin, block.value.data() + begin,
-                                    block.value.size() - begin, text::between(bar, end));
-    };
-    const std::size_t size = hashed() ? merge(block.index.data()) : merge(block.name.data());
+    const std::size_t columns = hashed() ? options_.hash_mask() + 1 : scratch.memory.names.size();
+    const std::size_t size = text::merge_duplicates(
+        scratch.memory.merger, block.index.data() + begin, block.value.data() + begin,
+        block.value.size() - begin, columns, text::between(bar, end));
     block.add_row(begin + size, head.label, head.label_text, head.weight);
     block.tag.push_back(head.tag);
     return end;
@@ -156,72 +163,101 @@ class VwParser : public TextParser<W> {
   const char* parse_namespaces(const char* p, RowBlock<W>& block, Scratch& scratch) const {
     while (*p == '|') {
       const std::string_view word = text::between(p + 1, find_word_end(p + 1));
-      const std::string_view space = word.substr(0, word.find(':'));
-      const bool scaled = space.size() < word.size();
-      const double scale =
-          scaled ? text::number_in(word.substr(space.size() + 1), "scale", word) : 1;
-      p = text::skip_blanks(word.data() + word.size());
-      while (!ends_word(*p)) {
-        p = parse_feature(p, space, scale, block, scratch);
-        p = text::skip_blanks(p);
-      }
+      const std::string_view name = word.substr(0, word.find(':'));
+      Space space{hashed() ? NameTable::Space{name} : scratch.memory.names.space(name)};
+      if (name.size() < word.size())
+        space.scale = text::number_in(word.substr(name.size() + 1), "scale", word);
+      p = parse_features(word.data() + word.size(), space, block, scratch);
     }
     return p;
   }
 
-  // Where a feature's name ends: at its colon, or with the word.
-  static const char* find_name_end(const char* p) {
-    while (*p != ':' && !ends_word(*p)) ++p;
-    return p;
+  // The words behind a namespace, each with a blank before it.
+  const char* parse_features(const char* p, const Space& space, RowBlock<W>& block,
+                             Scratch& scratch) const {
+    for (;;) {
+      std::size_t name_size;
+      double value;
+      const char* end = *p == ' ' ? parse_usual_feature(++p, name_size, value) : nullptr;
+      if (!end) [[unlikely]] {
+        p = text::skip_blanks(p);
+        if (ends_word(*p)) return p;
+        end = parse_any_feature(p, name_size, value);
+      }
+      add_feature(p, end, name_size, value, space, block, scratch);
+      p = end;
+    }
   }
 
-  // Reads a feature of the common form, `name:0.digits` with at most seven digits, sixteen bytes in
-  // all. Returns its end, or nullptr if it has another form. One comparison finds both ends, so
-  // that the next feature can begin before this one's digits are joined.
-  static const char* parse_common_feature(const char* p, std::size_t& name_size, double& value) {
+  // Reads a feature of a usual form: a word alone of less than sixteen bytes, or a shorter name with
+  // a value that parse_usual_number() takes. Returns its end, or nullptr if it has another form. Its
+  // ends are found by one comparison, or two, so that the next feature can begin before this one's
+  // digits are joined.
+  static const char* parse_usual_feature(const char* p, std::size_t& name_size, double& value) {
 #ifdef __SSE2__
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const __m128i blanks = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-    const __m128i bars = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|'));
-    const __m128i colons = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(':'));
-    const std::size_t colon = text::first_place(colons),
-                      end = text::first_place(_mm_or_si128(blanks, bars));
-    const std::size_t digits = end - colon - 3;
-    if (end == 31 || colon - 1 > 14 || digits - 1 > 6) return nullptr;
-    if (p[colon + 1] != '0' || p[colon + 2] != '.' || !ends_word(p[end])) return nullptr;
-    const std::uint64_t text = number::load_digits(p + colon + 3);
-    if (number::count_digits(text) != static_cast<int>(digits)) return nullptr;
-    const std::uint64_t joined = number::join_digits(text << (64 - 8 * digits));
-    value = static_cast<double>(static_cast<std::int64_t>(joined)) / kPowersOfTen[digits];
-    name_size = colon;
-    return p + end;
+    std::size_t colon = text::first_place(text::equal(text::load(p), ':'));
+    std::size_t end = first_stop(p);
+    if (end < colon) {
+      name_size = end;
+      value = 1;
+      return end - 1 < 15 && ends_word(p[end]) ? p + end : nullptr;
+    }
+    if (colon - 1 > 14) return nullptr;
+    name_size = colon++;
+    if (end > 15) end = colon + first_stop(p + colon);
+    const bool is_usual =
+        end < 32 && ends_word(p[end]) && parse_usual_number(p + colon, p + end, value);
+    return is_usual ? p + end : nullptr;
 #else
     return nullptr;
 #endif
   }
 
-  const char* parse_feature(const char* p, std::string_view space, double scale, RowBlock<W>& block,
-                            Scratch& scratch) const {
-    double value = 1;
-    std::size_t name_size;
-    const char* end = parse_common_feature(p, name_size, value);
-    if (!end) [[unlikely]] {
-      end = find_name_end(p);
-      name_size = static_cast<std::size_t>(end - p);
-      if (*end == ':') {
-        const char* const number = end + 1;
-        end = parse_number(number, value);
-        if (end == number || !ends_word(*end) || name_size == 0 || !std::isfinite(value))
-          throw feature_mistake(p, {p, name_size});
-      }
-    }
-    const std::string_view word(p, name_size);
-    const std::string_view name = space.empty() ? word : block.arena.join(space, '^', word);
-    const Feature feature{FeatureName(name), value * scale, space};
-    if (!block.add(feature.name, feature.value, options_.hash_mask()))
-      throw text::Mistake{text::between(p, end), "the value is too large"};
-    if (!options_.interactions.empty()) scratch.features.push_back(feature);
+#ifdef __SSE2__
+  // The first of sixteen bytes that may end a word.
+  static std::size_t first_stop(const char* p) {
+    const __m128i bytes = text::load(p);
+    return text::first_place(_mm_or_si128(text::up_to_blank(bytes), text::equal(bytes, '|')));
+  }
+#endif
+
+  // The same of a feature of any form.
+  static const char* parse_any_feature(const char* p, std::size_t& name_size, double& value) {
+    const char* end = p;
+    while (*end != ':' && !ends_word(*end)) ++end;
+    name_size = static_cast<std::size_t>(end - p);
+    value = 1;
+    if (*end != ':') return end;
+    const char* const number = end + 1;
+    end = parse_number(number, value);
+    if (end == number || !ends_word(*end) || name_size == 0 || !std::isfinite(value))
+      throw feature_mistake(p, {p, name_size});
     return end;
+  }
+
+  [[gnu::always_inline]] void add_feature(const char* p, const char* end, std::size_t name_size,
+                                         double value, const Space& space, RowBlock<W>& block,
+                                         Scratch& scratch) const {
+    const std::string_view word(p, name_size);
+    const auto name = [&] {
+      return space.text.empty() ? word : block.arena.join(space.text, '^', word);
+    };
+    const W rounded = static_cast<W>(value * space.scale);
+    if (!std::isfinite(rounded)) throw text::Mistake{text::between(p, end), "the value is too large"};
+    if (rounded != 0) {
+      block.value.push_back(rounded);
+      if (hashed())
+        block.index.push_back(number(name()));
+      else
+        scratch.memory.names.ask(word, space, block.index);
+    }
+    if (!options_.interactions.empty())
+      scratch.features.push_back({name(), value * space.scale, space.text});
+  }
+
+  // The number of a feature that is hashed.
+  Index number(std::string_view name) const {
+    return static_cast<Index>(hash_text(name.data(), name.size()) & options_.hash_mask());
   }
 
   static text::Mistake feature_mistake(const char* p, std::string_view word) {
@@ -251,10 +287,13 @@ class VwParser : public TextParser<W> {
       for (const Feature* b : scratch.right) {
         const bool either_way = selects(second, a->space) && selects(first, b->space);
         if (either_way && b < a) continue;
-        const bool swap = either_way && b->name.text < a->name.text;
+        const bool swap = either_way && b->name < a->name;
         const std::string_view name =
-            block.arena.join((swap ? b : a)->name.text, '*', (swap ? a : b)->name.text);
-        if (!block.add(FeatureName(name), a->value * b->value, options_.hash_mask()))
+            block.arena.join((swap ? b : a)->name, '*', (swap ? a : b)->name);
+        const auto number_or_place = [&] {
+          return hashed() ? number(name) : scratch.memory.names.place(name);
+        };
+        if (!block.add(a->value * b->value, number_or_place))
           throw text::Mistake{field, "the value of the interaction '" +
                                          utf8::shown(utf8::shortened(name)) + "' is too large"};
       }

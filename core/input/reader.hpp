@@ -111,6 +111,7 @@ class BlockReader {
     std::size_t claimed = 0;  // blocks that somebody parses or has parsed
     bool stopping = false;
     std::vector<std::thread> workers;
+    std::vector<std::unique_ptr<ParserMemory>> idle;  // memory that no thread uses
   };
 
   bool is_forked() const { return getpid() != process_; }
@@ -173,14 +174,21 @@ class BlockReader {
   // Parses the oldest block that nobody parses yet; the lock is free meanwhile.
   void parse_one(std::unique_lock<std::mutex>& lock) {
     Slot& mine = slot(shared_->claimed++);
+    std::unique_ptr<ParserMemory> memory;
+    if (!shared_->idle.empty()) {
+      memory = std::move(shared_->idle.back());
+      shared_->idle.pop_back();
+    }
     lock.unlock();
     try {
-      parser_->parse(mine.block);
+      if (!memory) memory = std::make_unique<ParserMemory>();
+      parser_->parse(mine.block, *memory);
     } catch (...) {
       mine.failure = std::current_exception();
       mine.block.clear();
     }
     lock.lock();
+    if (memory) shared_->idle.push_back(std::move(memory));
     mine.parsed = true;
     shared_->parsed.notify_one();
   }

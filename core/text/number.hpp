@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -10,6 +11,9 @@
 #include <string>
 #include <system_error>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #ifndef __cpp_lib_to_chars
 #include <locale.h>
 #include <stdlib.h>
@@ -53,6 +57,31 @@ inline std::uint64_t join_digits(std::uint64_t digits) {
   digits = (digits * (100 << 16 | 1)) >> 16 & 0x0000ffff0000ffff;
   return (digits * (10000ULL << 32 | 1)) >> 32;
 }
+
+#ifdef __SSE2__
+// Of eight bytes, ones in the last `count`.
+inline constexpr std::array<std::uint64_t, 9> kLastBytes = [] {
+  std::array<std::uint64_t, 9> masks{};
+  for (int count = 1; count <= 8; ++count)
+    masks[count] = ~std::uint64_t{0} << (64 - 8 * count);
+  return masks;
+}();
+
+// Two numbers side by side: the digits of each are the bytes of its half that `keep` has ones for,
+// up to the last. False if something else stands there. Both numbers come in the lower half.
+inline bool join_digits(__m128i letters, __m128i keep, __m128i& numbers) {
+  const __m128i digits = _mm_and_si128(_mm_xor_si128(letters, _mm_set1_epi8('0')), keep);
+  if (_mm_movemask_epi8(_mm_adds_epu8(digits, _mm_set1_epi8(127 - 9)))) return false;
+  // Single digits are joined to fours, and those to the eight.
+  const __m128i even = _mm_and_si128(digits, _mm_set1_epi16(0xff));
+  const __m128i odd = _mm_srli_epi16(digits, 8);
+  const __m128i fours = _mm_add_epi32(_mm_madd_epi16(even, _mm_set1_epi32(10 << 16 | 1000)),
+                                      _mm_madd_epi16(odd, _mm_set1_epi32(1 << 16 | 100)));
+  numbers =
+      _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+  return true;
+}
+#endif
 
 // Appends the digits at `text` to `number`, modulo 2^64, and returns the place behind them.
 inline const char* take_digits(const char* text, std::uint64_t& number) {
@@ -132,6 +161,25 @@ inline const char* parse_number(const char* text, double& value) {
   if (negative) value = -value;
   return end;
 }
+
+#ifdef __SSE2__
+// Reads a number of one of the usual forms, `digits` or `0.digits` with at most eight of them, that
+// ends where it is told to; false if it has another. The seven bytes before it may be read, too.
+inline bool parse_usual_number(const char* text, const char* end, double& value) {
+  std::uint16_t start;
+  std::memcpy(&start, text, sizeof start);
+  const std::size_t fraction = start == ('0' | '.' << 8);
+  const std::size_t count = static_cast<std::size_t>(end - text) - 2 * fraction;
+  if (count - 1 > 7) return false;
+  const auto low = [](const void* bytes) {
+    return _mm_loadl_epi64(static_cast<const __m128i*>(bytes));
+  };
+  __m128i number;
+  if (!number::join_digits(low(end - 8), low(&number::kLastBytes[count]), number)) return false;
+  value = _mm_cvtsd_f64(_mm_cvtepi32_pd(number)) / kPowersOfTen[count & -fraction];
+  return true;
+}
+#endif
 
 // Reads a whole number without a sign, likewise; more than 19 digits give the largest number.
 inline const char* parse_natural(const char* text, std::uint64_t& value) {

@@ -21,7 +21,8 @@ RowBlock<W> parse(const std::string& text, const TextOptions& options = {}) {
   block.text.assign(text + "\n");
   SvmlightParser<W> parser(options);
   if (parser.window() > 0) parser.see_start(text);
-  parser.parse(block);
+  ParserMemory memory;
+  parser.parse(block, memory);
   return block;
 }
 

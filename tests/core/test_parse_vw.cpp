@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <string>
@@ -18,7 +19,8 @@ template <class W = float>
 RowBlock<W> parse(const std::string& text, const TextOptions& options = {}) {
   RowBlock<W> block;
   block.text.assign(text + "\n");
-  VwParser<W>(options).parse(block);
+  ParserMemory memory;
+  VwParser<W>(options).parse(block, memory);
   return block;
 }
 
@@ -36,7 +38,7 @@ std::string show(const RowBlock<W>& block) {
     out << block.label_text[i] << "|";
     for (auto k = static_cast<std::size_t>(block.begin[i]);
          k < static_cast<std::size_t>(block.begin[i + 1]); ++k)
-      out << (k > static_cast<std::size_t>(block.begin[i]) ? " " : "") << block.name[k].text << "="
+      out << (k > static_cast<std::size_t>(block.begin[i]) ? " " : "") << block.name(k).view() << "="
           << block.value[k];
     out << "\n";
   }
@@ -70,8 +72,10 @@ void rows_are_read() {
          std::vector<std::string_view>{"", "first", "second", "", "it", "touching", "", "", ""}));
   CHECK(block.has_text_label(4) && !block.has_label(3) && block.label[1] == -1);
   CHECK(block.lines == 10 && block.line_number(1) == 3);
-  for (const FeatureName& name : block.name)
-    CHECK(name.hash == hash_text(name.text.data(), name.text.size()));
+  for (Index i = 0; i < block.name_count; ++i) {
+    const Name name = (*block.names)[i];
+    CHECK(name.hash == hash_text(name.text, name.view().size()));
+  }
 }
 
 void rows_are_canonical() {
@@ -147,7 +151,7 @@ void the_broken_field_is_named() {
       CHECK(stopped.failure->field == broken.field);
       CHECK(stopped.failure->column == line.rfind(broken.field) + 1);
     }
-    CHECK(show(stopped) == "1|a=1\n" && stopped.value.size() == 1 && stopped.name.size() == 1);
+    CHECK(show(stopped) == "1|a=1\n" && stopped.value.size() == 1 && stopped.index.size() == 1);
     TextOptions skipping;
     skipping.skip_errors = true;
     const auto skipped = parse("1 | a\n" + line + "\n2 | b", skipping);
@@ -173,7 +177,7 @@ void features_may_be_hashed() {
   TextOptions options;
   options.hash_bits = 18;
   const auto block = parse("1 |a x y:2 | z", options);
-  CHECK(block.name.empty() && block.row(0).size == 3);
+  CHECK(!block.named() && block.row(0).size == 3);
   const std::string names[] = {"a^x", "a^y", "z"};
   for (std::size_t k = 0; k < 3; ++k) {
     const std::uint64_t hash = hash_text(names[k].data(), names[k].size());
@@ -242,9 +246,57 @@ void interactions_agree_with_their_definition() {
     if (features.empty()) text += " |";
     const auto block = parse<double>(text, with({{first, second}}));
     std::map<std::string, double> got;
-    for (std::size_t k = 0; k < block.name.size(); ++k)
-      got[std::string(block.name[k].text)] += block.value[k];
-    CHECK(got == expected && got.size() == block.name.size());
+    for (std::size_t k = 0; k < block.index.size(); ++k)
+      got[std::string(block.name(k).view())] += block.value[k];
+    CHECK(got == expected && got.size() == block.index.size());
+  }
+}
+
+// One table for many blocks, as a thread that parses has it: names of all lengths, alone and in
+// namespaces, that are the same as a whole or differ in one byte.
+void names_have_one_place() {
+  std::mt19937_64 random(3);
+  ParserMemory memory;
+  RowBlock<float> block;
+  std::map<std::shared_ptr<const NameList>, std::map<std::string, Index>> places;
+  std::size_t features = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    std::vector<std::string> expected;
+    const int many = round % 50 == 0 ? 4000 : 100;  // more than a list keeps
+    for (int i = 0; i < many; ++i) {
+      const std::string letter(1, static_cast<char>('a' + random() % 2));
+      std::string space, word(random() % 40, 'x');
+      if (random() % 3) space = std::string(random() % 20, 'n') + letter + (random() % 4 ? "" : "^");
+      if (many > 1000) word += std::to_string(random());
+      word += random() % 5 ? letter : "^" + letter;
+      text += "1 |" + space + " " + word + ":0.5\n";
+      expected.push_back(space.empty() ? word : space + "^" + word);
+    }
+    block.text.assign(text);
+    VwParser<float>({}).parse(block, memory);
+    CHECK(block.rows() == expected.size() && block.index.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CHECK(block.name(i).view() == expected[i] && block.index[i] < block.name_count);
+      const auto known = places[block.names].try_emplace(expected[i], block.index[i]).first;
+      CHECK(known->second == block.index[i]);
+    }
+    features += expected.size();
+  }
+  std::size_t kept = 0;
+  for (const auto& [list, names] : places) kept += static_cast<std::size_t>(list->size());
+  std::size_t different = 0;
+  for (const auto& [list, names] : places) different += names.size();
+  CHECK(kept == different && features > kept);
+
+  // A list that grows large ends, and the next block begins another.
+  for (int round = 0; round < 40; ++round) {
+    std::string text = "1 |";
+    for (int i = 0; i < 4000; ++i) text += " w" + std::to_string(round * 4000 + i);
+    block.text.assign(text + "\n");
+    VwParser<float>({}).parse(block, memory);
+    CHECK(block.name(3999).view() == "w" + std::to_string(round * 4000 + 3999));
+    CHECK(block.name_count < 75'000);
   }
 }
 
@@ -260,7 +312,7 @@ void any_bytes_are_survived() {
     options.hash_bits = round % 4;
     const auto block = parse(text, options);
     CHECK(block.rows() + block.skipped <= block.lines && block.tag.size() == block.rows());
-    CHECK((options.hash_bits ? block.index.size() : block.name.size()) == block.value.size());
+    CHECK(block.index.size() == block.value.size() && block.named() == !options.hash_bits);
     CHECK(block.value.size() == static_cast<std::size_t>(block.begin.back()));
     for (float value : block.value) CHECK(std::isfinite(value) && value != 0);
   }
@@ -297,6 +349,7 @@ int main() {
   features_may_be_hashed();
   interactions_multiply();
   interactions_agree_with_their_definition();
+  names_have_one_place();
   any_bytes_are_survived();
   return check::failures();
 }

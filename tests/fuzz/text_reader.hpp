@@ -97,7 +97,8 @@ void check_row(const RowBlock<W>& block, std::size_t i, std::uint64_t& sum) {
     require(std::isfinite(block.value[j]) && block.value[j] != 0, "values are finite and not 0");
     add(sum, block.value[j]);
     if (block.named()) {
-      names.push_back(block.name[j].text);
+      require(block.index[j] >= 0 && block.index[j] < block.name_count, "a name is in the list");
+      names.push_back(block.name(static_cast<std::size_t>(j)).view());
       require(utf8::find_invalid(names.back()) == std::string_view::npos, "names are UTF-8");
       add(sum, names.back());
     } else {
