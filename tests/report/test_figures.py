@@ -25,7 +25,7 @@ from yarrow.report.figures.ranks import tied_groups
 
 RANDOM = np.random.default_rng(0)
 KINDS = ["lines", "log lines", "scatter", "paired", "ranks", "differences", "confusion", "bars"]
-KINDS += ["boxes", "histograms", "images"]
+KINDS += ["boxes", "images"]
 LONG = "AVeryLongNameOfALearnerThatGoesOnAndOnClassifier"
 
 
@@ -72,7 +72,6 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
             names[:8], {n: values[:8].tolist() for n in names[:3]}, title=name, y=percent
         ),
         "boxes": lambda: figures.boxes(groups, title=name, x=Axis("mistakes")),
-        "histograms": lambda: figures.histograms(groups, title=name, x=Axis("margin")),
         "images": lambda: figures.images(
             [(n, RANDOM.random((16, 16))) for n in names], title=name, signed=True
         ),

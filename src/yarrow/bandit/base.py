@@ -19,6 +19,7 @@ from yarrow.bandit.choice import (
     row_of_choice,
 )
 from yarrow.bandit.table import LEAST_SCALE, Table
+from yarrow.base.state_estimator import ScoringClassifier
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, check_size
@@ -71,7 +72,7 @@ class BanditState(State):
 
 
 @estimator
-class BanditClassifier(CompositeClassifier):
+class BanditClassifier(ScoringClassifier, CompositeClassifier):
     """Base of the learners from bandit feedback."""
 
     _: dataclasses.KW_ONLY
@@ -103,6 +104,7 @@ class BanditClassifier(CompositeClassifier):
     )
 
     family: ClassVar[str] = "bandit"
+    _mirrored = False
     row_costs: ClassVar[str] = "O(nnz) for each class, row by row in Python"
 
     # -- what a learner says ---------------------------------------------------------------------
@@ -307,18 +309,11 @@ class BanditClassifier(CompositeClassifier):
         return said
 
     def _said(self, state: Any, batch: Batch) -> Array:
-        table = state.table
-        best = [np.argmax(table.scores(*row)) for row in self._rows(table, batch, adds=False)]
-        return np.array(best, dtype=np.int64)
+        return np.asarray(self._scores(state, batch).argmax(axis=1))
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores: of the second class where there are two, else a column a class."""
-        state, batch = self._ask(X)
-        with self._lock:
-            rows = self._rows(state.table, batch, adds=False)
-            table = np.array([state.table.scores(*row) for row in rows])
-            classes = in_order(state.codes)
-        return self._decision(table[:, [state.codes[name] for name in classes]], mirrored=False)
+    def _scores(self, state: Any, batch: Batch) -> Array:
+        table = state.table
+        return np.array([table.scores(*row) for row in self._rows(table, batch, adds=False)])
 
     # -- looking inside, files -------------------------------------------------------------------
 

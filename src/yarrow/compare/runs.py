@@ -6,13 +6,12 @@ import dataclasses
 from typing import Any
 
 from yarrow.base.linear import LinearModel
+from yarrow.base.state_estimator import StateEstimator
 from yarrow.compare.race_batch import Classes, RaceBatch
-from yarrow.composite.base import Composite
 from yarrow.data.arrays import Array
 from yarrow.data.labels import named
 from yarrow.errors import ParameterError
 from yarrow.estimator import Estimator
-from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter, adapter_of
 from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
@@ -107,14 +106,9 @@ def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
             raise ParameterError(f"{type(model).__name__} is not for {task}.")
         if has_learned(model):
             raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
-    for kind, run in (
-        (LinearModel, _CoreRun),
-        (Composite, _CompositeRun),
-        (KernelClassifier, _KernelRun),
-    ):
-        if isinstance(model, kind):
-            return run(model, classes, known)
-    return _OtherRun(model, classes, known)
+    kinds = ((LinearModel, _CoreRun), (StateEstimator, _StateRun))
+    run: Any = next((run for kind, run in kinds if isinstance(model, kind)), _OtherRun)
+    return run(model, classes, known)
 
 
 class _Run:
@@ -175,8 +169,8 @@ class _CoreRun(_Run):
         return self.model
 
 
-class _CompositeRun(_Run):
-    """An estimator made of learners, or a bandit: a block is one call, which copies nothing."""
+class _StateRun(_Run):
+    """A learner in Python: a block is one call, which copies nothing."""
 
     def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
         super().__init__(model, classes, known)
@@ -185,21 +179,13 @@ class _CompositeRun(_Run):
     def step(self, batch: RaceBatch) -> Array:
         # Columns are numbered alike in all blocks, whose number of columns may grow.
         some = dataclasses.replace(batch, names=[], classes=self.known)
-        said: Array = self.model._walk(self.state, some)
+        said = self.model._walk(self.state, some)
         if self.state.t:
             self.model._state = self.state
         if self.classes is None:
-            return said
-        return self.classes.number_said(list(named(said, list(self.state.codes))))
-
-
-class _KernelRun(_Run):
-    """A learner with a kernel: a block is one call, in Python."""
-
-    def step(self, batch: RaceBatch) -> Array:
-        assert self.classes is not None
-        told = self.model._progressive_rows(dataclasses.replace(batch, names=[]))
-        return self.classes.number_said(told.predictions.tolist())
+            return np.asarray(said)
+        labels = named(self.model._numbers(said), self.state.classes)
+        return self.classes.number_said(list(labels))
 
 
 class _OtherRun(_Run):

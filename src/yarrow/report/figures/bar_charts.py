@@ -1,4 +1,4 @@
-"""Grouped bars, boxes and histograms by group."""
+"""Grouped bars, and boxes by group."""
 
 from __future__ import annotations
 
@@ -119,45 +119,6 @@ def boxes(
                 drawing.circle((scale(value), y), 3, f"dot {look}", f"{name}: {form(value)}")
     words = f"{x.label}; median and quartiles: {', '.join(said)}."
     return drawing.figure(title, description or words)
-
-
-def histograms(
-    groups: Mapping[str, Sequence[float]],
-    *,
-    title: str,
-    x: Axis,
-    bins: int = 40,
-    description: str = "",
-    width: float = 760,
-) -> Figure:
-    """One histogram a group, one above the other, over the same values and bins.
-
-    >>> figure = histograms({"AROW": [1, 2, 2, 3]}, title="Margins", x=Axis("margin"), bins=3)
-    >>> figure.description
-    'margin: AROW 4 values, mean 2.'
-    """
-    kept = _finite(groups)
-    everything = itertools.chain(*kept.values())
-    chart = NamedRows(list(kept), x, everything, width=width, height=70, air=0)
-    drawing, frame, scale, row = chart.drawing, chart.frame, chart.scale, chart.height
-    spaced = np.geomspace if x.log else np.linspace
-    edges = [float(edge) for edge in spaced(scale.low, scale.high, bins + 1)]
-    form, said = x.text, []
-    for i, (name, values) in enumerate(kept.items()):
-        floor = frame.top + row * (i + 1) - 4
-        chart.name(name, floor - 4)
-        drawing.line((frame.left, floor), (frame.right, floor), "axis")
-        if not values:
-            continue
-        counts = np.histogram(values, bins=edges)[0]
-        tall = (row - 14) / max(1, counts.max())
-        for low, high, count in zip(edges, edges[1:], counts.tolist(), strict=False):
-            if count:
-                box = Box(scale(low) + 0.5, floor - tall * count, scale(high) - 0.5, floor)
-                tip = f"{name}: {count:,} from {form(low)} to {form(high)}"
-                drawing.rect(box, f"bar s{i % COLOURS}", tip=tip)
-        said.append(f"{name} {len(values):,} values, mean {form(float(np.mean(values)))}")
-    return drawing.figure(title, description or f"{x.label}: {'; '.join(said)}.")
 
 
 def _finite(groups: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
