@@ -15,7 +15,7 @@ from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter, adapter_of
 from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
-from yarrow.online.progressive import core_result
+from yarrow.online.progressive import CoreResult, core_result
 
 
 class Baseline:
@@ -106,7 +106,7 @@ def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
             raise ParameterError(f"{type(model).__name__} is not for {task}.")
         if has_learned(model):
             raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
-    kinds = ((LinearModel, _CoreRun), (StateEstimator, _StateRun))
+    kinds = ((LinearModel, CoreRun), (StateEstimator, _StateRun))
     run: Any = next((run for kind, run in kinds if isinstance(model, kind)), _OtherRun)
     return run(model, classes, known)
 
@@ -134,7 +134,7 @@ class _Run:
         return nonzeros(self.learned(), otherwise=0)
 
 
-class _CoreRun(_Run):
+class CoreRun(_Run):
     """One of Yarrow's learners: a block is one call of the core, which needs no lock of Python."""
 
     def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
@@ -154,9 +154,13 @@ class _CoreRun(_Run):
         two = self.known if self.known is not None and len(self.known) == 2 else None
         return list(self.model._declared(two if self.model.classes is None else None))
 
-    def step(self, batch: RaceBatch) -> Array:
+    def told(self, batch: RaceBatch, **wanted: Any) -> CoreResult:
+        """What the core says of rows before it learns them."""
         some = batch if self._needs_names else dataclasses.replace(batch, names=[])
-        told = core_result(self.core, some, wants_scores=False, undo=False)
+        return core_result(self.core, some, undo=False, **wanted)
+
+    def step(self, batch: RaceBatch) -> Array:
+        told = self.told(batch, wants_scores=False)
         same = self._width in (None, batch.n_columns)
         self._width = batch.n_columns if same else -1
         return told.predictions

@@ -194,8 +194,8 @@ def test_an_event_that_cannot_be_stored_is_left_out_and_a_full_disk_is_told(
     trouble = sqlite3.OperationalError("database or disk is full")
     with pytest.raises(sqlite3.OperationalError, match="full"):
         session.record(told)
+    trouble = ValueError("it is too long")
     with pytest.raises(ValueError, match="too long"):  # what a person says is not left out
-        trouble = ValueError("it is too long")
         session.say(Associate, "/bad", None)
 
 
