@@ -19,6 +19,7 @@ from yarrow.bandit.choice import (
     row_of_choice,
 )
 from yarrow.bandit.table import LEAST_SCALE, Table
+from yarrow.base.hyperparameters import passes
 from yarrow.base.state_estimator import ScoringClassifier
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
@@ -30,7 +31,7 @@ from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.parameters import anything, flag, integer, most_classes, number
+from yarrow.parameters import anything, flag, most_classes, number
 from yarrow.saving import schema
 from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 
@@ -99,9 +100,7 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     )
     fit_intercept: bool = flag(default=True, doc="Learn a constant term as one more feature.")
     intercept_scaling: float = number(default=1.0, doc="Value of the constant feature.", above=0)
-    max_iter: int = integer(
-        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
-    )
+    max_iter: int = passes()
 
     family: ClassVar[str] = "bandit"
     _mirrored = False

@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from yarrow.base.hyperparameters import passes, seed, shuffling
 from yarrow.base.state_estimator import StateEstimator
 from yarrow.composite import files
 from yarrow.data.arrays import (
@@ -31,7 +32,6 @@ from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
 from yarrow.online.learners import fresh
-from yarrow.parameters import flag, integer
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects
 
@@ -133,15 +133,9 @@ class Composite(StateEstimator):
     """Base of the estimators that are made of other learners."""
 
     _: dataclasses.KW_ONLY
-    max_iter: int = integer(
-        default=1, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
-    )
-    shuffle: bool = flag(
-        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
-    )
-    random_state: int = integer(
-        default=0, doc="Seed of the shuffling in `fit`, and of draws.", at_least=0
-    )
+    max_iter: int = passes(default=1)
+    shuffle: bool = shuffling()
+    random_state: int = seed(", and of draws")
 
     #: where comparisons put it, and what a row costs there
     family: ClassVar[str] = ""

@@ -10,12 +10,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from yarrow.base.hyperparameters import declared_classes, passes, seed, shuffling
 from yarrow.base.state_estimator import ScoringClassifier
 from yarrow.data.arrays import (
     Array,
 )
 from yarrow.data.dict_rows import Row
-from yarrow.data.labels import array_of, in_order, is_class_list, named, order_of
+from yarrow.data.labels import array_of, in_order, named, order_of
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.expansion import Expansion, about_row, rows_of
@@ -62,20 +63,11 @@ class KernelClassifier(ScoringClassifier):
     )
     fit_intercept: bool = flag(default=True, doc="Add a constant to the kernel.")
     intercept_scaling: float = number(default=1.0, doc="The square root of that constant.", above=0)
-    max_iter: int = integer(
-        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
-    )
-    shuffle: bool = flag(
-        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
-    )
-    random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
+    max_iter: int = passes()
+    shuffle: bool = shuffling()
+    random_state: int = seed()
     max_classes: int = most_classes()
-    classes: Any = anything(
-        default=None,
-        allowed="None or a list of classes",
-        accepts=lambda v: v is None or is_class_list(v),
-        doc="The classes that may appear; others are refused.",
-    )
+    classes: Any = declared_classes()
 
     #: for the tables of comparisons
     family = "kernel"
