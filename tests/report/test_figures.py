@@ -24,7 +24,7 @@ from yarrow.report.figures.labels import Wish, placed, spread
 from yarrow.report.figures.ranks import tied_groups
 
 RANDOM = np.random.default_rng(0)
-KINDS = ["lines", "log lines", "scatter", "paired", "ranks", "differences", "confusion", "bars"]
+KINDS = ["lines", "log lines", "scatter", "paired", "ranks", "differences", "confusion"]
 KINDS += ["boxes", "images"]
 LONG = "AVeryLongNameOfALearnerThatGoesOnAndOnClassifier"
 
@@ -67,9 +67,6 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
         ),
         "confusion": lambda: figures.confusion(
             names, RANDOM.integers(0, 2000, (many, many)).tolist()
-        ),
-        "bars": lambda: figures.bars(
-            names[:8], {n: values[:8].tolist() for n in names[:3]}, title=name, y=percent
         ),
         "boxes": lambda: figures.boxes(groups, title=name, x=Axis("mistakes")),
         "images": lambda: figures.images(
@@ -282,7 +279,6 @@ def test_weights_of_zero_are_mid_grey():
     ("call", "message"),
     [
         (lambda: figures.confusion(["a"], [[1, 2]]), "1 labels"),
-        (lambda: figures.bars(["a"], {"s": [1, 2]}, title="", y=Axis("y")), "'s' has 2 values"),
         (lambda: figures.images([("w", [1, 2])], title=""), "'w'"),
         (lambda: figures.images([("w", [[np.nan]])], title=""), "'w'"),
         (lambda: figures.rank_diagram(["a"], [1, 2], 1), "1 names and 2 mean ranks"),
