@@ -36,7 +36,7 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
     percent = Axis(f"error {name}", percent=True)
     curve = [(int(at), 0.1 + 1 / at) for at in np.linspace(1, 1e6, 50)]
     series = [Series(n, [(x, y + v) for x, y in curve]) for n, v in zip(names, values, strict=True)]
-    band = Series(names[0], curve, band=[(x, y / 2, y * 2) for x, y in curve], strong=True)
+    strong = Series(names[0], curve, strong=True)
     spots = [
         Spot(n, 10 ** (6 * v), RANDOM.random(), n[-1]) for n, v in zip(names, values, strict=True)
     ]
@@ -44,7 +44,7 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
     kinds = {
         "lines": lambda: figures.lines(series, title=name, x=Axis("rows"), y=percent, width=width),
         "log lines": lambda: figures.lines(
-            [band, *series[1:]], title=name, x=Axis("rows", log=True), y=Axis("e", log=True)
+            [strong, *series[1:]], title=name, x=Axis("rows", log=True), y=Axis("e", log=True)
         ),
         "scatter": lambda: figures.scatter(
             spots, title=name, x=Axis("n", log=True), y=percent, width=width
@@ -271,7 +271,7 @@ def test_pictures_keep_their_pixels():
 def test_weights_of_zero_are_mid_grey():
     from yarrow.report.figures.image_grid import _grey
 
-    grey = _grey(np.array([[-1.0, 0.0, 2.0]]), np.array([-1.0, 0.0, 2.0]), signed=True)
+    grey = _grey(np.array([[-1.0, 0.0, 2.0]]), signed=True)
     assert grey.tolist() == [[64, 128, 255]]
 
 

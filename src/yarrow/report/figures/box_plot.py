@@ -17,7 +17,6 @@ def boxes(
     *,
     title: str,
     x: Axis,
-    description: str = "",
     width: float = 760,
 ) -> Figure:
     """Quartiles of each group, whiskers to the last value within 1.5 boxes, others as dots.
@@ -47,7 +46,7 @@ def boxes(
             if value < min(inside) or value > max(inside):
                 drawing.circle((scale(value), y), 3, f"dot {look}", f"{name}: {form(value)}")
     words = f"{x.label}; median and quartiles: {', '.join(said)}."
-    return drawing.figure(title, description or words)
+    return drawing.figure(title, words)
 
 
 def _finite(groups: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
