@@ -136,6 +136,15 @@ def test_progressive_is_predicting_and_learning_row_by_row(kernel_class, delay):
     assert learned(model) == before
 
 
+def test_an_error_names_the_row_though_fit_shuffles(kernel_class):
+    for place in (3, 77):
+        labels = Y.copy()
+        labels[place] = 9
+        with pytest.raises(DataError, match=f"^row {place}: The class 9 is not one") as error:
+            kernel_class(classes=[0, 1, 2]).fit(X, labels)
+        assert error.value.row == place
+
+
 def test_classes_may_come_late(kernel_class):
     order = np.argsort(Y, kind="stable")
     late = kernel_class(gamma=0.5).partial_fit(X[order], Y[order])
