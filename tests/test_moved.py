@@ -16,15 +16,8 @@ MOVED = moved()
 
 PICKLED = {
     "yarrow.experiments.comparison": ("yarrow.compare.comparison", "Comparison"),
-    "yarrow.experiments.lanes": ("yarrow.compare.entrant", "Entrant"),
     "yarrow.experiments.race": ("yarrow.compare.race", "Race"),
-    "yarrow.experiments.spec": ("reproduction.spec", "Cell"),
-    "yarrow.experiments.protocols.tuned": ("reproduction.protocols.tuned", "run"),
-    "yarrow.activity.events": ("yarrow.activity.log.entries", "Event"),
-    "yarrow.activity.said": ("yarrow.activity.log.entries", "Declare"),
-    "yarrow.activity.thoughts": ("yarrow.activity.model.explain", "Alarm"),
-    "yarrow.activity.generator": ("reproduction.activity_lab.generator", "Life"),
-    "yarrow.report.reproduction": ("reproduction.pages", "Written"),
+    "yarrow.stream.named_rows": ("yarrow.data.named_rows", "NamedRows"),
     "yarrow.linear_model.confidence_relatives": ("yarrow.linear_model", "NAROWClassifier"),
     "yarrow.linear_model.inspection": ("yarrow.base.explanation", "Explanation"),
 }

@@ -23,8 +23,6 @@ RENAMED = {
         "Block": "Batch",
         "member_of": "adapter_of",
     },
-    "yarrow.kernel.inside": {"Inside": "KernelClassifier"},
-    "yarrow.linear_model.owner": {"ModelOwner": "CoreEstimator"},
 }
 
 
@@ -69,12 +67,7 @@ class _Moved:
     def exec_module(self, module: ModuleType) -> None:
         old = module.__name__
         new = _new_name(old) or old
-        if new.startswith("reproduction."):
-            from yarrow.checkout import load
-
-            found = load(new)
-        else:
-            found = import_module(new)
+        found = import_module(new)
         for old_name, new_name in RENAMED.get(old, {}).items():
             setattr(found, old_name, getattr(found, new_name))
         sys.modules[old] = found  # importlib takes it instead of the empty one

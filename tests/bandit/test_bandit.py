@@ -13,6 +13,8 @@ import yarrow
 from yarrow.bandit import BanditPAClassifier, BanditronClassifier, Choice
 from yarrow.bandit.base import uniform
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.formats import StreamFormat
+from yarrow.online.prediction import predict_files
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(400, 6))
@@ -369,3 +371,22 @@ def test_a_model_of_choices_is_saved(tmp_path):
         model.learn(one, i % 3 == 0)
         loaded.learn(other, i % 3 == 0)
     assert loaded.n_mistakes_ == model.n_mistakes_
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+def test_files_get_the_scores_of_arrays(cls, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    model = cls().partial_fit(rows, ["c", "a", "b"] * 10)
+    path = tmp_path / "rows.svm"
+    path.write_text("".join(f"0 0:{x!r} 1:{y!r} 2:{z!r}\n" for x, y, z in rows.tolist()))
+    (told,) = predict_files(model, str(path), StreamFormat(index_base=0), wanted="scores")
+    assert told.predictions == model.predict(rows).tolist()
+    np.testing.assert_array_equal(told.table, model.decision_function(rows))
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+def test_an_error_names_the_row_though_fit_shuffles(cls):
+    labels = ["a", "b"] * 20
+    labels[7] = "z"
+    with pytest.raises(DataError, match=r"^row 7: The class 'z'"):
+        cls(classes=["a", "b"]).fit(np.eye(40), labels)

@@ -32,7 +32,7 @@ from yarrow.data.labels import (
     numbered,
     order_of,
 )
-from yarrow.errors import DataError
+from yarrow.errors import DataError, ParameterError
 
 X, CODES = classification(90, 6, 3, seed=2)
 LEARNERS = [
@@ -89,11 +89,15 @@ def test_what_is_no_label_is_refused():
         (["a", None], "NaN at row 1"),
         ([b"a", b"b"], "Classes must be strings or integers"),
         (["a", b"b"], "Classes must be|must be a string"),
-        (["a", 2**70], "64 bits"),
+        (["a", 2**63], "64 bits"),
+        (["a", -(2**63) - 1], "64 bits"),
         (["\ud800", "a"], "valid Unicode"),
     ):
         with pytest.raises(DataError, match=says):
             class_labels(bad, len(bad))
+    assert class_labels(["a", 2**63 - 1, -(2**63)], 3) == ["a", 2**63 - 1, -(2**63)]
+    with pytest.raises(ParameterError, match="None or a list of classes"):
+        yarrow.Perceptron(classes=[]).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_texts_of_any_length_stand_beside_numbers():

@@ -131,9 +131,18 @@ def test_progressive_is_predicting_and_learning_row_by_row(kernel_class, delay):
     before = learned(model)
     with pytest.raises(YarrowError, match="The delay must"):
         model.progressive(X, Y, delay=-1)
-    with pytest.raises(YarrowError, match="Row 149"):
+    with pytest.raises(YarrowError, match="row 149"):
         model.set_params(classes=[0, 1, 2]).progressive(X, np.append(Y[:-1], 9))
     assert learned(model) == before
+
+
+def test_an_error_names_the_row_though_fit_shuffles(kernel_class):
+    for place in (3, 77):
+        labels = Y.copy()
+        labels[place] = 9
+        with pytest.raises(DataError, match=f"^row {place}: The class 9 is not one") as error:
+            kernel_class(classes=[0, 1, 2]).fit(X, labels)
+        assert error.value.row == place
 
 
 def test_classes_may_come_late(kernel_class):
@@ -177,7 +186,7 @@ def test_bad_rows_change_nothing(kernel_class, says):
 def test_rows_of_different_sizes_cannot_overflow_unseen(kernel_class):
     model = kernel_class(kernel="polynomial", degree=9).partial_fit(X, Y)
     before = learned(model)
-    with pytest.raises(YarrowError, match=r"Row 1: .*too large"):
+    with pytest.raises(YarrowError, match=r"row 1: .*too large"):
         model.partial_fit(np.vstack([X[:1], np.full((1, 8), 1e60)]), [0, 1])
     assert learned(model) == before
 

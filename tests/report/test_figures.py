@@ -24,8 +24,8 @@ from yarrow.report.figures.labels import Wish, placed, spread
 from yarrow.report.figures.ranks import tied_groups
 
 RANDOM = np.random.default_rng(0)
-KINDS = ["lines", "log lines", "scatter", "paired", "ranks", "differences", "confusion", "bars"]
-KINDS += ["boxes", "histograms", "images"]
+KINDS = ["lines", "log lines", "scatter", "paired", "ranks", "differences", "confusion"]
+KINDS += ["boxes", "images"]
 LONG = "AVeryLongNameOfALearnerThatGoesOnAndOnClassifier"
 
 
@@ -36,7 +36,7 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
     percent = Axis(f"error {name}", percent=True)
     curve = [(int(at), 0.1 + 1 / at) for at in np.linspace(1, 1e6, 50)]
     series = [Series(n, [(x, y + v) for x, y in curve]) for n, v in zip(names, values, strict=True)]
-    band = Series(names[0], curve, band=[(x, y / 2, y * 2) for x, y in curve], strong=True)
+    strong = Series(names[0], curve, strong=True)
     spots = [
         Spot(n, 10 ** (6 * v), RANDOM.random(), n[-1]) for n, v in zip(names, values, strict=True)
     ]
@@ -44,7 +44,7 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
     kinds = {
         "lines": lambda: figures.lines(series, title=name, x=Axis("rows"), y=percent, width=width),
         "log lines": lambda: figures.lines(
-            [band, *series[1:]], title=name, x=Axis("rows", log=True), y=Axis("e", log=True)
+            [strong, *series[1:]], title=name, x=Axis("rows", log=True), y=Axis("e", log=True)
         ),
         "scatter": lambda: figures.scatter(
             spots, title=name, x=Axis("n", log=True), y=percent, width=width
@@ -68,11 +68,7 @@ def draw(kind: str, name: str, many: int, width: float = 760) -> figures.Figure:
         "confusion": lambda: figures.confusion(
             names, RANDOM.integers(0, 2000, (many, many)).tolist()
         ),
-        "bars": lambda: figures.bars(
-            names[:8], {n: values[:8].tolist() for n in names[:3]}, title=name, y=percent
-        ),
         "boxes": lambda: figures.boxes(groups, title=name, x=Axis("mistakes")),
-        "histograms": lambda: figures.histograms(groups, title=name, x=Axis("margin")),
         "images": lambda: figures.images(
             [(n, RANDOM.random((16, 16))) for n in names], title=name, signed=True
         ),
@@ -275,7 +271,7 @@ def test_pictures_keep_their_pixels():
 def test_weights_of_zero_are_mid_grey():
     from yarrow.report.figures.image_grid import _grey
 
-    grey = _grey(np.array([[-1.0, 0.0, 2.0]]), np.array([-1.0, 0.0, 2.0]), signed=True)
+    grey = _grey(np.array([[-1.0, 0.0, 2.0]]), signed=True)
     assert grey.tolist() == [[64, 128, 255]]
 
 
@@ -283,7 +279,6 @@ def test_weights_of_zero_are_mid_grey():
     ("call", "message"),
     [
         (lambda: figures.confusion(["a"], [[1, 2]]), "1 labels"),
-        (lambda: figures.bars(["a"], {"s": [1, 2]}, title="", y=Axis("y")), "'s' has 2 values"),
         (lambda: figures.images([("w", [1, 2])], title=""), "'w'"),
         (lambda: figures.images([("w", [[np.nan]])], title=""), "'w'"),
         (lambda: figures.rank_diagram(["a"], [1, 2], 1), "1 names and 2 mean ranks"),

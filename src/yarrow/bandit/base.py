@@ -19,6 +19,8 @@ from yarrow.bandit.choice import (
     row_of_choice,
 )
 from yarrow.bandit.table import LEAST_SCALE, Table
+from yarrow.base.hyperparameters import passes
+from yarrow.base.state_estimator import ScoringClassifier
 from yarrow.composite.base import State
 from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, check_size
@@ -29,7 +31,7 @@ from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.parameters import anything, flag, integer, most_classes, number
+from yarrow.parameters import anything, flag, most_classes, number
 from yarrow.saving import schema
 from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 
@@ -71,7 +73,7 @@ class BanditState(State):
 
 
 @estimator
-class BanditClassifier(CompositeClassifier):
+class BanditClassifier(ScoringClassifier, CompositeClassifier):
     """Base of the learners from bandit feedback."""
 
     _: dataclasses.KW_ONLY
@@ -98,11 +100,10 @@ class BanditClassifier(CompositeClassifier):
     )
     fit_intercept: bool = flag(default=True, doc="Learn a constant term as one more feature.")
     intercept_scaling: float = number(default=1.0, doc="Value of the constant feature.", above=0)
-    max_iter: int = integer(
-        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
-    )
+    max_iter: int = passes()
 
     family: ClassVar[str] = "bandit"
+    _mirrored = False
     row_costs: ClassVar[str] = "O(nnz) for each class, row by row in Python"
 
     # -- what a learner says ---------------------------------------------------------------------
@@ -307,18 +308,11 @@ class BanditClassifier(CompositeClassifier):
         return said
 
     def _said(self, state: Any, batch: Batch) -> Array:
-        table = state.table
-        best = [np.argmax(table.scores(*row)) for row in self._rows(table, batch, adds=False)]
-        return np.array(best, dtype=np.int64)
+        return np.asarray(self._scores(state, batch).argmax(axis=1))
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores: of the second class where there are two, else a column a class."""
-        state, batch = self._ask(X)
-        with self._lock:
-            rows = self._rows(state.table, batch, adds=False)
-            table = np.array([state.table.scores(*row) for row in rows])
-            classes = in_order(state.codes)
-        return self._decision(table[:, [state.codes[name] for name in classes]], mirrored=False)
+    def _scores(self, state: Any, batch: Batch) -> Array:
+        table = state.table
+        return np.array([table.scores(*row) for row in self._rows(table, batch, adds=False)])
 
     # -- looking inside, files -------------------------------------------------------------------
 

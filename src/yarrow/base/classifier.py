@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from yarrow import _core
 from yarrow.base import explanation
-from yarrow.base.hyperparameters import Multiclass
+from yarrow.base.hyperparameters import Multiclass, declared_classes
 from yarrow.base.probabilities import probabilities_then
 from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows
@@ -19,7 +19,6 @@ from yarrow.data.labels import (
     Labels,
     array_of,
     in_order,
-    is_class_list,
     label_list,
     order_of,
     plain,
@@ -63,12 +62,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
 
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("ovr", "top1")
-    classes: Any = anything(
-        default=None,
-        allowed="None or a list of classes",
-        accepts=lambda v: v is None or is_class_list(v),
-        doc="The classes that may appear; others are refused. Two then share one weight vector.",
-    )
+    classes: Any = declared_classes(" Two then share one weight vector.")
     max_classes: int = most_classes()
     class_weight: Any = anything(
         default=None,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from yarrow import _core
 from yarrow.base.combinations import Needs
+from yarrow.data.labels import is_class_list
 from yarrow.estimator import estimator
 from yarrow.parameters import anything, choice, flag, integer, number
 
@@ -52,6 +53,32 @@ class ForgettingRule(CoreRule):
         which = "" if self.update == "margin" else "_on_mistakes"
         rule: _core.Rule = getattr(_core.rules, f"{soft}{self.core_rule}{which}")
         return rule
+
+
+def passes(default: int = 5) -> Any:
+    """How often `fit` visits the rows."""
+    doc = "Passes over the data in `fit`; `partial_fit` makes one."
+    return integer(default=default, doc=doc, at_least=1)
+
+
+def shuffling() -> Any:
+    """The order of the rows in `fit`."""
+    return flag(default=True, doc="Visit the rows in a new random order in each pass of `fit`.")
+
+
+def seed(of: str = "") -> Any:
+    """Where chance begins."""
+    return integer(default=0, doc=f"Seed of the shuffling in `fit`{of}.", at_least=0)
+
+
+def declared_classes(more: str = "") -> Any:
+    """The classes that may appear."""
+    return anything(
+        default=None,
+        allowed="None or a list of classes",
+        accepts=lambda v: v is None or is_class_list(v),
+        doc=f"The classes that may appear; others are refused.{more}",
+    )
 
 
 def averaging(default: bool = False) -> Any:

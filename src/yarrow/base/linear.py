@@ -15,7 +15,7 @@ from yarrow import _core
 from yarrow.base import epochs
 from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
-from yarrow.base.hyperparameters import CoreRule, jobs, n_threads
+from yarrow.base.hyperparameters import CoreRule, jobs, n_threads, passes, seed, shuffling
 from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
@@ -44,13 +44,9 @@ class LinearModel(CoreRule, CoreEstimator):
         above=0,
         at_most=1e38,  # which float32 can hold
     )
-    max_iter: int = integer(
-        default=5, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
-    )
-    shuffle: bool = flag(
-        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
-    )
-    random_state: int = integer(default=0, doc="Seed of the shuffling in `fit`.", at_least=0)
+    max_iter: int = passes()
+    shuffle: bool = shuffling()
+    random_state: int = seed()
     early_stopping: bool = flag(
         default=False,
         doc="In `fit`, hold rows out, stop when their score no longer rises, keep the best pass.",

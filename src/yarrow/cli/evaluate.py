@@ -138,7 +138,7 @@ def command(
     if not progress.rows:
         raise click.UsageError("there is no row to learn from")
     summary = results.summary(names) if has_labels else share_of_wrong(wrong, progress)
-    found = Certified.of(estimator, data, stream_format, is_fresh) if certificate else None
+    found = certified(estimator, data, stream_format, is_fresh) if certificate else None
     if as_json:
         document = {
             "learner": type(estimator).__name__,
@@ -154,7 +154,8 @@ def command(
             "checkpoints": table.rows,
         }
         if found is not None:
-            document["certificate"] = found.to_dict()
+            is_reason = isinstance(found, str)
+            document["certificate"] = {"reason": found} if is_reason else found.to_dict()
         click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
     else:
         if table.shown:
@@ -170,7 +171,7 @@ def command(
             alarms = [str(alarm) for alarm in monitor.alarms]
             click.echo("\n".join(alarms) or "no change in the error or the classes")
         if found is not None:
-            click.echo(f"\n{found}")
+            click.echo(f"\n{'no certificate: ' * isinstance(found, str)}{found}")
     if not is_regression and has_labels:
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
@@ -331,41 +332,27 @@ def _cell(value: Any, width: int) -> str:
 MOST_NUMBERS = 50_000_000
 
 
-@dataclasses.dataclass(frozen=True)
-class Certified:
-    """A certificate, or a sentence."""
+def certified(estimator: Any, data: tuple[str, ...], stream_format: Any, is_fresh: bool) -> Any:
+    """Read the files again, make the run once more row by row, and ask its theorem.
 
-    certificate: Any = None
-    reason: str = ""
+    A certificate, or the reason why there is none.
+    """
+    from yarrow.evaluate.certificate import THEOREMS
 
-    @classmethod
-    def of(
-        cls, estimator: Any, data: tuple[str, ...], stream_format: Any, is_fresh: bool
-    ) -> Certified:
-        """Read the files again, make the run once more row by row, and ask its theorem."""
-        from yarrow.evaluate.certificate import THEOREMS
-
-        name = type(estimator).__name__
-        if name not in THEOREMS:
-            return cls(reason=f"no theorem is known here for {name}")
-        if not is_fresh:
-            return cls(reason="a theorem is about a run from its first row, not one that went on")
-        piped = [path for path in data if not os.path.isfile(path)]
-        if piped:
-            return cls(reason=f"{piped[0]} cannot be read a second time")
-        if sys.stderr.isatty():
-            click.echo("making the run again, row by row, for its certificate ...", err=True)
-        try:
-            return cls(_certificate(estimator, data, stream_format.remembering(estimator._stream)))
-        except (DataError, ParameterError) as error:
-            return cls(reason=str(error).rstrip("."))
-
-    def __str__(self) -> str:
-        return str(self.certificate) if self.certificate else f"no certificate: {self.reason}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return self.certificate.to_dict() if self.certificate else {"reason": self.reason}
+    name = type(estimator).__name__
+    if name not in THEOREMS:
+        return f"no theorem is known here for {name}"
+    if not is_fresh:
+        return "a theorem is about a run from its first row, not one that went on"
+    piped = [path for path in data if not os.path.isfile(path)]
+    if piped:
+        return f"{piped[0]} cannot be read a second time"
+    if sys.stderr.isatty():
+        click.echo("making the run again, row by row, for its certificate ...", err=True)
+    try:
+        return _certificate(estimator, data, stream_format.remembering(estimator._stream))
+    except (DataError, ParameterError) as error:
+        return str(error).rstrip(".")
 
 
 def _certificate(estimator: Any, data: tuple[str, ...], stream_format: Any) -> Any:

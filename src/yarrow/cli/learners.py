@@ -37,38 +37,36 @@ def _parse_classes(texts: Iterable[str]) -> list[Any]:
     return [parse_label(item) for text in texts for item in text.split(",")]
 
 
-def _parse_class_weight(texts: Iterable[str]) -> dict[Any, float]:
-    weights = {}
+def _parse_numbers(
+    texts: Iterable[str], name: str, like: str, key: Callable[[str], Any]
+) -> dict[Any, float]:
+    """What stands before each =, and the number behind it."""
+    found = {}
     for item in ",".join(texts).split(","):
-        label, equals, weight = item.rpartition("=")
+        before, equals, number = item.rpartition("=")
         try:
-            weights[parse_label(label)] = float(weight)
+            if not equals:
+                raise ValueError
+            found[key(before)] = float(number)
         except ValueError:
-            equals = ""
-        if not equals:
-            no_end = "; a stream has no end at which classes could be balanced"
+            if item == "balanced":
+                like += "; a stream has no end at which classes could be balanced"
             raise ParameterError(
-                f"The 'class_weight' must be like spam=2,ham=1{no_end * (item == 'balanced')}. "
-                f"Got {item!r} instead."
-            )
-    return weights
+                f"The {name!r} must be like {like}. Got {item!r} instead."
+            ) from None
+    return found
+
+
+def _parse_class_weight(texts: Iterable[str]) -> dict[Any, float]:
+    return _parse_numbers(texts, "class_weight", "spam=2,ham=1", parse_label)
 
 
 def _parse_cost(texts: Iterable[str]) -> dict[tuple[Any, Any], float]:
-    costs = {}
-    for item in ",".join(texts).split(","):
-        pair, _, cost = item.rpartition("=")
-        truth, colon, other = pair.partition(":")
-        try:
-            costs[parse_label(truth), parse_label(other)] = float(cost)
-        except ValueError:
-            colon = ""
-        if not colon:
-            raise ParameterError(
-                f"The 'cost' must be like spam:ham=2,ham:spam=5 (true:other=cost). Got {item!r} "
-                "instead."
-            )
-    return costs
+    def pair(text: str) -> tuple[Any, Any]:
+        truth, other = text.split(":", 1)
+        return parse_label(truth), parse_label(other)
+
+    return _parse_numbers(texts, "cost", "spam:ham=2,ham:spam=5 (true:other=cost)", pair)
 
 
 def _parse_groups(texts: Iterable[str]) -> Any:

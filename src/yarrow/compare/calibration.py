@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +9,9 @@ from yarrow.base.linear import LinearModel
 from yarrow.base.probabilities import probabilities_then
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.race_batch import Classes, RaceBatch
+from yarrow.compare.runs import CoreRun
 from yarrow.data.labels import label_list
 from yarrow.metrics import BrierScore, CalibrationError, LogLoss
-from yarrow.online.learners import fresh
-from yarrow.online.progressive import core_result
 
 #: how many learners are looked at, beside the recommended one those of the lowest error
 MOST = 4
@@ -38,33 +36,29 @@ def calibrate(source: Any, outcomes: Sequence[Outcome], recommended: str | None)
         if len(block.y):
             batch = RaceBatch.of(block, classes, clean=False)
             for run in runs:
-                run.step(batch)
+                run.learn(batch)
     for run in runs:
         run.finish()
 
 
-class _Run:
+class _Run(CoreRun):
     """One setting, from its first row on."""
 
     def __init__(self, outcome: Outcome) -> None:
-        self.outcome, self.model = outcome, fresh(outcome.model)
-        self.core = self.model._new_model(list(self.model._declared()))
-        self._needs_names = any(
-            getattr(self.model, name, None) is not None
-            for name in ("hash_bits", "max_features", "groups")
-        )
+        super().__init__(outcome.model, None, None)
+        self.outcome = outcome
         self.brier, self.error, self.log_loss = BrierScore(), CalibrationError(), LogLoss()
 
-    def step(self, batch: RaceBatch) -> None:
-        some = batch if self._needs_names else dataclasses.replace(batch, names=[])
-        found = core_result(self.core, some, wants_uncertainty=True, undo=False)
+    def learn(self, batch: RaceBatch) -> None:
+        """Some more rows, each predicted first."""
+        found = self.told(batch, wants_uncertainty=True)
         self.model._model = self.core
         likely, names = probabilities_then(self.model, found), self.core.classes
         if len(names) < 2:
             return
         assert batch.labels is not None
+        labels = label_list(batch.labels)
         for metric in (self.brier, self.error, self.log_loss):
-            labels = label_list(batch.labels)
             metric.update_many(labels, scores=likely, weights=batch.weights, classes=names)
 
     def finish(self) -> None:

@@ -47,7 +47,6 @@ def compare(
     seed: int = 0,
     prefer: str = "accurate",
     threads: int | None = None,
-    fixed: Mapping[str, Any] | None = None,
     command: str = "",
     on_progress: OnProgress | None = None,
     on_slow: Callable[[list[str]], None] | None = None,
@@ -79,7 +78,7 @@ def compare(
         raise ParameterError(f"{source.name} can be read only once: passes and folds need files.")
     entrants, slow = list(learners), list[str]()
     if isinstance(learners, str):
-        entrants, slow = entrants_of(learners, grid, regression=source.is_regression, fixed=fixed)
+        entrants, slow = entrants_of(learners, grid, regression=source.is_regression)
 
     def after_a_block(race: Race) -> None:
         """Who was left out is told when rows have been read: not before an error about them."""

@@ -81,20 +81,18 @@ def settings(grid: Any, learner: str) -> list[dict[str, Any]]:
     return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*values)]
 
 
-def entrant(
-    cls: type[LinearModel], setting: Mapping[str, Any], fixed: Mapping[str, Any]
-) -> Entrant:
+def entrant(cls: type[LinearModel], setting: Mapping[str, Any]) -> Entrant:
     """A learner with a setting, named by what the grid has chosen."""
     known = parameters(cls)
-    for name in {**fixed, **setting}:
+    for name in setting:
         if name not in known:
             raise ParameterError(f"{cls.__name__} has no parameter {name!r}.")
-    numbers = {
+    numbers: dict[str, Any] = {
         name: float(value) if known[name].kind is float and type(value) is int else value
         for name, value in setting.items()
     }
     shown = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
-    return Entrant(f"{cls.__name__}({shown})", cls(**{**fixed, **numbers}))
+    return Entrant(f"{cls.__name__}({shown})", cls(**numbers))
 
 
 def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearModel]], list[str]]:
@@ -139,12 +137,8 @@ def entrants_of(
     grid: str | os.PathLike[str] | Mapping[str, Any] = "default",
     *,
     regression: bool = False,
-    fixed: Mapping[str, Any] | None = None,
 ) -> tuple[list[Entrant], list[str]]:
-    """All settings of all learners wanted, and the learners left out because they would be slow.
-
-    `fixed` are parameters of all learners that have them, such as the type of the weights.
-    """
+    """All settings of all learners wanted, and the learners left out because they would be slow."""
     classes, slow = chosen_learners(wanted, regression)
     if grid == "default":
         given: Mapping[str, Any] = {}
@@ -156,8 +150,7 @@ def entrants_of(
         if grid != "default" and cls.__name__ not in by_name:
             continue
         values = by_name.get(cls.__name__, default_grid(cls))
-        shared = {k: v for k, v in (fixed or {}).items() if k in parameters(cls)}
-        made += [entrant(cls, s, shared) for s in settings(values, cls.__name__)]
+        made += [entrant(cls, s) for s in settings(values, cls.__name__)]
     if not made:
         raise ParameterError("The grid has no setting of the learners wanted.")
     return list({entrant.name: entrant for entrant in made}.values()), slow

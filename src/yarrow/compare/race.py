@@ -36,7 +36,6 @@ def race(
     classes: Sequence[Any] | None = None,
     threads: int | None = None,
     clean: bool = True,
-    on_progress: OnProgress | None = None,
 ) -> list[Outcome]:
     """Let every entrant predict and then learn each row of some blocks, in one pass.
 
@@ -58,7 +57,7 @@ def race(
     majority class so far 3
     """
     running = Race(entrants, regression=regression, classes=classes, threads=threads, clean=clean)
-    running.run(blocks, on_progress)
+    running.run(blocks)
     return running.outcomes()
 
 

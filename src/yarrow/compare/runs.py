@@ -6,17 +6,16 @@ import dataclasses
 from typing import Any
 
 from yarrow.base.linear import LinearModel
+from yarrow.base.state_estimator import StateEstimator
 from yarrow.compare.race_batch import Classes, RaceBatch
-from yarrow.composite.base import Composite
 from yarrow.data.arrays import Array
 from yarrow.data.labels import named
 from yarrow.errors import ParameterError
 from yarrow.estimator import Estimator
-from yarrow.kernel.base import KernelClassifier
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter, adapter_of
 from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
-from yarrow.online.progressive import core_result
+from yarrow.online.progressive import CoreResult, core_result
 
 
 class Baseline:
@@ -107,14 +106,9 @@ def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
             raise ParameterError(f"{type(model).__name__} is not for {task}.")
         if has_learned(model):
             raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
-    for kind, run in (
-        (LinearModel, _CoreRun),
-        (Composite, _CompositeRun),
-        (KernelClassifier, _KernelRun),
-    ):
-        if isinstance(model, kind):
-            return run(model, classes, known)
-    return _OtherRun(model, classes, known)
+    kinds = ((LinearModel, CoreRun), (StateEstimator, _StateRun))
+    run: Any = next((run for kind, run in kinds if isinstance(model, kind)), _OtherRun)
+    return run(model, classes, known)
 
 
 class _Run:
@@ -140,7 +134,7 @@ class _Run:
         return nonzeros(self.learned(), otherwise=0)
 
 
-class _CoreRun(_Run):
+class CoreRun(_Run):
     """One of Yarrow's learners: a block is one call of the core, which needs no lock of Python."""
 
     def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
@@ -160,9 +154,13 @@ class _CoreRun(_Run):
         two = self.known if self.known is not None and len(self.known) == 2 else None
         return list(self.model._declared(two if self.model.classes is None else None))
 
-    def step(self, batch: RaceBatch) -> Array:
+    def told(self, batch: RaceBatch, **wanted: Any) -> CoreResult:
+        """What the core says of rows before it learns them."""
         some = batch if self._needs_names else dataclasses.replace(batch, names=[])
-        told = core_result(self.core, some, wants_scores=False, undo=False)
+        return core_result(self.core, some, undo=False, **wanted)
+
+    def step(self, batch: RaceBatch) -> Array:
+        told = self.told(batch, wants_scores=False)
         same = self._width in (None, batch.n_columns)
         self._width = batch.n_columns if same else -1
         return told.predictions
@@ -175,8 +173,8 @@ class _CoreRun(_Run):
         return self.model
 
 
-class _CompositeRun(_Run):
-    """An estimator made of learners, or a bandit: a block is one call, which copies nothing."""
+class _StateRun(_Run):
+    """A learner in Python: a block is one call, which copies nothing."""
 
     def __init__(self, model: Any, classes: Classes | None, known: list[Any] | None) -> None:
         super().__init__(model, classes, known)
@@ -185,21 +183,13 @@ class _CompositeRun(_Run):
     def step(self, batch: RaceBatch) -> Array:
         # Columns are numbered alike in all blocks, whose number of columns may grow.
         some = dataclasses.replace(batch, names=[], classes=self.known)
-        said: Array = self.model._walk(self.state, some)
+        said = self.model._walk(self.state, some)
         if self.state.t:
             self.model._state = self.state
         if self.classes is None:
-            return said
-        return self.classes.number_said(list(named(said, list(self.state.codes))))
-
-
-class _KernelRun(_Run):
-    """A learner with a kernel: a block is one call, in Python."""
-
-    def step(self, batch: RaceBatch) -> Array:
-        assert self.classes is not None
-        told = self.model._progressive_rows(dataclasses.replace(batch, names=[]))
-        return self.classes.number_said(told.predictions.tolist())
+            return np.asarray(said)
+        labels = named(self.model._numbers(said), self.state.classes)
+        return self.classes.number_said(list(labels))
 
 
 class _OtherRun(_Run):

@@ -15,30 +15,23 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from yarrow.base.hyperparameters import passes, seed, shuffling
 from yarrow.base.state_estimator import StateEstimator
 from yarrow.composite import files
 from yarrow.data.arrays import (
     Array,
-    Rows,
-    check_values,
-    read_values,
-    read_weights,
 )
 from yarrow.data.dict_rows import features_of
-from yarrow.data.labels import UNKNOWN, array_of, in_order, named, numbered, read_labels
-from yarrow.errors import DataError, ParameterError
+from yarrow.data.labels import UNKNOWN, numbered
+from yarrow.errors import ParameterError
 from yarrow.estimator import (
     estimator,
     uninterrupted,
 )
-from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
-from yarrow.online.delay import steps
 from yarrow.online.learners import fresh
-from yarrow.online.results import ProgressiveResult
-from yarrow.parameters import flag, integer
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects
 
@@ -57,9 +50,18 @@ class State:
     past: dict[str, Any] | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
+    def classes(self) -> list[Any]:
+        """The classes in the order of their appearance."""
+        return list(self.codes)
+
+    @property
     def learning(self) -> list[Adapter]:
         """The members that learn; others only predict."""
         return self.members
+
+    def copy(self) -> Self:
+        """The same, apart from this one."""
+        return copy.deepcopy(self)
 
     def check(self, batch: Batch) -> None:
         """Refuse rows that a member cannot learn."""
@@ -131,15 +133,9 @@ class Composite(StateEstimator):
     """Base of the estimators that are made of other learners."""
 
     _: dataclasses.KW_ONLY
-    max_iter: int = integer(
-        default=1, doc="Passes over the data in `fit`; `partial_fit` makes one.", at_least=1
-    )
-    shuffle: bool = flag(
-        default=True, doc="Visit the rows in a new random order in each pass of `fit`."
-    )
-    random_state: int = integer(
-        default=0, doc="Seed of the shuffling in `fit`, and of draws.", at_least=0
-    )
+    max_iter: int = passes(default=1)
+    shuffle: bool = shuffling()
+    random_state: int = seed(", and of draws")
 
     #: where comparisons put it, and what a row costs there
     family: ClassVar[str] = ""
@@ -158,14 +154,6 @@ class Composite(StateEstimator):
 
     def _begin(self, state: State) -> None:
         """Fill in what a fresh state has beside its members."""
-
-    def _walk(self, state: State, batch: Batch) -> Array:
-        """Predict each row, then learn it: class numbers, or values."""
-        raise NotImplementedError
-
-    def _said(self, state: State, batch: Batch) -> Array:
-        """Predictions of rows that are not learned: class numbers, or values."""
-        raise NotImplementedError
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -193,120 +181,10 @@ class Composite(StateEstimator):
                 return name
         return None
 
-    def _batch(
-        self, rows: Rows, names: list[Any], y: Any = None, weight: Any = None, classes: Any = None
-    ) -> Batch:
-        """Rows of an array, looked at before any learner sees them."""
-        check_values(rows)
-        labels = None
-        if y is not None:
-            values = read_values(y, rows.n_rows) if self.regression else None
-            labels = read_labels(y, rows.n_rows) if values is None else (values, [])
-        known = None if classes is None else np.asarray(classes).tolist()
-        return Batch(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
-
-    def _learn_batch(self, batch: Batch) -> Array:
-        """All rows or none: a copy learns, and takes the place of the old state if all went well.
-
-        One row needs no copy: whatever learners have learned of it is taken back if one refuses it.
-        """
-        state = self.__dict__.get("_state")
-        if state is not None and len(batch) == 1:
-            state.check(batch)
-            said: Array = state.attempt(lambda: self._walk(state, batch))
-            return said
-        working = self._new_state() if state is None else copy.deepcopy(state)
-        working.check(batch)
-        said = self._walk(working, batch)
-        if working.t:
-            self._state = working
-        return said
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn `max_iter` passes over the rows."""
-        rows = rows_as_taught(self, X, fresh=True)
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None.")
-        batch = self._batch(rows, rows.names or [], y, sample_weight)
-        if not self.regression:
-            batch = dataclasses.replace(batch, classes=in_order(set(batch.truth)))
-        state = self._new_state()
-        state.check(batch)
-        random = np.random.default_rng(self.random_state)
-        for _ in range(self.max_iter):
-            order = random.permutation(rows.n_rows) if self.shuffle else np.arange(rows.n_rows)
-            self._walk(state, batch.take(order))
-        self._keep_fitted(state, rows, self.max_iter)
-        return self
-
-    def _progressive_rows(
-        self, batch: Batch, delay: int = 0, probabilities: bool = False
-    ) -> ProgressiveResult:
-        if probabilities:
-            raise ParameterError(f"{type(self).__name__} tells no probabilities while it learns.")
-        assert batch.rows is not None
-        batch = self._batch(batch.rows, batch.names, batch.y, batch.weights, batch.classes)
-        with self._lock:
-            said = self._late(batch, delay) if delay else self._learn_batch(batch)
-            known = self._classes_seen()
-        none = np.full((len(batch), 0), np.nan)
-        if self.regression:
-            return ProgressiveResult(said, none)
-        return ProgressiveResult(named(said, known), none, array_of(in_order(known)))
-
-    def _late(self, batch: Batch, delay: int) -> Array:
-        """Row by row, each learned when so many more have been predicted; all of them, or none."""
-        return np.concatenate(self._change(lambda twin: twin._late_rows(batch, delay)))
-
-    def _late_rows(self, batch: Batch, delay: int) -> list[Array]:
-        if "_state" in self.__dict__:
-            self._state = copy.deepcopy(self._state)
-        ones, said = batch.one_by_one(), []
-        none = np.zeros(1) if self.regression else np.full(1, -1)
-        i = 0
-        try:
-            for begin, end, due in steps(len(ones), delay=delay):
-                for i in range(begin, end):
-                    state = self.__dict__.get("_state")
-                    said.append(none if state is None else self._said(state, ones[i]))
-                for i in due.tolist():
-                    self._learn_batch(ones[i])
-        except DataError as error:
-            if error.row is None:
-                raise
-            raise type(error)(error.problem, row=i, field=error.field) from None
-        return said
-
-    # -- scikit-learn ----------------------------------------------------------------------------
-
-    def _ask(self, X: Any) -> tuple[Any, Batch]:
-        """What has been learned, and rows to be predicted by it."""
-        state = self._fitted
-        rows = self._read(X)
-        batch = self._batch(rows, self._names_of(rows))
-        state.check_values(batch)
-        return state, batch
-
-    # -- river -----------------------------------------------------------------------------------
-
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
-        x = as_taught(self, x)
-        features_of(x)  # refuses what is no row, before any learner sees it
-        labels = None
-        if y is not None:
-            labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
-        return Batch(row=x, labels=labels, weights=None if w in (None, 1.0) else _weight(w))
-
-    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Learn one row: features by name. A string as value makes the feature `name=value`."""
-        if y is None:
-            raise DataError("There is no label to learn: y contains NaN (None).")
-        batch = self._one(x, y, w)
-        with self._lock:
-            self._learn_batch(batch)
-
-    def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
-        self._learn_batch(self._batch(rows, names, y, weight))
+        batch = super()._one(x, y, w)
+        features_of(batch.row)  # refuses what is no row, before any learner sees it
+        return batch
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -320,10 +198,6 @@ class Composite(StateEstimator):
         """Weights that are not zero, of all learners inside that have weights."""
         fitted = [one for one in self.learners_ if one.__dict__.get("_model") is not None]
         return sum(int(one.n_nonzero_) for one in fitted)
-
-    def _classes_seen(self) -> list[Any]:
-        state = self.__dict__.get("_state")
-        return [] if state is None else list(state.codes)
 
     @property
     def _raw_memory_usage(self) -> int:
@@ -358,9 +232,3 @@ class Composite(StateEstimator):
     ) -> State:
         arrays = {name: np.array(array) for name, array in tensors.items()}
         return self._state_type([], codes, t, arrays, dict(notes))
-
-
-def _weight(w: Any) -> Array:
-    weights = read_weights([w], 1)
-    assert weights is not None
-    return weights

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
-from array import array
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from yarrow.data.arrays import check_columns, place_of, read_rows
 from yarrow.decomposition.stored import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
-from yarrow.features.base import Row, Transformer
+from yarrow.features.base import Row, Transformer, values_of
 from yarrow.lazy import np
 from yarrow.saving import schema
 
@@ -198,13 +197,7 @@ class Decomposition(Stored, Transformer):
         return dict(enumerate(now._code(now._as_row(x, values))[0].tolist()))
 
     def _numbers(self, x: Row) -> Floats:
-        try:
-            values = np.array(array("d", x.values()))
-        except (TypeError, OverflowError):
-            for name, value in x.items():
-                if not isinstance(value, (int, float, np.number, np.bool_)):
-                    raise DataError(f"{value!r} is not a number", field=str(name)) from None
-            raise DataError("a value is too large for a float") from None
+        values = values_of(x, finite=False)
         self._check_values(values, lambda bad: f"in feature {list(x)[int(np.argmax(bad))]!r}")
         return values
 

@@ -209,22 +209,22 @@ def each_row(X: Any, use: Callable[[Row], Any]) -> None:
             raise type(error)(error.problem, row=place, field=error.field) from None
 
 
-def values_of(x: Row) -> NDArray[np.float64]:
-    """Return the values of a dict row; one that is no finite number is an error that names it."""
+def values_of(x: Row, finite: bool = True) -> NDArray[np.float64]:
+    """Return the values of a dict row; one that is no (finite) number is an error that names it."""
     try:
         values = np.array(array("d", x.values()))  # takes numbers only, not their texts
-        if np.isfinite(values).all():
+        if not finite or np.isfinite(values).all():
             return values
     except (TypeError, OverflowError):
         pass
+    what = "a finite number" if finite else "a number"
     for name, value in x.items():
-        if not _is_finite(value):
-            raise DataError(f"{value!r} is not a finite number", field=str(name))
-    raise AssertionError("one of the values is not finite")
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except (TypeError, OverflowError):
-        return False
+        try:
+            is_one = math.isfinite(value) or not finite
+        except TypeError:
+            is_one = False
+        except OverflowError:
+            is_one = not finite
+        if not is_one:
+            raise DataError(f"{value!r} is not {what}", field=str(name))
+    raise DataError("a value is too large for a float")

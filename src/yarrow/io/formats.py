@@ -384,9 +384,10 @@ class TableReader:
 
     def _without(self, rows: NamedRows, places: NDArray[np.int64]) -> NamedRows:
         """Leave out the rows of the values at `places`, which are too large."""
-        from yarrow.data.named_rows import NamedRows, only
+        from yarrow.data.named_rows import ColumnValues, assemble
 
-        row_of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+        lengths = np.diff(rows.indptr)
+        row_of = np.repeat(np.arange(len(rows)), lengths)
         for place in places.tolist():
             at: dict[str, Any] = {self._unit: int(rows.lines[row_of[place]])}
             problem = f"{rows.values[place]:g} is too large for {self._dtype}"
@@ -398,16 +399,8 @@ class TableReader:
         keep = np.ones(len(rows), np.bool_)
         keep[row_of[places]] = False
         self._too_large += int((~keep).sum())
-        return NamedRows(
-            names=rows.names,
-            indptr=np.concatenate(([0], np.cumsum(np.diff(rows.indptr)[keep]))),
-            indices=rows.indices[keep[row_of]],
-            values=rows.values[keep[row_of]],
-            labels=only(rows.labels, keep),
-            weights=None if rows.weights is None else rows.weights[keep],
-            lines=rows.lines[keep],
-            passed=only(rows.passed, keep),
-        )
+        cells = ColumnValues(rows.names, lengths, rows.indices.astype(np.int64), rows.values)
+        return assemble([cells], keep, rows.labels, rows.weights, rows.lines, rows.passed)
 
 
 def label_needed(

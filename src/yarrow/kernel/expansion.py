@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.data.arrays import Array, Rows
-from yarrow.data.dict_rows import Row, squared_norm
+from yarrow.data.arrays import Array
+from yarrow.data.dict_rows import Row, row_of_dict, squared_norm
 from yarrow.errors import DataError, ModelFileError
+from yarrow.estimator import uninterrupted
 from yarrow.kernel.kernels import Closed
 from yarrow.kernel.support import SupportSet, longer
 from yarrow.lazy import np
+from yarrow.online.batch import Batch
 from yarrow.saving import schema
 from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 
@@ -69,6 +71,16 @@ class Expansion:
     def before_row(self) -> dict[str, Any]:
         """What a row changes before its step is known to be finite: classes and counts."""
         return vars(self) | {"classes": [*self.classes], "_tables": {**self._tables}}
+
+    def check(self, batch: Batch) -> None:
+        """Nothing is refused beforehand."""
+
+    check_values = check
+
+    def attempt(self, change: Callable[[], Any]) -> Any:
+        """Change these very functions by one row, which changes nothing before it must succeed."""
+        with uninterrupted():
+            return change()
 
     def copy(self) -> Self:
         """The same functions, apart from these."""
@@ -205,28 +217,28 @@ def _numbers(*shape: schema.Size) -> schema.Array:
     return schema.Array("f8", shape, -1e150, 1e150)
 
 
-class RowTable:
-    """The rows of an array, one at a time; columns are called by `names`, or by their numbers."""
-
-    def __init__(self, rows: Rows, names: list[Any]) -> None:
-        self.rows, self.names = rows, names or range(rows.n_columns)
-
-    def __getitem__(self, i: int) -> Row:
-        columns, values = self.rows.cells(i)
-        return Row(self.names, columns, values, squared_norm(values))
+def rows_of(batch: Batch) -> Iterator[Row]:
+    """The rows of a batch; columns are called by their names, or by their numbers."""
+    if batch.rows is None:
+        yield row_of_dict(batch.row)
+        return
+    names = batch.names or range(batch.rows.n_columns)
+    for i in range(batch.rows.n_rows):
+        columns, values = batch.rows.cells(i)
+        yield Row(names, columns, values, squared_norm(values))
 
 
 class about_row:
-    """Say which row an error is about. (As a generator it would take as long as a rule.)"""
+    """Say which row of an array an error is about. (As a generator it would take too long.)"""
 
     __slots__ = ("place",)
 
-    def __init__(self, place: int) -> None:
-        self.place = place
+    def __init__(self, place: int, batch: Batch) -> None:
+        self.place = None if batch.rows is None else place
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, DataError):
-            raise DataError(f"Row {self.place}: {error}") from None
+        if isinstance(error, DataError) and self.place is not None:
+            raise type(error)(error.problem, row=self.place, field=error.field) from None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from yarrow import _core
@@ -12,6 +10,7 @@ from yarrow.base.explanation import OneScore
 from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
+from yarrow.data.dict_rows import features_of
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
@@ -143,8 +142,8 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     def learn_pair(self, better: dict[Any, Any], worse: dict[Any, Any], w: float = 1.0) -> None:
         """Learn that one row is better than another. A string makes the feature `name=value`."""
-        difference = _numbers(as_taught(self, better))
-        for name, value in _numbers(as_taught(self, worse)).items():
+        difference = features_of(as_taught(self, better))
+        for name, value in features_of(as_taught(self, worse)).items():
             difference[name] = difference.get(name, 0.0) - value
         with self._learning([]) as model:
             model.learn_one(difference, 0.0, w)
@@ -172,18 +171,3 @@ def _is_finite(rows: Rows, dtype: str) -> bool:
     except DataError:
         return False
     return True
-
-
-def _numbers(x: Any) -> dict[Any, float]:
-    """The features of a dict as numbers."""
-    if not isinstance(x, Mapping):
-        raise DataError(f"A row must be a dict of features, not {x!r}.")
-    row: dict[Any, float] = {}
-    for name, value in x.items():
-        if isinstance(value, str):
-            row[f"{name}={value}"] = 1.0
-        elif isinstance(value, numbers.Real):
-            row[name] = float(value)
-        else:
-            raise DataError(f"The feature {name!r} must be a number or a string, not {value!r}.")
-    return row

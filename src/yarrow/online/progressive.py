@@ -6,12 +6,15 @@ The core does that for all rows of a batch in one call.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from yarrow import _core
-from yarrow.data.arrays import Array, Rows, read_weights
+from yarrow.data.arrays import Array, Rows, feature_names, read_weights
+from yarrow.data.frames import rows_in, series_like
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError, ParameterError
+from yarrow.io.taught import rows_as_taught
+from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.results import ProgressiveResult
 
@@ -19,7 +22,12 @@ CoreModel = _core.ModelF32 | _core.ModelF64
 
 
 class ProgressiveMixin:
-    """`progressive`, for learners whose rows have labels."""
+    """Rows that are predicted and learned in one call, for learners whose rows have labels."""
+
+    #: what is predicted before any row was learned
+    nothing: ClassVar[Any] = None
+    #: rows are read as the core takes them
+    _by_core: ClassVar[bool] = False
 
     def progressive(
         self,
@@ -74,6 +82,27 @@ class ProgressiveMixin:
         """All rows or none; their columns may differ from call to call."""
         raise NotImplementedError
 
+    def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
+        """The same without an answer."""
+        raise NotImplementedError
+
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        """Classes or values of rows whose columns may differ from call to call."""
+        raise NotImplementedError
+
+    def learn_many(self: Any, X: Any, y: Any, w: Any = None) -> None:
+        """Learn the rows of a data frame in order; its columns may differ from call to call."""
+        rows = rows_as_taught(self, X, self._by_core)
+        self._learn_named(rows, feature_names(X, rows), y, w)
+        self._keep_stream(rows)
+
+    def predict_many(self: Any, X: Any) -> Any:
+        """What is predicted for the rows of a data frame, as a series of its library."""
+        if not self.__sklearn_is_fitted__():
+            return series_like(X, np.full(rows_in(X), self.nothing))
+        rows = rows_as_taught(self, X, self._by_core)
+        return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
+
 
 class CoreResult(NamedTuple):
     """What the core says: a column a class, in the order of their appearance."""
@@ -85,7 +114,9 @@ class CoreResult(NamedTuple):
 
 
 class CoreProgressive(ProgressiveMixin):
-    """`progressive`, for learners of the core."""
+    """The same for learners of the core."""
+
+    _by_core = True
 
     def _read_named(self: Any, X: Any) -> tuple[Rows, list[Any]]:
         found: tuple[Rows, list[Any]] = self._read(X)

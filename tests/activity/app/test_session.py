@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,39 @@ def test_another_start_goes_on_where_the_first_was(tmp_path: Path) -> None:
     assert learned(again) == replayed(again, again._ticked)
 
 
+def test_the_next_start_takes_only_what_came_after_the_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = session_at(HandClock(), tmp_path / "a.sqlite", checkpoint_after=600.0)
+    first.declare("Tax return")
+    work(first, "Tax return", 60)
+    assert len(first._checkpoints) == 4  # of six: a checkpoint every ten minutes
+    (newest, _), behind = first._checkpoints[-1][0], len(first.store)
+    first.close()
+    fed: list[float] = []
+    feed = Recogniser.feed
+
+    def counted(self: Recogniser, entry: Any) -> Any:
+        fed.append(entry.time)
+        return feed(self, entry)
+
+    monkeypatch.setattr(Recogniser, "feed", counted)
+    again = session_at(HandClock(MORNING + 3600), tmp_path / "a.sqlite")
+    assert 0 < len(fed) < behind / 2
+    assert min(fed) >= newest
+    assert learned(again) == replayed(again)
+
+
+def test_a_late_event_after_a_start_stands_at_its_own_time(tmp_path: Path) -> None:
+    first = session_at(HandClock(), tmp_path / "a.sqlite", checkpoint_after=0.0)
+    first.record([Change(focus(MORNING + at, f"/{at}"), "") for at in (0, 60)])
+    first.close()
+    again = session_at(HandClock(MORNING + 61), tmp_path / "a.sqlite")
+    again.record([Change(focus(MORNING + 59.5, "/late"), "")])
+    times = [entry.time for _, entry in again.store.entries()]
+    assert times == [MORNING, MORNING + 59.5, MORNING + 60]
+
+
 def test_a_snapshot_of_another_version_is_not_used(tmp_path: Path) -> None:
     first = session_at(HandClock(), tmp_path / "a.sqlite")
     first.declare("Tax return")
@@ -115,6 +149,54 @@ def test_what_is_forgotten_was_never_learned(tmp_path: Path) -> None:
     session.close()
     for file in tmp_path.iterdir():
         assert b"beds" not in file.read_bytes()
+
+
+def test_pages_are_told_of_what_is_forgotten() -> None:
+    session = session_at(HandClock())
+    session.record([Change(focus(MORNING, "/secret"), "")])
+    told = session.version
+    assert session.forget(resource="/secret") == 1
+    assert session.version == told + 1
+
+
+def test_only_the_question_that_is_open_is_answered() -> None:
+    session = session_at(HandClock())
+    with pytest.raises(ParameterError, match="no longer open"):
+        session.answer(0, right=True)
+    for name in ("Tax return", "Garden", "Tax return"):
+        session.declare(name)
+        work(session, name, 12)
+    work(session, "Garden", 6)
+    alarm = session.alarm()
+    assert alarm is not None
+    with pytest.raises(ParameterError, match="no longer open"):
+        session.answer(alarm.id + 1, right=True)
+    assert session.alarm() == alarm
+
+
+def test_an_event_that_cannot_be_stored_is_left_out_and_a_full_disk_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = session_at(HandClock())
+    append = session.store.append
+    trouble: Exception = ValueError("it is too long")
+
+    def refusing(entries: Any, *more: Any) -> Any:
+        pending = list(entries)
+        if any(getattr(entry, "resource", "") == "/bad" for entry in pending):
+            raise trouble
+        return append(pending, *more)
+
+    monkeypatch.setattr(session.store, "append", refusing)
+    told = [Change(focus(MORNING + i, name), "") for i, name in enumerate(("/a", "/bad", "/b"))]
+    assert session.record(told) == 2
+    assert session.refused == "an event was skipped: ValueError: it is too long"
+    trouble = sqlite3.OperationalError("database or disk is full")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        session.record(told)
+    trouble = ValueError("it is too long")
+    with pytest.raises(ValueError, match="too long"):  # what a person says is not left out
+        session.say(Associate, "/bad", None)
 
 
 def test_a_forgotten_span_leaves_nothing(tmp_path: Path) -> None:

@@ -201,13 +201,13 @@ def open_resource(place: str) -> None:
     program = "open" if sys.platform == "darwin" else "xdg-open"
     if shutil.which(program) is None:
         raise ParameterError(f"there is no program {program!r} to open it.")
-    subprocess.Popen(
-        [program, place],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    start(program, place)
+
+
+def start(*words: str) -> None:
+    """Run a program of the desktop, beside this one and without a word from it."""
+    silent = subprocess.DEVNULL
+    subprocess.Popen(words, stdin=silent, stdout=silent, stderr=silent, start_new_session=True)
 
 
 def _shares(ranked: tuple[tuple[int, float], ...]) -> list[dict[str, Any]]:

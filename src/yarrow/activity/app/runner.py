@@ -10,7 +10,6 @@ import os
 import secrets
 import shutil
 import sqlite3
-import subprocess
 import threading
 import time
 import traceback
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from yarrow.activity.app.requests import start
 from yarrow.activity.app.session import Session, in_words
 from yarrow.activity.log.store import Store
 from yarrow.activity.sources.activitywatch import Collector, Unreachable
@@ -164,12 +164,8 @@ class Runner(Rounds):
 
 def show_on_desktop(sentence: str) -> None:
     """A notice of the desktop, where there is a program for it."""
-    program = shutil.which("notify-send")
-    if program is not None:
-        subprocess.Popen(
-            [program, "--app-name=Yarrow", "--", "Yarrow", sentence],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+    if shutil.which("notify-send") is not None:
+        start("notify-send", "--app-name=Yarrow", "--", "Yarrow", sentence)
 
 
 def newest_seen(store: Store) -> float | None:

@@ -323,12 +323,12 @@ class Store:
 
     # -- snapshots and settings -----------------------------------------------------------------
 
-    def snapshot(self, made_by: str, before: float = float("inf")) -> tuple[Place, bytes] | None:
+    def snapshot(self, made_by: str) -> tuple[Place, bytes] | None:
         """The newest snapshot that this version and these settings made, if there is one."""
         row = self._db.execute(
-            "SELECT time, number, state FROM snapshot WHERE made_by = ? AND time < ?"
+            "SELECT time, number, state FROM snapshot WHERE made_by = ?"
             " ORDER BY time DESC, number DESC LIMIT 1",
-            (made_by, before),
+            (made_by,),
         ).fetchone()
         return None if row is None else ((row[0], row[1]), row[2])
 

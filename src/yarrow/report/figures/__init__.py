@@ -7,7 +7,7 @@ apart stay apart.
 """
 
 from yarrow.report.figures.axes import Axis
-from yarrow.report.figures.bar_charts import bars, boxes, histograms
+from yarrow.report.figures.box_plot import boxes
 from yarrow.report.figures.confusion_matrix import confusion, worst_confusions
 from yarrow.report.figures.drawing import Figure, escape
 from yarrow.report.figures.image_grid import images
@@ -22,13 +22,11 @@ __all__ = [
     "Figure",
     "Series",
     "Spot",
-    "bars",
     "boxes",
     "confusion",
     "css",
     "differences",
     "escape",
-    "histograms",
     "images",
     "lines",
     "paired",

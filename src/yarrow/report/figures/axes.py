@@ -44,6 +44,12 @@ class Axis:
         return numbers.significant(value) if digits is None else numbers.decimal(value, digits)
 
 
+def drawable(across: float, up: float, x: Axis, y: Axis) -> bool:
+    """Whether a point has a place on these axes."""
+    there = ((across, x), (up, y))
+    return all(math.isfinite(value) and (value > 0 or not axis.log) for value, axis in there)
+
+
 class Scale:
     """Values of an axis to pixels."""
 

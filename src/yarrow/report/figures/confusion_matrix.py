@@ -34,7 +34,6 @@ def confusion(
     counts: Sequence[Sequence[int]],
     *,
     title: str = "Confusion matrix",
-    description: str = "",
 ) -> Figure:
     """Rows are true labels, columns predicted ones; the darker, the larger the share of the row.
 
@@ -46,7 +45,7 @@ def confusion(
     """
     _check(labels, counts)
     if len(labels) > MOST_CLASSES:
-        return _worst_list(labels, counts, title, description)
+        return _worst_list(labels, counts, title)
     names = [str(label) for label in labels]
     texts = [[_count(value) for value in row] for row in counts]
     widest = max((text_width(text, 10.5) for row in texts for text in row), default=0)
@@ -89,12 +88,10 @@ def confusion(
     if worst := worst_confusions(labels, counts, 1):
         true, predicted, rows, _ = worst[0]
         words += f" Most often confused: {true} for {predicted} ({numbers.count(rows)})."
-    return drawing.figure(title, description or words)
+    return drawing.figure(title, words)
 
 
-def _worst_list(
-    labels: Sequence[object], counts: Sequence[Sequence[int]], title: str, description: str
-) -> Figure:
+def _worst_list(labels: Sequence[object], counts: Sequence[Sequence[int]], title: str) -> Figure:
     worst = worst_confusions(labels, counts)
     drawing = Drawing(760, 24 * len(worst) + 40)
     drawing.text((8, 18), f"the most frequent confusions among {len(labels)} labels", size=12.5)
@@ -107,7 +104,7 @@ def _worst_list(
         note = f"{numbers.count(rows)} ({numbers.percent(share, 1)})"
         drawing.text((420 + 170 * rows / most, y), note, size=11.5, look="soft")
     said = "; ".join(f"{true} taken for {predicted}: {rows}" for true, predicted, rows, _ in worst)
-    return drawing.figure(title, description or f"The most frequent confusions: {said}.")
+    return drawing.figure(title, f"The most frequent confusions: {said}.")
 
 
 def _count(value: int) -> str:

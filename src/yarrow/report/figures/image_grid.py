@@ -21,13 +21,11 @@ def images(
     columns: int = 10,
     size: float = 64,
     signed: bool = False,
-    shared: bool = False,
-    description: str = "",
 ) -> Figure:
     """Pictures in a grid, `columns` a row; a tile is a name and an array of two dimensions.
 
-    Dark is small, bright is large. `signed`: mid grey is 0, as for weights. `shared`: one scale for
-    all tiles, otherwise each has its own.
+    Dark is small, bright is large; each tile has its own scale. `signed`: mid grey is 0, as for
+    weights.
 
     >>> figure = images([("7", [[0, 1], [2, 3]])], title="A digit")
     >>> "data:image/png;base64," in figure.inline()
@@ -37,7 +35,6 @@ def images(
     for (name, _), array in zip(tiles, arrays, strict=True):
         if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
             raise ParameterError(f"the picture {name!r} is not a finite array of two dimensions")
-    together = [np.concatenate([array.ravel() for array in arrays])] if shared and arrays else []
     labelled = any(name for name, _ in tiles)
     gap, below = 8.0, 18.0 if labelled else 0.0
     across = max(1, min(columns, len(tiles)))
@@ -50,7 +47,7 @@ def images(
         unit = size / max(high, wide)  # square pixels, the picture in the middle of its tile
         left, top = x + 0.5 * (size - unit * wide), y + 0.5 * (size - unit * high)
         box = Box(left, top, left + unit * wide, top + unit * high)
-        grey = _grey(array, together[0] if together else array, signed)
+        grey = _grey(array, signed)
         drawing.image(box, base64.b64encode(_png(grey)).decode("ascii"), name)
         drawing.rect(box, "cell")
         if name:
@@ -58,12 +55,12 @@ def images(
             drawing.text(at, fitted(name, size + gap - 2, 11), size=11, anchor="middle", tip=name)
     names = ", ".join(name for name, _ in tiles if name)
     words = f"{len(tiles)} grey pictures" + (f": {names}." if names else ".")
-    return drawing.figure(title, description or words)
+    return drawing.figure(title, words)
 
 
-def _grey(array: Any, scale: Any, signed: bool) -> Any:
-    """Bytes 0 to 255 over the range of `scale`, which `signed` makes symmetric."""
-    low, high = float(scale.min()), float(scale.max())
+def _grey(array: Any, signed: bool) -> Any:
+    """Bytes 0 to 255 over the range of the values, which `signed` makes symmetric."""
+    low, high = float(array.min()), float(array.max())
     if signed:
         high = max(-low, high)
         low = -high

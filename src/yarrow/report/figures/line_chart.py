@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
+from yarrow.report.figures.axes import Axis, Scale, draw_axes, drawable, left_room
 from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
 from yarrow.report.figures.labels import spread
 from yarrow.report.figures.style import COLOURS
@@ -25,21 +24,17 @@ class Series:
     ----------
     name : its label; also what the pointer shows
     points : (x, y), x growing
-    band : (x, low, high) of an interval around it
     quiet : thin, grey and without a label: context for the others
     strong : thicker, its label bold
     plain : thin and dashed, in the colour of the text: a baseline
-    dashed : as when the paper's own line stands beside ours, which is solid
     colour : which colour of the palette; the next one without it
     """
 
     name: str
     points: Sequence[tuple[float, float]]
-    band: Sequence[tuple[float, float, float]] = ()
     quiet: bool = False
     strong: bool = False
     plain: bool = False
-    dashed: bool = False
     colour: int | None = None
 
 
@@ -49,7 +44,6 @@ def lines(
     title: str,
     x: Axis,
     y: Axis,
-    description: str = "",
     width: float = 760,
     height: float = 400,
     marks: bool = False,
@@ -79,7 +73,6 @@ def lines(
 
     drawing = Drawing(width, height)
     heights = [value for line in series for _, value in line.points]
-    heights += [value for line in series for _, *ends in line.band for value in ends]
     vertical = Scale(y, heights, height - 50, 34).widened()
     left = left_room(vertical)
     frame = Box(left, 34, width - (room + 32 if named else 16), height - 50)
@@ -102,17 +95,12 @@ def lines(
         tip = line.name if name != line.name else ""
         drawing.text((start + 1, at + 4), name, look=look, tip=tip)
     plot = _plot(frame, horizontal, vertical)
-    return drawing.figure(title, description or _described(named, x, y), plot)
+    return drawing.figure(title, _described(named, x, y), plot)
 
 
 def _drawable(line: Series, x: Axis, y: Axis) -> Series:
-    def fine(across: float, *values: float) -> bool:
-        if not all(map(math.isfinite, (across, *values))):
-            return False
-        return not (x.log and across <= 0) and not (y.log and min(values) <= 0)
-
-    points = [point for point in line.points if fine(*point)]
-    return replace(line, points=points, band=[point for point in line.band if fine(*point)])
+    points = [point for point in line.points if drawable(*point, x, y)]
+    return replace(line, points=points)
 
 
 def _coloured(series: Sequence[Series]) -> list[Series]:
@@ -134,13 +122,9 @@ def _look(line: Series) -> str:
 
 def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) -> None:
     look = _look(line)
-    if line.band:
-        over = [(x(at), y(high)) for at, _, high in line.band]
-        under = [(x(at), y(low)) for at, low, _ in reversed(line.band)]
-        drawing.polygon(over + under, f"band {look}")
     points = [(x(at), y(value)) for at, value in line.points]
     weight = "thin" if line.quiet or line.plain else "thick" if line.strong else ""
-    dashes = "5 4" if line.plain or line.dashed else ""
+    dashes = "5 4" if line.plain else ""
     if not dashes and line.colour is not None:
         dashes = _DASHES[line.colour // COLOURS % len(_DASHES)]
     drawing.polyline(points, f"curve {weight} {look}", dashes=dashes, tip=line.name)

@@ -21,7 +21,6 @@ def rank_diagram(
     critical_difference: float,
     *,
     title: str = "Mean ranks",
-    description: str = "",
     strong: str = "",
     width: float = 760,
 ) -> Figure:
@@ -76,7 +75,7 @@ def rank_diagram(
             drawing.text((end + 42, y + 4), name, look=look, tip=names[i])
     said = ", ".join(f"{names[i]} {mean_ranks[i]:.2f}" for i in order)
     words = f"Mean ranks, 1 is best, critical difference {critical_difference:.2f}: {said}."
-    return drawing.figure(title, description or words)
+    return drawing.figure(title, words)
 
 
 def _levels(bars: Sequence[tuple[float, float]]) -> list[tuple[float, float, int]]:
@@ -115,7 +114,6 @@ def differences(
     *,
     title: str,
     axis: Axis,
-    description: str = "",
     width: float = 760,
 ) -> Figure:
     """Differences with their intervals, one a line, around zero.
@@ -143,4 +141,4 @@ def differences(
         drawing.circle((scale(item.value), y), 5, f"dot {look}", words)
         chart.name(item.name, y + 4)
         drawing.text((frame.right + 12, y + 4), item.note, size=11, look="soft")
-    return drawing.figure(title, description or f"{axis.label}: {'; '.join(said)}.")
+    return drawing.figure(title, f"{axis.label}: {'; '.join(said)}.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from yarrow.report.figures.axes import Axis, Scale, draw_axes, left_room
+from yarrow.report.figures.axes import Axis, Scale, draw_axes, drawable, left_room
 from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
 from yarrow.report.figures.labels import Wish, placed
 from yarrow.report.figures.style import COLOURS
@@ -54,7 +54,6 @@ def scatter(
     title: str,
     x: Axis,
     y: Axis,
-    description: str = "",
     front: bool = True,
     fits: bool = False,
     higher_y: bool = True,
@@ -70,7 +69,7 @@ def scatter(
     >>> [text for text, _ in figure.texts][-2:]
     ['AROW', 'RDA']
     """
-    spots = [spot for spot in spots if _drawable(spot, x, y)]
+    spots = [spot for spot in spots if drawable(spot.x, spot.y, x, y)]
     groups = sorted({spot.group for spot in spots})
     drawing = Drawing(width, height)
     legend = 24 if len(groups) > 1 else 0
@@ -108,7 +107,7 @@ def scatter(
     _draw_labels(drawing, wishes, looks, frame, [_around(*ends) for ends in pairwise(steps)])
     front_names = ", ".join(spots[i].name for i in best)
     words = f"{y.label} against {x.label}." + (f" Best trade-offs: {front_names}." if best else "")
-    return drawing.figure(title, description or words)
+    return drawing.figure(title, words)
 
 
 def paired(
@@ -117,7 +116,6 @@ def paired(
     title: str,
     x: Axis,
     y: Axis,
-    description: str = "",
     size: float = 440,
 ) -> Figure:
     """Two values of the same thing against each other, with the line where both are equal.
@@ -129,7 +127,7 @@ def paired(
     True
     """
     spots = [Spot(name, across, up) for name, across, up in pairs]
-    spots = [spot for spot in spots if _drawable(spot, x, y)]
+    spots = [spot for spot in spots if drawable(spot.x, spot.y, x, y)]
     values = [value for spot in spots for value in (spot.x, spot.y)]
     drawing = Drawing(size, size)
     vertical = Scale(y, values, size - 50, 34).widened(0.06)
@@ -151,7 +149,7 @@ def paired(
     _draw_labels(drawing, wishes, ["soft"] * len(wishes), frame, [])
     below, above = (sum(sign * (s.y - s.x) > 0 for s in spots) for sign in (-1, 1))
     words = f"{y.label} against {x.label}: {below} below the line, {above} above."
-    return drawing.figure(title, description or words)
+    return drawing.figure(title, words)
 
 
 def _draw_labels(
@@ -181,12 +179,6 @@ def _around(start: Point, end: Point) -> Box:
     """A line that runs along an axis, with some air."""
     (x0, y0), (x1, y1) = start, end
     return Box(min(x0, x1) - 2, min(y0, y1) - 2, max(x0, x1) + 2, max(y0, y1) + 2)
-
-
-def _drawable(spot: Spot, x: Axis, y: Axis) -> bool:
-    if not (math.isfinite(spot.x) and math.isfinite(spot.y)):
-        return False
-    return not (x.log and spot.x <= 0) and not (y.log and spot.y <= 0)
 
 
 def _said(spot: Spot, x: Axis, y: Axis) -> str:
