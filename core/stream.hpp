@@ -94,9 +94,13 @@ class NumberedRows {
 
   void collect(std::size_t i) {
     named_.clear();
-    for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
-      named_.add(block_.named() ? Name(block_.name[j]) : Name(std::int64_t{block_.index[j]}),
-                 block_.value[j]);
+    for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j) {
+      const Name name = block_.named() ? Name(block_.name[j]) : Name(std::int64_t{block_.index[j]});
+      if (!std::isnan(block_.value[j]))
+        named_.add(name, block_.value[j]);
+      else if (model_.learner->tells_missing())
+        named_.add_missing(name);
+    }
   }
 
   Model<W>& model_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -141,6 +142,12 @@ struct RowBlock {
     else
       name.push_back(feature);
     return true;
+  }
+
+  // The value of a feature is missing, which is NaN to those who tell that from 0.
+  void add_missing(const FeatureName& feature) {
+    value.push_back(std::numeric_limits<W>::quiet_NaN());
+    name.push_back(feature);
   }
 
   // Ends the row whose features stand before `end`.

@@ -63,6 +63,11 @@ class PackedRow {
         has_category = true;
         continue;
       }
+      if (peek() == 0xc0) {
+        rest_.remove_prefix(1);
+        block.add_missing(FeatureName(*name));
+        continue;
+      }
       const auto value = number();
       if (!value || !block.add(FeatureName(*name), *value)) return false;
     }

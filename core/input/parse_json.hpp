@@ -143,6 +143,10 @@ class JsonParser : public TextParser<W> {
       const char* end = value;
       if (const std::size_t size = word_size(value); size > 0) {
         end = value + size;
+        if (*value == 'n') {
+          block.add_missing(FeatureName(name));
+          return end;
+        }
         number = *value == 't';
       } else {
         end = parse_json_number(value, number);
@@ -152,7 +156,7 @@ class JsonParser : public TextParser<W> {
     });
   }
 
-  // true is 1; false is 0 and null is missing, which is the same.
+  // true is 1, false is 0, and null is missing.
   static std::size_t word_size(const char* p) {
     for (const std::string_view word : {"true", "false", "null"}) {
       std::size_t i = 0;

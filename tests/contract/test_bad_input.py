@@ -216,6 +216,8 @@ BAD_WEIGHTS = [-1.0, np.nan, np.inf, "x", None]
 @pytest.mark.parametrize("name", DICTS)
 def test_dicts_are_refused_whole(estimator_class, name):
     says, row = DICTS[name]
+    if name == "None" and getattr(estimator_class, "tells_missing", False):
+        pytest.skip("None is a value that is missing")
     model, fresh = fitted(estimator_class), estimator_class()
     refuse(lambda: model.learn_one(row, 1), says, model)
     refuse(lambda: fresh.learn_one(row, 1), says, fresh)

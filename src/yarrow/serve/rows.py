@@ -12,7 +12,7 @@ from starlette.requests import Request
 from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.serve import messages
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import FORMATS, Block, Row, pack, row_of
+from yarrow.serve.learning import FORMATS, Block, Row, pack, row_for, row_of
 from yarrow.serve.models import Model
 from yarrow.serve.spec import build, text_column
 
@@ -51,6 +51,7 @@ async def predict(api: Api, request: Request) -> Any:
 def _prediction(
     api: Api, model: Model, learner: Any, row: dict[Any, Any], message: messages.Predict
 ) -> messages.Prediction:
+    given, row = row, row_for(learner, row)
     found = messages.Prediction(learner.predict_one(row))
     if hasattr(learner, "predict_proba"):
         likely = learner.predict_proba_one(row)
@@ -59,7 +60,7 @@ def _prediction(
             model.name, api.service.log.committed, max(likely.values(), default=0.0)
         )
     if message.ticket:
-        found.ticket = api.service.tickets.keep(model.number, pack(row))
+        found.ticket = api.service.tickets.keep(model.number, pack(given))
     if message.explain and found.label is not None:
         why = learner.explain_one(row)
         found.explanation = {

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow.evaluate.monitor import Alarm, Monitor
+from yarrow.serve.learning import row_for
 
 _KEPT = 200  # alarms
 _MOST_MONITORS = 5000  # the oldest begins anew beyond
@@ -72,7 +73,7 @@ class Watch:
         now = time.time()
         if kept and 0 <= now - kept[-1][0] < _SAMPLE:
             return
-        likely = learner.predict_proba_one(row)
+        likely = learner.predict_proba_one(row_for(learner, row))
         if likely:
             best = max(likely, key=likely.__getitem__)
             kept.append((now, float(likely[best]), bool(best == label)))
