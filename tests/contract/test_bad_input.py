@@ -259,6 +259,10 @@ def test_declared_classes_are_all_there_is():
         AROWClassifier().partial_fit(X[:2], ["a", "b"], classes=["a", "b"]).partial_fit(
             X[:2], ["a", "b"], classes=["x", "y"]
         )
+    model = AROWClassifier().partial_fit(X[:2], ["a", "b"], classes=["a", "b"])
+    call = lambda: model.partial_fit(X[:2], ["a", "b"], classes=["a", "b", "c"])  # noqa: E731
+    refuse(call, "names 'c', but the classes were declared before: 'a', 'b'", model)
+    model.partial_fit(X[:2], ["a", "b"], classes=["b", "a"])
 
 
 def test_columns_of_frames_must_stay_the_same(estimator_class):
