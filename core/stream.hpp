@@ -1,6 +1,8 @@
 #pragma once
 // Blocks of parsed rows into and out of a model, with places for errors and a running account.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -112,23 +114,23 @@ class NumberedRows {
   /// known yet; features without a number are left out.
   template <class LookUp>
   Row<W> place(std::size_t i, LookUp look_up) {
-    const Row<W> row = block_.row(i);
+    const Row<W> row = stated(block_.row(i));
     std::vector<Index>& numbers = numbers_.of(
         block_.names, static_cast<std::size_t>(block_.name_count), model_.vocabulary);
-    index_.resize(row.size);
+    index_.resize(row.size + missing_.size());
     Index lowest = 0;
     for (std::size_t j = 0; j < row.size; ++j) {
       index_[j] = numbers[static_cast<std::size_t>(row.index[j])];
       lowest = std::min(lowest, index_[j]);
     }
-    if (lowest == 0) return {index_.data(), row.value, row.size};
+    if (lowest == 0) return with_missing({index_.data(), row.value, row.size}, numbers);
 
     unknown_.clear();
     for (std::size_t j = 0; j < row.size; ++j)
       if (index_[j] < 0) unknown_.push_back((*block_.names)[row.index[j]]);
     found_.resize(unknown_.size());
     look_up(unknown_.data(), unknown_.size(), found_.data());
-    value_.resize(row.size);
+    value_.resize(row.size + missing_.size());
     std::size_t kept = 0;
     for (std::size_t j = 0, next = 0; j < row.size; ++j) {
       Index& number = numbers[static_cast<std::size_t>(row.index[j])];
@@ -137,7 +139,38 @@ class NumberedRows {
       value_[kept] = row.value[j];
       kept += number >= 0;
     }
-    return {index_.data(), value_.data(), kept};
+    return with_missing({index_.data(), value_.data(), kept}, numbers);
+  }
+
+  /// A row without the values that are missing; `missing_` has their names' places, where somebody
+  /// tells them from 0.
+  Row<W> stated(const Row<W>& row) {
+    missing_.clear();
+    if (!block_.has_missing) return row;
+    stated_.resize(row.size);
+    value_.resize(row.size);
+    std::size_t size = 0;
+    for (std::size_t j = 0; j < row.size; ++j) {
+      stated_[size] = row.index[j];
+      value_[size] = row.value[j];
+      if (!std::isnan(row.value[j]))
+        ++size;
+      else if (model_.learner->tells_missing())
+        missing_.push_back(row.index[j]);
+    }
+    return {stated_.data(), value_.data(), size};
+  }
+
+  /// The row and, behind it, what it has of features that are known and missing.
+  Row<W> with_missing(Row<W> row, std::vector<Index>& numbers) {
+    for (const Index place : missing_) {
+      Index& number = numbers[static_cast<std::size_t>(place)];
+      if (number < 0) number = model_.vocabulary.find((*block_.names)[place]);
+      if (number < 0) continue;
+      index_[row.size] = number;
+      value_[row.size++] = std::numeric_limits<W>::quiet_NaN();
+    }
+    return row;
   }
 
   /// Whether the numbers of the features are their places.
@@ -166,16 +199,21 @@ class NumberedRows {
 
   void collect(std::size_t i) {
     named_.clear();
-    for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j)
-      named_.add(block_.named() ? block_.name(j) : Name(std::int64_t{block_.index[j]}),
-                 block_.value[j]);
+    for (std::int64_t j = block_.begin[i]; j < block_.begin[i + 1]; ++j) {
+      const Name name = block_.named() ? block_.name(j) : Name(std::int64_t{block_.index[j]});
+      if (!std::isnan(block_.value[j]))
+        named_.add(name, block_.value[j]);
+      else if (model_.learner->tells_missing())
+        named_.add_missing(name);
+    }
   }
 
   Model<W>& model_;
   const RowBlock<W>& block_;
   NameNumbers& numbers_;
-  Buffer<Index> index_, found_;
+  Buffer<Index> index_, found_, stated_;
   Buffer<W> value_;
+  std::vector<Index> missing_;
   std::vector<Name> unknown_;
   NamedRow<W> named_;
 };

@@ -53,7 +53,7 @@ Name name_of(nb::handle key) { return is_text(key) ? Name(bytes_of(key)) : Name(
 
 // A plain number in W, checked.
 template <class W>
-W number_of(nb::handle key, nb::handle value) {
+W number_of(nb::handle key, nb::handle value, bool may_miss) {
   const double number =
       is_float(value) ? PyFloat_AsDouble(value.ptr()) : PyLong_AsDouble(value.ptr());
   const bool huge_integer = number == -1 && PyErr_Occurred();
@@ -61,7 +61,9 @@ W number_of(nb::handle key, nb::handle value) {
   if (std::isfinite(rounded) && !huge_integer) [[likely]]
     return rounded;
   PyErr_Clear();
-  if (std::isnan(number)) bad_value(name_of(key), "is NaN; leave out what is missing");
+  if (std::isnan(number))
+    bad_value(name_of(key), may_miss ? "is NaN; say None where a value is missing"
+                                     : "is NaN; leave out what is missing");
   if (std::isinf(number)) bad_value(name_of(key), "is infinite");
   bad_value(name_of(key), sizeof(W) == 4 ? "is too large for float32" : "is too large");
 }
@@ -75,7 +77,8 @@ nb::object plain_name(nb::handle key) {
   return nb::steal(integer);
 }
 
-nb::object plain_value(const Name& name, nb::handle value) {
+nb::object plain_value(const Name& name, nb::handle value, bool may_miss) {
+  if (value.is_none() && may_miss) return nb::none();
   if (is_plain_number(value) || is_text(value)) return nb::borrow(value);
   const double number = PyFloat_AsDouble(value.ptr());
   if (number != -1 || !PyErr_Occurred()) return nb::float_(number);
@@ -86,7 +89,7 @@ nb::object plain_value(const Name& name, nb::handle value) {
 
 }  // namespace
 
-nb::dict plain_copy(nb::handle dict) {
+nb::dict plain_copy(nb::handle dict, bool may_miss) {
   if (!PyDict_Check(dict.ptr()))
     throw Error("A row must be a dict of names and values, not " + shown(dict) + ".");
   // Conversions may run code that changes the dict, so they read a snapshot.
@@ -95,13 +98,13 @@ nb::dict plain_copy(nb::handle dict) {
   nb::dict plain;
   for (const auto [raw_name, raw_value] : snapshot) {
     const nb::object key = plain_name(raw_name);
-    plain[key] = plain_value(name_of(key), raw_value);
+    plain[key] = plain_value(name_of(key), raw_value, may_miss);
   }
   return plain;
 }
 
 template <class W>
-bool DictReader<W>::collect(nb::handle dict) {
+bool DictReader<W>::collect(nb::handle dict, bool may_miss) {
   categories_.clear();
   this->clear();
   if (!PyDict_Check(dict.ptr())) return false;
@@ -110,11 +113,15 @@ bool DictReader<W>::collect(nb::handle dict) {
   for (Py_ssize_t i = 0; PyDict_Next(dict.ptr(), &i, &key, &value);) {
     if (!is_plain_name(key)) return false;
     if (!is_plain_number(value)) {
+      if (value == Py_None && may_miss) {
+        this->add_missing(name_of(key));
+        continue;
+      }
       if (!is_text(value)) return false;
       add_category(key, value);
       continue;
     }
-    const W number = number_of<W>(key, value);
+    const W number = number_of<W>(key, value, may_miss);
     if (number == 0) continue;
     this->add(name_of(key), number);
     // Keys that differ are names that differ, unless a subclass of str has its own equality.

@@ -2,7 +2,7 @@
 //
 // A key is the feature's name: a text, or an integer (True is 1, as everywhere in Python). A value
 // is a finite number; 0 means that the feature is absent. A text as value makes the feature
-// "key=value" with value 1.
+// "key=value" with value 1. None means that the value is missing, to learners that tell.
 //
 // Here alone names meet Python: the vocabulary sees borrowed bytes and integers.
 #pragma once
@@ -19,14 +19,14 @@ namespace yarrow {
 // hold a lock; what needs Python code goes through plain_copy(), without the lock:
 //
 //     nb::object plain;
-//     if (!reader.collect(dict)) reader.collect(plain = plain_copy(dict));
+//     if (!reader.collect(dict, false)) reader.collect(plain = plain_copy(dict, false), false);
 //     Row<float> row = reader.resolve(vocabulary);
 template <class W>
 class DictReader : public NamedRow<W> {
  public:
   // Reads and checks a dict, which must live until its row is asked for; false if it is no dict or
   // needs a plain_copy().
-  bool collect(nanobind::handle dict);
+  bool collect(nanobind::handle dict, bool may_miss);
 
  private:
   void add_category(nanobind::handle key, nanobind::handle value);
@@ -36,6 +36,6 @@ class DictReader : public NamedRow<W> {
 
 // The same features with keys of type str and int and values of type float, int and str. For dicts
 // of anything else that is a name or a number, such as NumPy's scalars.
-nanobind::dict plain_copy(nanobind::handle dict);
+nanobind::dict plain_copy(nanobind::handle dict, bool may_miss);
 
 }  // namespace yarrow

@@ -27,15 +27,13 @@ std::vector<Name> borrow_names(const nb::list& list) {
   return names;
 }
 
+static nb::object to_python(const Name& name) {
+  return name.is_text() ? to_python(name.view()) : nb::cast(name.number);
+}
+
 nb::list to_python(const Vocabulary& names, Index first) {
   nb::list list;
-  for (Index i = first; i < names.size(); ++i) {
-    const Name name = names.name(i);
-    if (name.is_text())
-      list.append(to_python(name.view()));
-    else
-      list.append(name.number);
-  }
+  for (Index i = first; i < names.size(); ++i) list.append(to_python(names.name(i)));
   return list;
 }
 
@@ -58,11 +56,12 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
   if (weight == 0) return;
   std::optional<Changing> lock(std::in_place, self.mutex);
   nb::object plain = x;
-  if (!self.reader.collect(plain)) {
+  const bool may_miss = self.learner->tells_missing();
+  if (!self.reader.collect(plain, may_miss)) {
     lock.reset();  // converting may run any Python code, even code that waits for this lock
-    plain = plain_copy(x);
+    plain = plain_copy(x, may_miss);
     lock.emplace(self.mutex);
-    self.reader.collect(plain);
+    self.reader.collect(plain, may_miss);
   }
   const Index before = self.vocabulary.size();
   const Row<W> row = self.resolve(self.reader);
@@ -79,9 +78,10 @@ static void score_one(PythonModel<W>& self, nb::object x, Scores& out, bool last
   thread_local const auto kept = std::make_unique<DictReader<W>>();
   DictReader<W>& reader = *kept;
   nb::object plain = x;
-  if (!reader.collect(plain)) {
-    plain = plain_copy(x);
-    reader.collect(plain);
+  const bool may_miss = self.learner->tells_missing();
+  if (!reader.collect(plain, may_miss)) {
+    plain = plain_copy(x, may_miss);
+    reader.collect(plain, may_miss);
   }
   const Reading lock(self.mutex);
   const Row<W> row = self.find(reader);
@@ -160,7 +160,8 @@ static nb::object covariances(PythonModel<W>& self) {
 }
 
 /// What a unit of each feature adds to a class's score of the row that they make, what the constant
-/// adds, and whether all of it is the score. Names that share a place share what it adds.
+/// adds, and whether all of it is the score; then the features whose value of 0 adds something, and
+/// how much. Names that share a place share what it adds. A value that is NaN is missing.
 template <class W>
 static nb::tuple explain(PythonModel<W>& self, const nb::list& names,
                          const std::vector<double>& values, int of_class) {
@@ -179,11 +180,22 @@ static nb::tuple explain(PythonModel<W>& self, const nb::list& names,
   const Parts parts = self.learner->explain({index.data(), value.data(), size},
                                             is_real ? 0 : self.learner->column_of(of_class));
   const double sign = self.learner->outputs().sign_of_class(of_class);
-  std::unordered_map<Index, double> of_place;
-  for (std::size_t i = 0; i < size; ++i) of_place[index[i]] = sign * parts.values[i] / value[i];
+  std::unordered_map<Index, double> of_place, given;
+  for (std::size_t i = 0; i < size; ++i) given[index[i]] = value[i];
+  nb::list zeros;
+  for (std::size_t i = 0; i < parts.values.size(); ++i) {
+    const Index place = parts.features.empty() ? index[i] : parts.features[i];
+    const auto found = given.find(place);
+    if (found != given.end())
+      of_place[place] = sign * parts.values[i] / found->second;
+    else if (parts.values[i] != 0)
+      zeros.append(
+          nb::make_tuple(self.hash_mask ? nb::cast(place) : to_python(self.vocabulary.name(place)),
+                         sign * parts.values[i]));
+  }
   std::vector<double> weights;
   for (const Index place : places) weights.push_back(of_place[place]);
-  return nb::make_tuple(weights, sign * parts.constant, parts.add_up);
+  return nb::make_tuple(weights, sign * parts.constant, parts.add_up, zeros);
 }
 
 template <class W>
@@ -335,7 +347,7 @@ static void bind_model(nb::module_& m, const char* name) {
       nb::arg("names"));
   type.def("explain", &explain<W>, nb::arg("names"), nb::arg("values"), nb::arg("of_class"),
            "What a unit of each feature adds to a class's score of the row that they make, what "
-           "the constant adds, and whether all of it is the score.");
+           "the constant adds, whether all of it is the score, and what values of 0 add.");
   bind_state(type);
   bind_streams(type);
 }

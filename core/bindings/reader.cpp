@@ -278,7 +278,8 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
     block.line.push_back(static_cast<std::uint32_t>(lines[i]));
     for (std::int64_t j = begins[i]; j < begins[i + 1]; ++j) {
       const W value = static_cast<W>(values[j]);
-      if (!std::isfinite(value))
+      block.has_missing |= std::isnan(value);
+      if (std::isinf(value))
         throw Error("line " + std::to_string(lines[i]) + ": the value of '" +
                     std::string(block.name(j).view()) + "' is too large");
       block.value.push_back(value);

@@ -32,13 +32,14 @@ struct ArrayRows {
   std::unique_ptr<RowSource<W>> rows;
   std::size_t columns;
 
-  ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n)
+  ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n,
+            bool may_miss)
       : values(std::move(given)), indices(std::move(i)), begins(std::move(b)), columns(n) {
     if (indices && begins) {
       const auto count = static_cast<std::int64_t>(begins->shape(0)) - 1;
-      auto sparse =
-          std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
-                                          numbers(values, 0), count, static_cast<std::int64_t>(n));
+      auto sparse = std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
+                                                    numbers(values, 0), count,
+                                                    static_cast<std::int64_t>(n), may_miss);
       if (sparse->values() > indices->shape(0) || sparse->values() > values.shape(0))
         throw Error("Input X is damaged: its rows need more values than there are.");
       rows = std::move(sparse);
@@ -47,7 +48,7 @@ struct ArrayRows {
                             static_cast<std::ptrdiff_t>(values.itemsize());
       rows = std::make_unique<DenseRows<W>>(numbers(values, 1),
                                             static_cast<std::int64_t>(values.shape(0)),
-                                            static_cast<std::int64_t>(n), row_step);
+                                            static_cast<std::int64_t>(n), row_step, may_miss);
     }
   }
 };
@@ -124,14 +125,16 @@ static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::li
   return nb::make_tuple(to_array(std::move(scores), {rows, width}), sure);
 }
 
-/// A function of rows as one of the arrays that they come in.
+/// A function of rows as one of the arrays that they come in; with `may_miss` NaN is a value that
+/// is missing, to learners that tell.
 template <class W, class Result, class... Rest>
 static auto from_arrays(Result (*function)(PythonModel<W>&, ArrayRows<W>, Rest...)) {
   using Some = std::optional<AnyArray>;
   return [function](PythonModel<W>& self, AnyArray values, Some indices, Some begins,
-                    std::size_t columns, Rest... rest) {
+                    std::size_t columns, bool may_miss, Rest... rest) {
     return function(self,
-                    ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+                    ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns,
+                                 may_miss && self.learner->tells_missing()),
                     std::forward<Rest>(rest)...);
   };
 }
@@ -140,7 +143,7 @@ template <class W>
 void bind_rows(nb::class_<PythonModel<W>>& type) {
   const auto with_rows = [&](const char* name, auto function, const auto&... rest) {
     type.def(name, from_arrays<W>(function), nb::arg("values"), nb::arg("indices").none(),
-             nb::arg("begins").none(), nb::arg("columns"), rest...);
+             nb::arg("begins").none(), nb::arg("columns"), nb::arg("may_miss"), rest...);
   };
   with_rows("learn_rows", &learn_rows<W>, nb::arg("labels"), nb::arg("label_names"),
             nb::arg("weights").none(), nb::arg("names"), nb::arg("order").none(), nb::arg("undo"),

@@ -136,14 +136,24 @@ class ArraySource : public RowSource<W> {
   }
 };
 
+/// Whether a value may stand in a row: one that is missing is NaN, where somebody tells it from 0.
+template <class W>
+bool is_fit(W value, bool may_miss) {
+  return std::isfinite(value) || (may_miss && std::isnan(value));
+}
+template <class W>
+bool are_fit(const W* value, std::size_t n, bool may_miss) {
+  return std::all_of(value, value + n, [=](W x) { return is_fit(x, may_miss); });
+}
+
 /// Says which of the values, as they were given, is the bad one.
 template <class W>
 [[noreturn]] void throw_bad_value(const Numbers& given, std::size_t n, std::int64_t row,
-                                  auto column_of) {
+                                  bool may_miss, auto column_of) {
   std::vector<double> values(n);
   convert(given, n, values.data());
   for (std::size_t j = 0; j < n; ++j) {
-    if (std::isfinite(static_cast<W>(values[j]))) continue;
+    if (is_fit(static_cast<W>(values[j]), may_miss)) continue;
     const std::string place =
         " at row " + std::to_string(row) + ", column " + std::to_string(column_of(j));
     if (std::isnan(values[j]))
@@ -156,15 +166,16 @@ template <class W>
 }
 
 template <class W>
-bool are_finite(const W* value, std::size_t n) {
-  return std::all_of(value, value + n, [](W x) { return std::isfinite(x); });
-}
-
-template <class W>
 class DenseRows final : public ArraySource<W, DenseRows<W>> {
  public:
-  DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step)
-      : cells_(cells), rows_(rows), columns_(columns), row_step_(row_step), all_(columns_) {
+  DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step,
+            bool may_miss)
+      : cells_(cells),
+        rows_(rows),
+        columns_(columns),
+        row_step_(row_step),
+        may_miss_(may_miss),
+        all_(columns_) {
     std::iota(all_.begin(), all_.end(), 0);
     const auto bytes = with_type(cells.type, [](auto x) { return std::ptrdiff_t{sizeof x}; });
     is_whole_ = cells.step == bytes || columns_ == 1;
@@ -221,8 +232,8 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
   }
 
   [[gnu::noinline]] Row<W> without_zeros(std::int64_t row, const W* cells, RowBatch<W>& out) const {
-    if (!are_finite(cells, columns_))
-      throw_bad_value<W>(at(row), columns_, row, [](std::size_t j) { return j; });
+    if (!are_fit(cells, columns_, may_miss_))
+      throw_bad_value<W>(at(row), columns_, row, may_miss_, [](std::size_t j) { return j; });
     const std::size_t n = drop_zeros(all_.data(), cells, columns_, out.index(), out.value());
     return {out.index(), out.value(), n};
   }
@@ -231,6 +242,7 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
   std::int64_t rows_;
   std::size_t columns_;
   std::ptrdiff_t row_step_;
+  bool may_miss_;           ///< a value may be NaN, which is one that is missing
   bool is_whole_;           ///< the cells of a row stand side by side
   bool has_whole_columns_;  ///< the cells of a column do
   bool goes_on_;            ///< a row begins where the one before it ends
@@ -242,8 +254,13 @@ template <class W>
 class SparseRows final : public ArraySource<W, SparseRows<W>> {
  public:
   SparseRows(Numbers begins, Numbers indices, Numbers values, std::int64_t rows,
-             std::int64_t columns)
-      : indices_(indices), values_(values), rows_(rows), columns_(columns), begins_(rows + 1) {
+             std::int64_t columns, bool may_miss)
+      : indices_(indices),
+        values_(values),
+        rows_(rows),
+        columns_(columns),
+        may_miss_(may_miss),
+        begins_(rows + 1) {
     convert(begins, begins_.size(), begins_.data());
     for (std::int64_t i = 0; i < rows; ++i)
       if (begins_[i] < 0 || begins_[i] > begins_[i + 1])
@@ -310,20 +327,20 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
 
   /// The row without zeros, and with repeated indices summed, if that is all that is wrong with it.
   [[gnu::noinline]] Row<W> repaired(std::int64_t row, const Row<W>& given, RowBatch<W>& out) const {
-    if (!are_finite(given.value, given.size)) throw_bad_value(row, given.index);
+    if (!are_fit(given.value, given.size, may_miss_)) throw_bad_value(row, given.index);
     Index* const index = out.index();
     W* const value = out.value();
     std::size_t kept = drop_zeros(given.index, given.value, given.size, index, value);
     kept = out.merger.merge(index, value, kept);
     for (std::size_t i = 0; i < kept; ++i)
-      if (!std::isfinite(value[i]))
+      if (!is_fit(value[i], may_miss_))
         throw Error("The values of column " + std::to_string(index[i]) + " in row " +
                     std::to_string(row) + " have too large a sum.");
     return {index, value, kept};
   }
 
   [[noreturn]] void throw_bad_value(std::int64_t row, const auto* index) const {
-    yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row,
+    yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row, may_miss_,
                                [&](std::size_t at) { return index[at]; });
   }
 
@@ -346,6 +363,7 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
 
   Numbers indices_, values_;
   std::int64_t rows_, columns_;
+  bool may_miss_;  ///< as dense rows have it
   std::vector<std::int64_t> begins_;
   bool lends_indices_, lends_values_;  ///< they are as a row has them
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,12 +22,15 @@ class NamedRow {
   void clear() {
     names_.clear();
     value_.clear();
+    missing_.clear();
     may_repeat_ = false;
   }
   void add(const Name& name, W value) {
     names_.push_back(name);
     value_.push_back(value);
   }
+  /// The value of a feature is missing: where the feature is known, the row has NaN there.
+  void add_missing(const Name& name) { missing_.push_back(name); }
   void expect_repetition() { may_repeat_ = true; }
   /// Those that it was filled with, as long as whom they were borrowed from lives.
   std::span<const Name> names() const { return names_; }
@@ -36,14 +40,15 @@ class NamedRow {
     const Index before = vocabulary.size();
     places_.resize(names_.size());
     vocabulary.resolve(names_.data(), names_.size(), places_.data());
-    return all_or_nothing([&] { return settle(); }, [&] { vocabulary.truncate(before); });
+    return all_or_nothing([&] { return settle([&](const Name& n) { return vocabulary.find(n); }); },
+                          [&] { vocabulary.truncate(before); });
   }
 
   /// Unknown names are left out.
   Row<W> find(const Vocabulary& vocabulary) {
     places_.resize(names_.size());
     vocabulary.find(names_.data(), names_.size(), places_.data());
-    return settle();
+    return settle([&](const Name& n) { return vocabulary.find(n); });
   }
 
   /// Without a vocabulary: the index is the hash, cut to the bits of `mask`.
@@ -51,13 +56,14 @@ class NamedRow {
     places_.resize(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) places_[i] = names_[i].place(mask);
     may_repeat_ = true;
-    return settle();
+    return settle([&](const Name& n) { return n.place(mask); });
   }
 
  private:
   /// Makes the row canonical: without names that have no place, one value for each index.
-  Row<W> settle() {
-    index_.resize(names_.size());
+  Row<W> settle(auto place_of) {
+    index_.resize(names_.size() + missing_.size());
+    value_.resize(index_.size());
     std::size_t size = 0;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       index_[size] = places_[i];
@@ -74,10 +80,16 @@ class NamedRow {
                     " and that of another at the same index have too large a sum.");
       }
     }
+    for (const Name& name : missing_) {
+      index_[size] = place_of(name);
+      value_[size] = std::numeric_limits<W>::quiet_NaN();
+      size += index_[size] >= 0;
+    }
     return {index_.data(), value_.data(), size};
   }
 
   std::vector<Name> names_;
+  std::vector<Name> missing_;
   Buffer<Index> places_;     ///< the index of each name, or -1
   bool may_repeat_ = false;  ///< whether two names may have one index
   DuplicateMerger merger_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -42,6 +43,7 @@ struct RowBlock {
   Buffer<W> value;
   std::shared_ptr<const NameList> names;  // null where features are numbered
   Index name_count = 0;                   // every place in this block is below
+  bool has_missing = false;               // some value may be NaN
 
   std::vector<double> label;                 // NaN when the label is text or absent
   std::vector<std::string_view> label_text;  // as written; empty when absent
@@ -65,6 +67,7 @@ struct RowBlock {
     value.clear();
     names.reset();
     name_count = 0;
+    has_missing = false;
     label.clear();
     label_text.clear();
     weight.clear();
@@ -86,6 +89,13 @@ struct RowBlock {
     index.push_back(number());
     value.push_back(rounded);
     return true;
+  }
+
+  // The value of a feature is missing, which is NaN to those who tell that from 0.
+  void add_missing(Index number) {
+    index.push_back(number);
+    value.push_back(std::numeric_limits<W>::quiet_NaN());
+    has_missing = true;
   }
 
   // Ends the row whose features stand before `end`.

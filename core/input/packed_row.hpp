@@ -64,6 +64,11 @@ class PackedRow {
         has_category = true;
         continue;
       }
+      if (peek() == 0xc0) {
+        rest_.remove_prefix(1);
+        block.add_missing(memory_.names.place(*name));
+        continue;
+      }
       const auto value = number();
       if (!value || !add(block, *name, *value)) return false;
     }

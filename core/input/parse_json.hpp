@@ -144,6 +144,10 @@ class JsonParser : public TextParser<W> {
       const char* end = value;
       if (const std::size_t size = word_size(value); size > 0) {
         end = value + size;
+        if (*value == 'n') {
+          block.add_missing(names.place(name));
+          return end;
+        }
         number = *value == 't';
       } else {
         end = parse_json_number(value, number);
@@ -153,7 +157,7 @@ class JsonParser : public TextParser<W> {
     });
   }
 
-  // true is 1; false is 0 and null is missing, which is the same.
+  // true is 1, false is 0, and null is missing.
   static std::size_t word_size(const char* p) {
     for (const std::string_view word : {"true", "false", "null"}) {
       std::size_t i = 0;

@@ -103,6 +103,9 @@ class Learner {
   /// predicts.
   virtual void score(const Row<W>& row, Scores& out) const = 0;
 
+  /// Whether a value that is missing is no 0: then a row has NaN there.
+  virtual bool tells_missing() const { return false; }
+
   /// Whether learning a row begins with what `predict` would say of it; not so where an average or
   /// votes predict. Then `last_prediction` and `last_scores` spare a prediction of its own.
   virtual bool predicts_as_it_learns() const = 0;

@@ -22,6 +22,7 @@ void fill(std::vector<Number>& numbers, std::size_t n, int value) {
 template <class W>
 struct ForwardPass {
   using Numbers = std::vector<double>;
+  CompletedRow<W> completed;
   StandardizedRow<W> row;
   Tier tier = Tier::high;       ///< of features
   bool has_spline = false;      ///< the splines say something

@@ -8,6 +8,7 @@
 #include "mixture/few_features.hpp"
 #include "mixture/mixture.hpp"
 #include "mixture/pairs.hpp"
+#include "mixture/table_columns.hpp"
 #include "state/state.hpp"
 
 // What the learner without settings keeps beside the blocks, and how files keep it.
@@ -181,6 +182,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
   };
 
   Mixture mixture;     ///< of experts: what each is worth
+  TableColumns table;  ///< whose zeros rows do not bring
   FewFeatures<W> few;  ///< what is kept as long as there are few features
   Pairs<W> pairs;      ///< and as long as rows have few values
   PairTrial trial;     ///< of these
@@ -211,7 +213,8 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     few.truncate_columns(n);
     pairs.columns.resize(n);
   }
-  void keep_features(const std::vector<Index>&) override {
+  void keep_features(const std::vector<Index>& keep) override {
+    table.renumber(keep);
     few.end();  // its features have other numbers now
     if (pairs.is_kept) give_up_pairs();
   }
@@ -219,10 +222,11 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     return few.number_of(feature) == FewFeatures<W>::most && pairs.number_of(feature) == 0;
   }
   void drop_fresh(const std::vector<Index>& keep) override {
+    table.renumber(keep);
     few.renumber(keep);
     pairs.renumber(keep);
   }
-  std::size_t bytes() const override { return few.bytes() + pairs.bytes(); }
+  std::size_t bytes() const override { return table.bytes() + few.bytes() + pairs.bytes(); }
 
   /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
   void save(const ArrayWriter& put) const override {
@@ -237,6 +241,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     if (std::isfinite(drift_rows)) put("mixture_drift_rows", std::vector<double>{drift_rows});
     put("mixture_hits", std::move(hits));
     put("mixture_weights", std::move(weights));
+    table.save(put);
     if (few.tier != Tier::high) save_few(few, put);
     if (pairs.is_kept) save_pairs(pairs, trial, put);
   }
@@ -260,6 +265,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       if (*number < 0) SavedState::refuse("mixture", "has a negative count");
       *count = *number++;
     }
+    table.restore(from, features);
     restore_few(few, from, features, columns);
   }
 };

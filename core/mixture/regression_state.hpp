@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mixture/mixture_state.hpp"
+#include "mixture/table_columns.hpp"
 
 // What the regressor without settings keeps beside the blocks, and how files keep it.
 
@@ -60,6 +61,7 @@ template <class W>
 struct RegressionState final : ExtensionOf<RegressionState<W>> {
   using Of = RegressionExperts;
 
+  TableColumns table;       ///< whose zeros rows do not bring
   FewFeatures<double> few;  ///< in double: recursive least squares lets variances shrink for ever
   CorrelatedWeights<double> drifting;  ///< those whose variances grow again
   double centre = 0;                   ///< mean of targets
@@ -72,12 +74,18 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
   std::array<double, Of::all> losses{};           ///< of the last rows, the stack's last
   IntervalWidths widths;
 
-  void keep_features(const std::vector<Index>&) override { end_few(); }
+  void keep_features(const std::vector<Index>& keep) override {
+    table.renumber(keep);
+    end_few();
+  }
   bool is_fresh(Index feature) const override {
     return few.number_of(feature) == FewFeatures<double>::most;
   }
-  void drop_fresh(const std::vector<Index>& keep) override { few.renumber(keep); }
-  std::size_t bytes() const override { return few.bytes() + drifting.bytes(); }
+  void drop_fresh(const std::vector<Index>& keep) override {
+    table.renumber(keep);
+    few.renumber(keep);
+  }
+  std::size_t bytes() const override { return table.bytes() + few.bytes() + drifting.bytes(); }
 
   /// More features have come. What experts of few features were worth goes to those that remain.
   void become(Tier tier) {
@@ -108,6 +116,7 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     std::vector<double> numbers;
     each_number(*this, [&](double number) { numbers.push_back(number); });
     put("regression", std::move(numbers));
+    table.save(put);
     if (few.tier != Tier::high) save_few(few, put);
     if (few.tier != Tier::low) return;
     const std::size_t size = few.features.size() + 1;
@@ -128,6 +137,7 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     auto next = numbers.begin();
     each_number(*this, [&](double& number) { number = *next++; });
     check();
+    table.restore(from, features);
     restore_few(few, from, features, columns);
     if (!(few.largest_weight() <= most_target))
       SavedState::refuse("bends", "has a number out of range");

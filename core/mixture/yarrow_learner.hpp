@@ -36,6 +36,7 @@ class YarrowLearner final : public Learner<W> {
     MixtureState<W>& own = MixtureState<W>::start(state);
     own.mixture.start(experts_.first_weights, experts_.first_variances);
     own.drift_rows = experts_.drift_rows;
+    own.table.are_sought = true;
     own.few.start();
     own.pairs.start();
     own.trial.without.start(Experts::without_pairs(experts_.first_weights), variances_without_);
@@ -43,7 +44,10 @@ class YarrowLearner final : public Learner<W> {
 
   void learn(const Row<W>& row, double label, double weight) override {
     const int c = static_cast<int>(label);
-    this->learn_as(c, [&](bool is_new) { learn_class(row, c, weight, is_new); });
+    const Row<W> whole = own().table.complete(row, pass_.completed);
+    if (state.before_change && whole.index != row.index)
+      state.before_change({whole.index, whole.size});
+    this->learn_as(c, [&](bool is_new) { learn_class(whole, c, weight, is_new); });
   }
 
   void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
@@ -52,7 +56,7 @@ class YarrowLearner final : public Learner<W> {
     // Behind a pointer, as there is little room for what a thread owns from its start.
     thread_local const auto own_pass = std::make_unique<ForwardPass<W>>();
     ForwardPass<W>& pass = *own_pass;
-    evaluator().template evaluate<false>(row, pass);
+    evaluator().template evaluate<false>(own().table.complete(row, pass.completed), pass);
     out.resize(state.blocks.columns());
     out.score = pass.scores;
     // The mixture's margin itself is what is calibrated: it has variance one.
@@ -60,9 +64,12 @@ class YarrowLearner final : public Learner<W> {
   }
 
   Parts explain(const Row<W>& row, int column) const override {
-    return explain_mixture(evaluator(), row, static_cast<std::size_t>(column));
+    CompletedRow<W> completed;
+    const Row<W> whole = own().table.complete(row, completed);
+    return explain_mixture(evaluator(), whole, static_cast<std::size_t>(column)).of(whole);
   }
 
+  bool tells_missing() const override { return true; }
   bool predicts_as_it_learns() const override { return true; }
   void last_scores(std::vector<double>& out) const override {
     out = pass_.scores;
@@ -171,6 +178,7 @@ class YarrowLearner final : public Learner<W> {
     add_to_count(state.updates, 1);
     add_to_count(state.mistakes, predicted != c);
     add_to_count(state.t, 1);
+    if (own().table.are_due(state.t)) own().table.seek(state, row, evaluator().statistics().at);
   }
 
   /// With its new features the row is one of few, or no longer.

@@ -15,6 +15,7 @@ namespace yarrow {
 /// What a row is found to say to the experts of the regressor.
 template <class W>
 struct RegressionPass {
+  CompletedRow<W> completed;
   Buffer<double> values;     ///< standardised, not yet divided
   double length = 0;         ///< 1/root of the number of features known
   FewRow<double> few, bent;  ///< few features; the same within the range of knots
@@ -44,15 +45,18 @@ class YarrowRegressor final : public Learner<W> {
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe), numbers_(recipe.loop_parameters) {
     intercept_ = static_cast<W>(recipe.intercept);  // rounded like any other value
     Own& own = Own::start(state);
+    own.table.are_sought = true;
     own.few.start();
     own.drifting.start();
     own.weights[Of::covariance] = 1;
     for (int e = 0; e < Of::count; ++e) own.variances[e][e] = numbers_.first_variance;
   }
 
-  void learn(const Row<W>& row, double target, double weight) override {
+  void learn(const Row<W>& given, double target, double weight) override {
     if (!(std::abs(target) <= Own::most_target))
       throw Error("this row's target is too large; scale the targets down");
+    const Row<W> row = own().table.complete(given, pass_.completed);
+    if (state.before_change && row.index != given.index) state.before_change({row.index, row.size});
     evaluate(row, pass_);
     this->last_prediction = pass_.prediction;
     if (state.t == 0) own().centre = own().last = target;
@@ -80,6 +84,7 @@ class YarrowRegressor final : public Learner<W> {
     ++state.columns[0].updates;
     add_to_count(state.updates, 1);
     add_to_count(state.t, 1);
+    if (own().table.are_due(state.t)) own().table.seek(state, row, statistics_at);
   }
 
   void predict_columns(const Row<W>& row, bool, Scores& out) const override { score(row, out); }
@@ -88,14 +93,15 @@ class YarrowRegressor final : public Learner<W> {
     // Behind a pointer, as the memory of threads has little room for what a library brings.
     thread_local const auto kept = std::make_unique<RegressionPass<W>>();
     RegressionPass<W>& pass = *kept;
-    evaluate(row, pass);
+    evaluate(own().table.complete(row, pass.completed), pass);
     out.resize(1);
     out.score[0] = pass.prediction;
     out.variance[0] = square(own().near_error);
   }
 
-  Parts explain(const Row<W>& row, int) const override {
+  Parts explain(const Row<W>& given, int) const override {
     RegressionPass<W> pass;
+    const Row<W> row = own().table.complete(given, pass.completed);
     evaluate(row, pass);
     const auto [steady, fading, covariance, drifting, bent] = shares(pass.coefficients);
     const W* const constants = state.blocks.intercept();
@@ -107,7 +113,7 @@ class YarrowRegressor final : public Learner<W> {
       parts.values.push_back(pass.values[i] * pass.length *
                              (steady * cells[0] + fading * cells[1]));
     }
-    if (own().few.tier == Tier::high) return parts;
+    if (own().few.tier == Tier::high) return std::move(parts).of(row);
     const bool full = own().few.tier == Tier::low;
     const double* const column = own().few.spline.columns[0].data();
     parts.constant += bent * intercept_ * column[Spline<double>::weight];
@@ -125,9 +131,10 @@ class YarrowRegressor final : public Learner<W> {
                            (covariance * own().few.correlated.columns[0][number + 1] +
                             drifting * own().drifting.columns[0][number + 1]);
     }
-    return parts;
+    return std::move(parts).of(row);
   }
 
+  bool tells_missing() const override { return true; }
   bool predicts_as_it_learns() const override { return true; }
   void last_scores(std::vector<double>& out) const override { out = {pass_.prediction}; }
 

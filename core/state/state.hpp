@@ -205,6 +205,14 @@ struct Parts {
   std::vector<double> values;  ///< by place in the row
   double constant = 0;
   bool add_up = true;  ///< to the score; if not, each is what the score would lose without it
+  /// Where others are explained than those of the row that was given: whose values they are.
+  std::vector<Index> features;
+
+  template <class W>
+  Parts&& of(const Row<W>& explained) && {
+    features.assign(explained.index, explained.index + explained.size);
+    return std::move(*this);
+  }
 };
 
 /// The parts that `part(slot, value)` tells.

@@ -104,6 +104,17 @@ class ReadingWarning(UserWarning):
         return f"{self.place}: {self.problem}; say {' or '.join(ways)}."
 
 
+class UnknownFeaturesWarning(UserWarning):
+    """No feature of the rows to be predicted is known to the model."""
+
+    def __init__(self, of_rows: Iterable[Any], of_model: Iterable[Any], place: str = "") -> None:
+        rows, model = (first_of(map(repr, names), 3) for names in (of_rows, of_model))
+        super().__init__(
+            f"{place}{': ' if place else ''}no feature of the rows is known to the model, so that "
+            f"it says the same of all: they have {rows}, and it knows {model or 'none'}."
+        )
+
+
 def first_of(items: Iterable[object], most: int = 20) -> str:
     """The first of some names, and how many more there are.
 

@@ -169,3 +169,14 @@ def test_broken_rows_are_skipped_or_refused_on_this_way_too(run: Run, tmp_path: 
     assert result.stderr.startswith("1 row skipped; the first:\n")
     (tmp_path / "none.svm").write_text("")
     assert "no row to learn" in run("evaluate", tmp_path / "none.svm", "--delay", 1, code=2).stderr
+
+
+def test_rows_that_a_metric_leaves_out_are_told(run: Run, tmp_path: Path) -> None:
+    """Of one class alone there is no probability; one that comes later counts as 1e-15."""
+    path = tmp_path / "rows.csv"
+    lines = [f"{i % 2},{'ab'[i % 2] if i != 90 else 'c'}\n" for i in range(100)]
+    path.write_text("x,y\n" + "".join(lines))
+    asked = "evaluate", path, "--label", "y", "--metrics", "log_loss"
+    said = run(*asked).stdout
+    assert "(2 rows left out, before two classes were known)" in said
+    assert json.loads(run(*asked, "--json").stdout)["metrics"]["log loss"] > 34.5 / 98

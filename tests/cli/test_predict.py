@@ -313,3 +313,34 @@ def test_intervals_of_a_regression(run: Run, svm: Path, tmp_path: Path) -> None:
 
 def _first(path: Path) -> str:
     return path.read_text().splitlines()[0]
+
+
+def test_strangers_are_told_once_and_a_name_taken_twice_is_refused(
+    run: Run, tmp_path: Path
+) -> None:
+    table, other = tmp_path / "rows.csv", tmp_path / "other.csv"
+    table.write_text("km,y\n" + "".join(f"{1 + i % 7},{i % 7 > 3}\n" for i in range(40)))
+    other.write_text("x,prediction\n1,2\n3,4\n")
+    model = tmp_path / "m.yarrow"
+    run("train", table, "--label", "y", "--model", model)
+    said = run("predict", model, other)
+    assert said.stdout.count("\n") == 2
+    assert said.stderr.count("no feature of the rows is known to the model") == 1
+    assert "they have 'x', 'prediction', and it knows 'km'." in said.stderr
+    found = run("predict", model, other, "--keep", "prediction", "--header", code=2)
+    assert "--keep prediction: the predictions have a column of this name" in found.stderr
+    assert "no feature" in run("inspect", model, "--explain", '{"x": 1}').stderr
+    assert "no feature" not in run("inspect", model, "--explain", '{"km": 1}').stderr
+    assert "straight part (--explain has all)" in run("inspect", model).stdout
+
+
+def test_what_is_said_of_intervals_names_the_option(run: Run, tmp_path: Path) -> None:
+    table, model = tmp_path / "rows.csv", tmp_path / "m.yarrow"
+    table.write_text("km,y\n" + "".join(f"{1 + i % 7},{i}\n" for i in range(60)))
+    trained = run("train", table, "--label", "y", "--regression", "--model", model)
+    assert "of a prediction is the last target" in trained.stderr
+    found = run("predict", model, table, "--interval", "0.2", code=2)
+    assert "--interval must be between 0.5 and 0.99, not 0.2" in found.stderr
+    table.write_text("km,y\n" + "".join(f"{1 + i % 7},{3 * (1 + i % 7)}\n" for i in range(60)))
+    trained = run("train", table, "--label", "y", "--regression", "--model", model)
+    assert "last target" not in trained.stderr

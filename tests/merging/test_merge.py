@@ -347,3 +347,26 @@ def test_paths_and_other_declared_classes_are_refused() -> None:
         parts.append(model.partial_fit(np.eye(2), [0, 1], classes=classes))
     with pytest.raises(ParameterError, match="declared classes"):
         yarrow.merge(parts)
+
+
+def test_features_with_names_and_columns_without_are_not_united() -> None:
+    nameless = yarrow.AROWClassifier().partial_fit(np.eye(2), [0, 1])
+    named = yarrow.AROWClassifier()
+    for i in range(4):
+        named.learn_one({"km": 1.0 + i, "age": 1.0}, i % 2)
+    for parts in ([nameless, named], [named, nameless]):
+        with pytest.raises(ParameterError, match="columns without names, and another .* 'km'"):
+            yarrow.merge(parts)
+
+
+def test_columns_of_a_table_stay_columns() -> None:
+    """A feature that nearly all rows had (core/mixture/table_columns.hpp)."""
+    random = np.random.default_rng(0)
+    parts = [yarrow.YarrowClassifier() for _ in range(2)]
+    for i in range(400):
+        words = {f"word {j}": 1.0 for j in random.integers(0, 400, 6)}
+        parts[i % 2].learn_one({"km": 5.0 + i % 3, **words}, i % 3 > 1)
+    merged = yarrow.merge(parts)
+    assert [
+        merged.feature_names_[j] for j in merged._model.get_state()["table_columns"].tolist()
+    ] == ["km"]

@@ -262,10 +262,37 @@ def test_an_export_without_intervals_says_so(tmp_path: Path) -> None:
         Scorer.load(tmp_path / "m.json").interval({"a": 1})
 
 
+@pytest.mark.parametrize("score", LANGUAGES)
+@pytest.mark.parametrize("learner", [yarrow.YarrowClassifier, yarrow.YarrowRegressor])
+def test_zero_absent_and_missing_are_what_they_are_to_the_model(
+    learner: Any, score: Any, tmp_path: Path
+) -> None:
+    random = np.random.default_rng(0)
+    table = random.normal([7, 40, 3], [1, 10, 0.5], (300, 3)).tolist()
+    rows = [dict(zip(("km", "age", "rooms"), cells, strict=True)) for cells in table]
+    model = learner()
+    rest = taught(model, [(row, int(row["km"] > 7)) for row in rows], 20)
+    asked = [
+        {**row, **change}
+        for row in rest
+        for change in ({"km": 0}, {"km": None}, {"rooms": 0, "age": None}, {"town": "Rome"})
+    ]
+    check(model, [*asked, {}, {"km": 6.0}], score, tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("score", LANGUAGES)
+def test_what_is_missing_adds_nothing_to_a_line(score: Any) -> None:
+    export = {"classes": None, "seen": [], "intercept": [2.0], "weights": [["a", 0, 1.0]]}
+    rows: list[dict[Any, Any]] = [{"a": None}, {}, {"a": 0}, {"a": 3.0}]
+    said = [one["said"] for one in score({**export, "probabilities": None}, rows, 0.5)]
+    assert said == [2.0, 2.0, 2.0, 5.0]
+    assert Scorer(export).predict({"a": float("nan")}) == 2.0
+
+
 def test_scorers_refuse_what_they_cannot_score() -> None:
     export = {"classes": None, "seen": [], "intercept": [0.0], "weights": [["a", 0, 1.0]]}
-    with pytest.raises(ValueError, match="'a' is nan"):
-        Scorer(export).predict({"a": float("nan")})
+    with pytest.raises(ValueError, match="'a' is inf"):
+        Scorer(export).predict({"a": float("inf")})
     with pytest.raises(ValueError, match="no probabilities"):
         Scorer(export).probabilities({"a": 1.0})
     terms = [{"over": "future", "divided": False, "numbers": []}]

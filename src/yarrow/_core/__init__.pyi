@@ -203,17 +203,17 @@ class ModelF32:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
         """
         Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
         """
 
-    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
+    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, variances: bool = True, jobs: int = 1) -> tuple:
+    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, names: list, variances: bool = True, jobs: int = 1) -> tuple:
         """
         Scores, a column a class in the order of appearance, and the variances of the margins; by so many threads.
         """
@@ -299,7 +299,7 @@ class ModelF32:
 
     def explain(self, names: list, values: Sequence[float], of_class: int) -> tuple:
         """
-        What a unit of each feature adds to a class's score of the row that they make, what the constant adds, and whether all of it is the score.
+        What a unit of each feature adds to a class's score of the row that they make, what the constant adds, whether all of it is the score, and what values of 0 add.
         """
 
     def get_state(self) -> dict:
@@ -334,17 +334,17 @@ class ModelF64:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
         """
         Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
         """
 
-    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
+    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, variances: bool = True, jobs: int = 1) -> tuple:
+    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, names: list, variances: bool = True, jobs: int = 1) -> tuple:
         """
         Scores, a column a class in the order of appearance, and the variances of the margins; by so many threads.
         """
@@ -430,7 +430,7 @@ class ModelF64:
 
     def explain(self, names: list, values: Sequence[float], of_class: int) -> tuple:
         """
-        What a unit of each feature adds to a class's score of the row that they make, what the constant adds, and whether all of it is the score.
+        What a unit of each feature adds to a class's score of the row that they make, what the constant adds, whether all of it is the score, and what values of 0 add.
         """
 
     def get_state(self) -> dict:

@@ -181,6 +181,12 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
                 raise ParameterError(
                     f"classes={classes!r} contradict the classes known: {in_order(known)}."
                 )
+            if classes is not None and model.declared and len(declared) > len(model.declared):
+                new = [name for name in declared if name not in model.declared]
+                raise ParameterError(
+                    f"classes={classes!r} names {shown_names(new)}, but the classes were declared "
+                    f"before: {shown_names(in_order(model.declared))}. Without classes= any may come."
+                )
             yield model
 
     def _read_labels(self, y: Any, n_rows: int) -> Labels:

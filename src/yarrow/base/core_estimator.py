@@ -31,6 +31,8 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
     _model: CoreModel
     _made_with: dict[str, Any]
     dtype: Any
+    #: a value that is missing is no 0
+    tells_missing: ClassVar[bool] = False
 
     def _rule(self) -> _core.Rule:
         raise NotImplementedError

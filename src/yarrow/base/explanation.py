@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from yarrow.data.dict_rows import features_of
@@ -68,22 +69,32 @@ def top_features(model: Any, n: int, label: Any) -> list[tuple[Any, float]]:
 
 
 def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
-    """The parts of a row's score, largest first; features that add nothing are left out."""
+    """The parts of a row's score, largest first; features that add nothing are left out.
+
+    Where a value of 0 adds something, it is called `feature=0`.
+    """
     core = model._fitted
     x = as_taught(model, x)
     if label is None and hasattr(model, "classes_"):
         label = model.predict_one(x)
     score = model._score_of(x, label)  # which refuses what is no row
-    features = features_of(x)
-    names, values = list(features), list(features.values())
+    missing = [name for name, value in x.items() if value is None]
+    features = features_of({name: value for name, value in x.items() if value is not None})
+    names = [*features, *missing]
+    values = [*features.values(), *[math.nan] * len(missing)]
     found = [(sign, core.explain(names, values, c)) for c, sign in model._classes_of(label)]
-    constant = sum(sign * part for sign, (_, part, _) in found)
-    weights = [sum(sign * w[i] for sign, (w, _, _) in found) for i in range(len(names))]
-    parts = [Contribution(*part) for part in zip(names, values, weights, strict=True)]
+    constant = sum(sign * part for sign, (_, part, _, _) in found)
+    weights = [sum(sign * w[i] for sign, (w, _, _, _) in found) for i in range(len(names))]
+    parts = [Contribution(*part) for part in zip(features, values, weights, strict=False)]
+    zeros: dict[Any, float] = {}
+    for sign, (_, _, _, of_zeros) in found:
+        for name, part in of_zeros:
+            zeros[name] = zeros.get(name, 0.0) + sign * part
+    parts += [Contribution(f"{name}=0", 1.0, part) for name, part in zeros.items()]
     unit = model._constant or 1.0
     parts.append(Contribution("(intercept)", unit, constant / unit))
     parts = sorted((p for p in parts if p.amount != 0), key=lambda p: -abs(p.amount))
-    return Explanation(label, score, parts, all(adds_up for _, (_, _, adds_up) in found))
+    return Explanation(label, score, parts, all(adds_up for _, (_, _, adds_up, _) in found))
 
 
 class OneScore:

@@ -20,7 +20,7 @@ from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.taught import Strangers, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number
@@ -249,6 +249,10 @@ class LinearModel(CoreRule, CoreEstimator):
         """Scores and variances, a column a class in the order of their appearance."""
         model = self._fitted
         rows, names = self._read(X)
+        if names and rows.names is not None:
+            strangers = Strangers(model)
+            strangers.meet(names)
+            strangers.warn()
         return self._score_rows(model, rows, names, variances)
 
     def _score_rows(

@@ -13,7 +13,7 @@ import click
 
 from yarrow import __version__
 from yarrow.cli.options import Commands
-from yarrow.errors import ReadingWarning, YarrowError
+from yarrow.errors import ReadingWarning, UnknownFeaturesWarning, YarrowError
 
 COMMANDS = (
     "train",
@@ -48,7 +48,8 @@ class Yarrow(Commands):
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn
-                warnings.simplefilter("always", ReadingWarning)
+                for category in (ReadingWarning, UnknownFeaturesWarning):
+                    warnings.simplefilter("always", category)
                 result = super().main(args, standalone_mode=False, **extra)
         except click.ClickException as error:
             _fail(_usage(error))

@@ -245,9 +245,17 @@ class _Keeper(Ledger):
 
     def lines(self, delay: int) -> list[str]:
         """The metrics in words."""
-        lines = [f"{name} {metric.value:.6g}" for name, metric in self.metrics.items()]
+        lines = [
+            f"{name} {metric.value:.6g}{_left_out(metric)}" for name, metric in self.metrics.items()
+        ]
         late = [f"labels were delayed by {counted(delay, 'row')}"] if delay else []
         return ["", *lines, *late] if lines or late else []
+
+
+def _left_out(metric: Any) -> str:
+    """How many rows a metric could not count."""
+    rows = getattr(metric, "left_out", 0)
+    return f" ({counted(rows, 'row')} left out, before two classes were known)" if rows else ""
 
 
 class _Table:

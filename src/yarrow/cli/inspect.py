@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yarrow.cli.options import FILE, Command, check_inputs, option, parse_label, shortened_list
+from yarrow.cli.progress import counted
 from yarrow.errors import DataError, ParameterError
 from yarrow.lazy import np
 
@@ -83,7 +84,8 @@ def command(
     click.echo(_about_text(about))
     for name, pairs in features.items():
         if pairs:
-            click.echo(f"\nlargest weights{'' if name is None else f' for {name}'}")
+            of_what = "" if file.weights_predict else " of the straight part (--explain has all)"
+            click.echo(f"\nlargest weights{of_what}{'' if name is None else f' for {name}'}")
             click.echo(_weights_text(pairs))
 
 
@@ -114,6 +116,11 @@ class _ModelFile:
         self.base = stream.get("index_base", 0)
         classes = getattr(self.model, "classes_", None)
         self.classes: list[Any] | None = None if classes is None else classes.tolist()
+
+    @property
+    def weights_predict(self) -> bool:
+        """Whether a score is a sum of weight times value."""
+        return self.exported or type(self.model).has_weight_table
 
     @property
     def hashed(self) -> bool:
@@ -172,9 +179,13 @@ class _ModelFile:
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
         from yarrow.io.formats import errors_named
+        from yarrow.io.taught import Strangers, as_taught
 
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())
+            strangers = Strangers(getattr(self.model, "_inner", self.model)._fitted)
+            strangers.meet(list(as_taught(getattr(self.model, "_inner", self.model), row)))
+            strangers.warn("the row")
             found: Explanation = self.model.explain_one(row, **self._of_class(label))
         parts = [  # a row has names, whether the model hashes them or not
             dataclasses.replace(part, feature=self._as_in_files(part.feature))
@@ -248,7 +259,7 @@ def _about_text(about: dict[str, Any]) -> str:
         "learner": about["learner"],
         "parameters": _pairs(about.get("parameters", {})),
         "learned": ", ".join(
-            f"{about[x]:,} {x}" for x in ("rows", "updates", "mistakes") if x in about
+            counted(about[f"{x}s"], x) for x in ("row", "update", "mistake") if f"{x}s" in about
         ),
         "sizes": f"{sizes}{memory}",
         "experts": "; ".join(f"{n} x {w:g}" for n, w in about.get("experts", {}).items()),

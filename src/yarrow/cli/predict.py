@@ -101,14 +101,21 @@ def command(
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
     kept_columns = [name for names in keep for name in names.split(",")]
+    columns = names if names is not None and (scores or proba) else []
+    columns = columns if radius is None else ["low", "high"]
+    answers = ["prediction", *columns] if header else []
+    for name in kept_columns:
+        if name in map(str, answers):
+            raise ParameterError(
+                f"--keep {name}: the predictions have a column of this name as well; rename it, or "
+                "leave out --header."
+            )
     if kept_columns:
         asked = {**stream_format.table, "passed": kept_columns}
         stream_format = dataclasses.replace(stream_format, table=asked)
     with opened_for_writing(output) as file:
         if header:
-            columns = names if names is not None and (scores or proba) else []
-            columns = columns if radius is None else ["low", "high"]
-            file.write(_line([*kept_columns, "prediction", *columns]))
+            file.write(_line([*kept_columns, *answers]))
         wanted: Any = "probabilities" if proba else "scores" if scores else "predictions"
         if threshold is not None and not scores:
             wanted = "probabilities" if hasattr(estimator, "predict_proba") else "scores"
@@ -132,7 +139,10 @@ def _radius(estimator: Any, coverage: float) -> float:
     if not hasattr(estimator, "predict_interval_one"):
         name = getattr(estimator, "metadata", {}).get("estimator") or type(estimator).__name__
         raise ParameterError(f"{name} predicts no intervals: --interval is for YarrowRegressor.")
-    low, high = estimator.predict_interval_one({}, coverage)
+    try:
+        low, high = estimator.predict_interval_one({}, coverage)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("'coverage'", "--interval")) from None
     return float(high - low) / 2
 
 

@@ -103,6 +103,14 @@ def command(
     if meta["learner"] is not None and not meta["chosen"]:
         said += f"; by {type(estimator).__name__}, as no --learner was named"
     click.echo(said)
+    last = getattr(estimator, "_share_of_last_target", 0.0)
+    if last > 0.5:
+        click.echo(
+            f"yarrow: {100 * min(last, 1):.0f} % of a prediction is the last target that was "
+            "learned, since targets came near the one before them. That says little of rows that "
+            "come much later or in another order: for these, shuffle the rows and train again.",
+            err=True,
+        )
     if progress is not None:
         report_skipped(progress)
 

@@ -32,15 +32,17 @@ class Rows:
     made_of: list[str] | None = None
     #: how they were made, for a model that learns the rows to remember
     stream: dict[str, Any] | None = None
+    #: NaN is a value that is missing: for a model that tells it from 0
+    may_miss: bool = False
 
     @property
     def is_sparse(self) -> bool:
         return self.begins is not None
 
     @property
-    def arrays(self) -> tuple[Array, Array | None, Array | None, int]:
+    def arrays(self) -> tuple[Array, Array | None, Array | None, int, bool]:
         """As the core takes them."""
-        return self.values, self.indices, self.begins, self.n_columns
+        return self.values, self.indices, self.begins, self.n_columns, self.may_miss
 
     @functools.cached_property
     def _may_repeat(self) -> bool:
@@ -281,6 +283,9 @@ def check_values(rows: Rows, dtype: str = "float64") -> None:
     """Refuse rows with a value that is no finite number of this type, naming the place."""
     if rows.values.dtype.kind != "f":
         return
+    if rows.may_miss:
+        values = np.where(np.isnan(rows.values), 0, rows.values)
+        rows = dataclasses.replace(rows, values=values, may_miss=False)
     # In the words of the core.
     way_out = ": give a frame, in which it means a missing value, or put a number there"
     check_finite(rows.values, "Input X", rows, when_nan=way_out)

@@ -43,7 +43,7 @@ def rows_of(
     label, weight = roles.label, roles.weight
     labels = None if label is None else _labels(batch, label, columns[label], label_values)
     weights = None if weight is None else _weights(batch, weight, columns[weight])
-    return batch.rows(blocks, labels, weights)
+    return batch.rows(blocks, labels, weights, may_miss=roles.tells_missing)
 
 
 def _column_blocks(
@@ -74,6 +74,10 @@ def _column_blocks(
     elif is_number_type(kind):
         values, stated = _numbers(batch, path, array)
         yield from _missing(batch, roles, path, stated)
+        if roles.tells_missing and not stated.all():
+            told = np.full(len(stated), np.nan)
+            told[stated] = values
+            values, stated = told, np.ones(len(stated), np.bool_)
         yield ColumnValues([path], stated.astype(np.int64), np.zeros(len(values), np.int64), values)
     elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         yield from _missing(batch, roles, path, present(array))

@@ -12,7 +12,7 @@
 | date, with or without     | `column.year=2024`, `column.month=5`, `column.weekday=1` (Monday) |
 | a time                    | and, but at midnight, `column.hour=13`, with 1                    |
 | missing                   | none, which a linear model cannot tell from 0, unless             |
-|                           | `when_missing` says otherwise                                     |
+|                           | `when_missing` says otherwise; `column` with NaN for one that can |
 
 Missing are None, null, NaN, NaT, and the empty text or other marks that were declared.
 """
@@ -80,6 +80,7 @@ class Roles:
     categories: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
     when_missing: WhenMissing = "ignore"
+    tells_missing: bool = False  # a number that is missing is NaN
     passed: tuple[str, ...] = ()  # whose cells go along with the rows as they are
 
     def check(self, names: Iterable[str], source: str | None) -> None:
@@ -154,10 +155,12 @@ class BatchProblems:
         blocks: list[ColumnValues],
         labels: list[Label] | None,
         weights: NDArray[np.float64] | None,
+        may_miss: bool = False,
     ) -> NamedRows:
-        """Join the features of the rows that did not fail."""
+        """Join the features of the rows that did not fail; NaN may be a value that is missing."""
         for block in blocks:
-            for place in np.flatnonzero(~np.isfinite(block.values)):  # a sum, or a text's function
+            bad = ~np.isfinite(block.values)  # a sum, or of a text's function
+            for place in np.flatnonzero(bad & ~np.isnan(block.values) if may_miss else bad):
                 row = int(np.searchsorted(np.cumsum(block.counts), place, side="right"))
                 name = block.names[block.indices[place]]
                 self.fail(row, name, f"{block.values[place]} is not a finite number")
@@ -193,6 +196,8 @@ def add_value(row: dict[str, float], roles: Roles, path: str, value: Any, kept: 
             raise DataError(NO_VALUE, field=path)
         if roles.when_missing == "indicate":
             _increase(row, indicator(path), 1.0)
+        if roles.tells_missing:
+            row[path] = math.nan
     elif path in roles.text:
         if not isinstance(value, str):
             raise DataError(f"{value!r} is not text", field=path)

@@ -279,7 +279,7 @@ def _rows(
                 if kind == "text":
                     warn_of_texts(batch.source, name, text)
             kinds[name] = kind
-            columns[name] = typed(batch, name, text, kinds[name])
+            columns[name] = typed(batch, name, text, kind, was_said=name in numeric)
     batch.pass_on(roles, passed)
     return rows_of(batch, roles, columns, _label_values)
 

@@ -186,12 +186,13 @@ def reading(
     labels: bool | None = None,
     dtype: str = "float64",
     hash_bits: int = 0,
+    tells_missing: bool = False,
     **of_text: Any,
 ) -> Iterator[OpenedSource]:
     """Open a source once, with the reader of its format; errors about rows name the source.
 
     `labels` says whether a table's label and weight are read, and lets rows of text be without a
-    label; None: every row must have one. `of_text` are further settings of `text_reader`.
+    label; None: every row must have one. `tells_missing`: as `read_table` has it. `of_text` are further settings of `text_reader`.
     """
     format = stream_format.of(source)
     with errors_named(source, format), opened(source) as file:
@@ -203,9 +204,8 @@ def reading(
             if labels is None and not stream_format.table.get("label"):
                 raise label_needed(source, file, format, stream_format)
             has_labels = labels is not False
-            reader = TableReader(
-                source, file, format, stream_format, dtype=dtype, labels=has_labels
-            )
+            settings: dict[str, Any] = {"labels": has_labels, "tells_missing": tells_missing}
+            reader = TableReader(source, file, format, stream_format, dtype=dtype, **settings)
         yield OpenedSource(source_name(source), format, file, reader, stream_format)
 
 
@@ -304,6 +304,7 @@ class TableReader:
         *,
         dtype: str = "float64",
         labels: bool = True,
+        tells_missing: bool = False,
     ) -> None:
         from yarrow.io.tables import read_table
 
@@ -333,6 +334,7 @@ class TableReader:
             format=format,  # type: ignore[arg-type]
             on_error=stream_format.on_error,
             longest_line=stream_format.longest_line,
+            tells_missing=tells_missing,
             **options,
         )
 

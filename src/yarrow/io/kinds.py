@@ -92,17 +92,19 @@ def how_read(roles: Roles, name: str, kind: Kind) -> str:
     return "categories" if name in roles.categories else _IN_WORDS[kind]
 
 
-def typed(batch: BatchProblems, name: str, text: Any, kind: Kind) -> Any:
-    """The cells of a column as what it holds; those that are not fail."""
+def typed(batch: BatchProblems, name: str, text: Any, kind: Kind, was_said: bool = False) -> Any:
+    """The cells of a column as what it holds, or was said to hold; those that are not fail."""
     if kind == "text":
         return text
+
+    why = "was said of the column" if was_said else "the column's first cells are"
 
     def fail(row: int) -> None:
         batch.fail(
             row,
             name,
-            f"{text[row].as_py()!r} is not {_EXPECTED[kind]}, as the column's first cells are; put "
-            "the column among the 'categories', or this mark among the 'missing' ones",
+            f"{text[row].as_py()!r} is not {_EXPECTED[kind]}, as {why}; put the column among the "
+            "'categories', or this mark among the 'missing' ones",
         )
 
     return cast(_unmarked(text), _arrow_type(kind), fail)

@@ -56,6 +56,7 @@ def read_table(
     columns: Iterable[str] | None = None,
     missing: Iterable[str] = ("",),
     when_missing: WhenMissing = "ignore",
+    tells_missing: bool = False,
     quotes: bool = True,
     passed: Iterable[str] = (),
     known: Mapping[str, Kind] | None = None,
@@ -84,6 +85,7 @@ def read_table(
         that holds numbers, dates, or true and false, the usual marks mean it, too: NA, null, ?...
     when_missing : what becomes of a missing value. "ignore": no feature, which a linear model
         cannot tell from 0; "indicate": the feature `column is missing`, with 1; "error": refused
+    tells_missing : a number that is missing has the value NaN, for a learner to which it is no 0
     quotes : cells of a CSV file may stand in double quotes, and then hold delimiters and line
         ends; False where a quote is a character like any other, as in most files with tabs
     passed : columns whose cells go along with the rows as they are (`NamedRows.passed`), whether or
@@ -123,7 +125,9 @@ def read_table(
     _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
-    roles = dataclasses.replace(roles, passed=tuple(_names("passed", passed)))
+    roles = dataclasses.replace(
+        roles, passed=tuple(_names("passed", passed)), tells_missing=tells_missing
+    )
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
     if format == "csv":
@@ -247,6 +251,7 @@ def _read_json_lines(
                     [block_of(features)],
                     None if roles.label is None else list(labels),
                     None if roles.weight is None else np.array(weights),
+                    may_miss=roles.tells_missing,
                 ),
             )
 

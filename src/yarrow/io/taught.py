@@ -8,8 +8,9 @@ same of raw rows from a frame, a dict or a file, whichever of them has taught it
 from __future__ import annotations
 
 import dataclasses
+import warnings
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,14 @@ from yarrow.data.frames import (
     numbers_of,
     rows_in,
 )
-from yarrow.errors import DataError
+from yarrow.errors import DataError, UnknownFeaturesWarning
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.data.named_rows import NamedRows
     from yarrow.io.columns import Roles
+
+_NO_FEATURE = "(none)"
 
 #: what reads the rows for a model, and the stream that it was made for
 _READERS: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
@@ -60,24 +63,47 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
         return read_rows(X if frame is None else frame, by_core)
     stream = None if fresh else model._stream
     reader = None if fresh else _reader_of(model)
+    tells = getattr(model, "tells_missing", False)
     if names is not None and (reader is None or all(map(reader.is_number, names))):
         values = numbers_of(frame)
         if values is not None:
             rows = dataclasses.replace(read_rows(values, by_core), names=names)
-            return _without_missing(rows)
+            return _with_missing(rows) if tells else _without_missing(rows)
     if reader is None:
-        reader = _first_reader(() if fresh else model.__dict__.get("_feature_names_in") or ())
+        numbers = () if fresh else model.__dict__.get("_feature_names_in") or ()
+        reader = _first_reader(numbers, tells)
     if texts:
         return rows_of_named(reader.of_texts(list(X)), [], None)
     if dicts:
-        return rows_of_named(reader.of_dicts(X), [], stream or {"format": "jsonl"})
+        return rows_of_named(reader.of_dicts(X), [], stream or {"format": "jsonl"}, tells)
     known: dict[str, Any] = {}
     found = reader.of_frame(frame, known)
     stream = stream or {"format": "csv"}
     table = stream.get("table", {})
     known = {name: kind for name, kind in known.items() if kind != "nested"}
     table = {**table, "known": known | table.get("known", {})}
-    return rows_of_named(found, names or [], {**stream, "table": table})
+    return rows_of_named(found, names or [], {**stream, "table": table}, tells)
+
+
+class Strangers:
+    """Warns, at the end, where no feature of the rows to be predicted is known to a model."""
+
+    def __init__(self, core: Any) -> None:
+        self._core, self._seen = core, list[Any]()
+        self.found_one = False
+
+    def meet(self, names: Sequence[Any]) -> None:
+        """What features of some rows are called."""
+        if self.found_one or not names:
+            return
+        self.found_one = any(place >= 0 for place in self._core.place(list(names)))
+        self._seen = self._seen or [name for name in names if name != _NO_FEATURE]
+
+    def warn(self, place: str = "") -> None:
+        """To be called when all rows have been seen."""
+        if self._seen and not self.found_one:
+            known = self._core.feature_names
+            warnings.warn(UnknownFeaturesWarning(self._seen, known, place), stacklevel=5)
 
 
 def _check_nameless(model: Any) -> None:
@@ -91,13 +117,20 @@ def _check_nameless(model: Any) -> None:
         )
 
 
-def rows_of_named(rows: NamedRows, columns: list[str], stream: dict[str, Any] | None) -> Rows:
+def rows_of_named(
+    rows: NamedRows, columns: list[str], stream: dict[str, Any] | None, may_miss: bool = False
+) -> Rows:
     """Features with names as the rows of an array, made of these columns."""
     # A row without any feature needs a column as well.
-    names = rows.names or ["(none)"]
-    return Rows(
-        rows.values, rows.indices, rows.indptr, len(rows), len(names), names, columns, stream
-    )
+    names = rows.names or [_NO_FEATURE]
+    size = len(rows), len(names)
+    return Rows(rows.values, rows.indices, rows.indptr, *size, names, columns, stream, may_miss)
+
+
+def _with_missing(rows: Rows) -> Rows:
+    """Numbers with NaN where one is missing, for a model that knows."""
+    check_finite(np.where(np.isnan(rows.values), 0, rows.values), "Input X", rows)
+    return dataclasses.replace(rows, may_miss=True)
 
 
 def _without_missing(rows: Rows) -> Rows:
@@ -120,22 +153,22 @@ def _reader_of(model: Any) -> Any:
         return None
     reader, of = _READERS.get(model, (None, None))
     if of is not stream:
-        reader = _reader(stream)
+        reader = _reader(stream, getattr(model, "tells_missing", False))
         _READERS[model] = reader, stream
     return reader
 
 
-def _reader(stream: dict[str, Any]) -> Any:
+def _reader(stream: dict[str, Any], tells_missing: bool) -> Any:
     from yarrow.io.formats import TABLE_FORMATS
 
     if stream["format"] not in TABLE_FORMATS:
         return None
-    return RowReader.of(stream["format"], stream.get("table", {}))
+    return RowReader.of(stream["format"], stream.get("table", {}), tells_missing)
 
 
-def _first_reader(numbers: Iterable[str]) -> RowReader:
+def _first_reader(numbers: Iterable[str], tells_missing: bool) -> RowReader:
     """For rows that nobody has read before, but for columns that have held numbers alone."""
-    return RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")})
+    return RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")}, tells_missing)
 
 
 @dataclass(frozen=True)
@@ -149,7 +182,7 @@ class RowReader:
     kinds: Mapping[str, Any]
 
     @classmethod
-    def of(cls, format: str, options: Mapping[str, Any]) -> RowReader:
+    def of(cls, format: str, options: Mapping[str, Any], tells_missing: bool = False) -> RowReader:
         """The reader for what was read in this format and with these options of `read_table`."""
         from yarrow.io.tables import roles_of
 
@@ -158,6 +191,7 @@ class RowReader:
             "ngrams",
         )  # fmt: skip
         roles = roles_of(**{name: options[name] for name in said if name in options})
+        roles = dataclasses.replace(roles, tells_missing=tells_missing)
         if format not in ("csv", "tsv"):
             return cls(roles, {})
         kinds = options.get("known", {})
@@ -180,7 +214,10 @@ class RowReader:
             if isinstance(value, str) and name in self.kinds:
                 value = self._cell(name, value)
             (made if self._is_made(name) else row)[name] = value
-        return row_features(self.roles, row) | made
+        found = row_features(self.roles, row) | made
+        if self.roles.tells_missing:  # which a dict says by None
+            return {name: None if value != value else value for name, value in found.items()}
+        return found
 
     def of_dicts(self, records: Any) -> NamedRows:
         """The features of a list of dicts; an error names the row."""
@@ -215,7 +252,7 @@ class RowReader:
         from yarrow.io.columns import BatchProblems
 
         batch = BatchProblems(None, "row", range(n_rows))
-        rows = batch.rows(blocks, None, None)
+        rows = batch.rows(blocks, None, None, may_miss=self.roles.tells_missing)
         for error in batch.errors_in_order():
             raise error
         return rows

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from yarrow.base.explanation import Contribution, Explanation
-from yarrow.data.arrays import Array, Rows, check_finite, column_names
+from yarrow.data.arrays import Array, Rows, check_values, column_names
 from yarrow.data.dict_rows import features_of
 from yarrow.data.labels import array_of
 from yarrow.errors import DataError, ParameterError
@@ -48,6 +48,7 @@ class ExportedModel:
             weights = np.zeros((tensors["constant"].shape[1], len(names) + 1))
         self._learner = class_named("model", metadata["estimator"])
         self._inner: Any = _predictor(weights, names, self.metadata)
+        self._inner.tells_missing = not self._has_weights
 
     @functools.cached_property
     def _scorer(self) -> Scorer:
@@ -116,18 +117,17 @@ class ExportedModel:
         if classes is not None and label not in classes:
             raise DataError(f"The class {label!r} has not been seen; seen are {classes}.")
 
-        def score(row: dict[Any, float]) -> float:
+        def score(row: dict[Any, Any]) -> float:
             scores = self._scorer.scores(row)
             if classes is None or len(classes) > 2:
                 return scores[0 if classes is None else classes.index(label)]
             return scores[-1] if label == classes[-1] else -scores[-1]
 
         whole = score(row)
-        rests = ({k: v for k, v in row.items() if k != name} for name in row)
-        lost = [whole - score(rest) for rest in rests]
+        lost = {name: whole - score({**row, name: None}) for name, x in row.items() if x}
         parts = [
-            Contribution(name, value, amount / value)
-            for (name, value), amount in zip(row.items(), lost, strict=True)
+            Contribution(name, row[name], amount / row[name])
+            for name, amount in lost.items()
             if amount
         ]
         return Explanation(label, whole, sorted(parts, key=lambda p: -abs(p.amount)), adds_up=False)
@@ -138,12 +138,16 @@ class ExportedModel:
         except ValueError as error:
             raise ParameterError(f"The {error}, not {coverage!r}.") from None
 
-    def _features(self, x: Any) -> dict[Any, float]:
-        return features_of(as_taught(self._inner, x))
+    def _features(self, x: Any) -> dict[Any, Any]:
+        x = as_taught(self._inner, x)
+        if not self._has_weights and isinstance(x, Mapping):
+            missing = {name: None for name, value in x.items() if value is None}
+            return features_of({k: v for k, v in x.items() if v is not None}) | missing
+        return features_of(x)
 
     def _read(self, X: Any) -> tuple[Rows, list[Any]]:
         rows, names = self._inner._read(self._in_order(X), by_core=False)
-        check_finite(rows.values, "Input X", rows)
+        check_values(rows)
         return rows, names
 
     def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:

@@ -51,6 +51,10 @@ class Features:
         bent = "few_features" in state
         bends = np.full(len(slots), bent) & (few | (s > 0) | (not only_varying))
         names = model.feature_names_
+        place_of = {slot - 1: place for place, slot in enumerate(slots.tolist())}
+        zeros = [
+            place_of[feature] for feature in np.asarray(state.get("table_columns", ())).tolist()
+        ]
         columns = Columns(
             [names[slot - 1] for slot in slots.tolist()],
             a * p**2,
@@ -58,6 +62,7 @@ class Features:
             bends,
             limit,
             few and len(listed) <= _MOST_PAIRED,
+            zeros,
         )
         return cls(slots, numbers, columns, few, bent)
 
@@ -155,24 +160,33 @@ def settled_classifier(
     return features.columns, experts
 
 
-def settled_regressor(
-    model: Any, experts: tuple[str, ...], rate: float, limit: float
-) -> tuple[Columns, list[Expert]]:
-    """The columns and the one sum of a YarrowRegressor: nothing of it is cut."""
-    state, count = model._fitted.get_state(), len(experts)
-    numbers = np.asarray(state["regression"], np.float64)
-    features = Features.of(model, state, 4, limit, only_varying=False)
+def shares_of_experts(
+    state: Mapping[str, Any], experts: tuple[str, ...], rate: float
+) -> dict[str, float]:
+    """How much of the prediction each expert of a YarrowRegressor makes: the stack's part, too."""
+    numbers, count = np.asarray(state["regression"], np.float64), len(experts)
     silent = set()
-    if not features.few:
+    if "full_weights" not in state:
         silent |= {experts.index("covariance"), experts.index("drifting")}
-    if not features.bent:
+    if "few_features" not in state:
         silent.add(experts.index("spline"))
     weights = numbers[7 : 7 + count]
     losses = numbers[7 + count + count**2 :][: count + 1]  # the stack's is the last
     heard = [e for e in range(count + 1) if e not in silent]
     shares = np.zeros(count + 1)
     shares[heard] = np.exp(-rate * (losses[heard] - losses[heard].min()))
-    by = dict(zip(experts, (shares[:-1] + shares[-1] * weights) / shares.sum(), strict=True))
+    found = (shares[:-1] + shares[-1] * weights) / shares.sum()
+    return dict(zip(experts, found.tolist(), strict=True))
+
+
+def settled_regressor(
+    model: Any, experts: tuple[str, ...], rate: float, limit: float
+) -> tuple[Columns, list[Expert]]:
+    """The columns and the one sum of a YarrowRegressor: nothing of it is cut."""
+    state = model._fitted.get_state()
+    numbers = np.asarray(state["regression"], np.float64)
+    features = Features.of(model, state, 4, limit, only_varying=False)
+    by = shares_of_experts(state, experts, rate)
     by["covariance" if features.few else "steady"] += by["spline"]  # which stands on it
 
     blocks, unit = np.asarray(state["blocks"], np.float64)[:, :2, 0], model._constant

@@ -71,6 +71,7 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
         default=0.5, doc="Value of the constant feature; rows are about as long as one.", above=0
     )
 
+    tells_missing = True
     core_loop = "yarrow"
     core_rule = "arow"
 

@@ -12,7 +12,7 @@ from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught
 from yarrow.lazy import np
-from yarrow.linear_model.settled import settled_regressor
+from yarrow.linear_model.settled import settled_regressor, shares_of_experts
 from yarrow.parameters import number
 from yarrow.saving import export_experts, export_file
 
@@ -75,6 +75,7 @@ class YarrowRegressor(LinearRegressor):
         at_most=1e6,
     )
 
+    tells_missing = True
     core_loop = "yarrow_regression"
     core_rule = "arow_squared"
 
@@ -122,6 +123,15 @@ class YarrowRegressor(LinearRegressor):
         tested, covered = float(numbers[6]), numbers[-len(_LEVELS) :]
         shares = (float(n) / tested if tested else math.nan for n in covered)
         return dict(zip(_LEVELS, shares, strict=True))
+
+    @property
+    def _share_of_last_target(self) -> float:
+        """How much of a prediction is the last target: nearly all, where rows come in its order.
+
+        Then the model knows what comes next, and little of rows that come much later.
+        """
+        state = self._fitted.get_state()
+        return shares_of_experts(state, _EXPERTS, _AGGREGATION[1])["last"]
 
     @property
     def expert_weights_(self) -> dict[str, float]:

@@ -178,6 +178,7 @@ _ADAPTIVE = Family(
 
 _LINEAR = 6  #: experts whose score is a sum
 _EXPERTS = 9  #: without products of two values, which are given up: they do not add up
+_COLUMN = 0.99  #: of rows have a feature that is a column (core/mixture/table_columns.hpp)
 MOST_FEW = 128  #: features up to which it keeps splines
 
 
@@ -195,6 +196,7 @@ def _read_mixture(state: Numbers, planes: Any, settings: Settings) -> Numbers:
         "squares": visits * (np.square(deviation) + np.square(mean)),
         "worth": worth[: _EXPERTS * (_EXPERTS + 1)],
         "drift": 1 / state["mixture_drift_rows"] if "mixture_drift_rows" in state else np.zeros(1),
+        "seeks": np.array([float("table_columns" in state)]),
         "counted": np.array([rows, values, weight]),
         "class_lean": 2 * state["mixture_hits"] - values,
         "class_weight": 2 * state["mixture_weights"] - weight,
@@ -211,6 +213,9 @@ def _write_mixture(sums: Numbers, settings: Settings) -> tuple[list[Any], Number
     tensors = {"mixture": np.concatenate([sums["worth"], counted])}
     if sums["drift"] > 0:
         tensors["mixture_drift_rows"] = 1 / sums["drift"]
+    if sums["seeks"] > 0:
+        n = visits[:, 0]
+        tensors["table_columns"] = np.flatnonzero(n[1:] >= _COLUMN * n[0]).astype(np.int32)
     for name, key, of_all in (("hits", "class_lean", 1), ("weights", "class_weight", 2)):
         tensors[f"mixture_{name}"] = _share(sums[key], counted[of_all])
     return [
@@ -233,7 +238,7 @@ _MIXTURE = Family(
         "confidence": Quantity("cell", mean_by="visits"),
         "lean": Quantity("cell", signed=True),
         **dict.fromkeys(("visits", "total", "squares"), Quantity("cell")),
-        **dict.fromkeys(("worth", "drift"), Quantity("model", mean_by="t")),
+        **dict.fromkeys(("worth", "drift", "seeks"), Quantity("model", mean_by="t")),
         "counted": Quantity("model"),
         **dict.fromkeys(("class_lean", "class_weight"), Quantity("column", signed=True)),
     },

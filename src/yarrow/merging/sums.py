@@ -253,6 +253,13 @@ def _united_features(a: list[Any] | None, b: list[Any] | None) -> list[Any] | No
     """All names of both in the order of their appearance, but columns of arrays first."""
     if a is None or b is None or a == b:
         return a
+    kinds = [{isinstance(name, str) for name in names} for names in (a, b)]
+    if kinds in ([{True}, {False}], [{False}, {True}]):
+        name = next(name for name in [*a, *b] if isinstance(name, str))
+        raise ParameterError(
+            "Models cannot be merged of which one was taught by columns without names, and another "
+            f"by features that have them, such as {name!r}."
+        )
     return list(dict.fromkeys([*range(max(_columns(a), _columns(b))), *a, *b]))
 
 

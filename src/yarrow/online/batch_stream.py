@@ -61,6 +61,7 @@ class BatchStream:
             dtype=self.model.dtype if self.is_core else "float64",
             max_index=most_index(self.model, self.stream_format) if self.is_core else LAST_INDEX,
             known=self.model.__dict__.get("_stream"),
+            tells_missing=getattr(self.model, "tells_missing", False),
         )
         progress = self._progress
         for progress.number in range(1, passes + 1):

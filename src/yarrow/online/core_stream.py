@@ -126,7 +126,11 @@ class Learning:
         """Refuse a format that cannot be learned."""
 
     def _reader_settings(self) -> dict[str, Any]:
-        return {"dtype": self.model.dtype, "hash_bits": self.model.hash_bits or 0}
+        return {
+            "dtype": self.model.dtype,
+            "hash_bits": self.model.hash_bits or 0,
+            "tells_missing": self.model.tells_missing,
+        }
 
     def _learn_text(self, opened: OpenedSource) -> Iterator[None]:
         """Learn text to its end; whenever it yields, there is something to tell."""

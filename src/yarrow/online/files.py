@@ -36,9 +36,11 @@ class FileBatches(Skipping):
         max_index: int = LAST_INDEX,
         known: dict[str, Any] | None = None,
         labels: bool = True,
+        tells_missing: bool = False,
     ) -> None:
         self.paths, self.stream_format = list(paths), stream_format or StreamFormat()
         self.dtype, self.max_index, self.known, self.labels = dtype, max_index, known, labels
+        self.tells_missing = tells_missing
         self.names = Names()
         self.listed: list[Any] = []
         self.reading = ""  # the path
@@ -71,6 +73,7 @@ class FileBatches(Skipping):
             # Who only predicts reads labels if they are asked for, not as in training.
             labels = None if self.labels else bool(self.stream_format.table.get("label"))
             settings: dict[str, Any] = {"dtype": self.dtype, "max_index": self.max_index}
+            settings["tells_missing"] = self.tells_missing
             with reading(
                 path, stream_format, labels=labels, block_bytes=BLOCK_BYTES, **settings
             ) as opened:
@@ -114,7 +117,7 @@ class FileBatches(Skipping):
             weights = None
         if not self.names.are_numbers and len(self.listed) < len(self.names):
             self.listed += self.names.since(len(self.listed))
-        rows = Rows(values, indices, begins, len(y), width, None)
+        rows = Rows(values, indices, begins, len(y), width, None, may_miss=self.tells_missing)
         return Batch(rows, self.listed, y=y, weights=weights, lines=lines)
 
     def _without(self, batch: Batch, bad: Array, opened: OpenedSource) -> Batch:

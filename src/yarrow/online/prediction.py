@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, OpenedSource, StreamFormat, reading
+from yarrow.io.taught import Strangers
 from yarrow.lazy import np
 from yarrow.online.learners import is_core
 from yarrow.online.ledger import Progress
@@ -79,9 +81,16 @@ def _predict_by_core(
         labels=bool(asked.table.get("label")),
         dtype=learner.dtype,
         hash_bits=learner.hash_bits or 0,
+        tells_missing=getattr(learner, "tells_missing", False),
     ) as opened:
-        answers = _text_answers if opened.is_text else _table_answers
-        for answer in answers(learner, opened.reader, wanted):
+        strangers = Strangers(learner._fitted)
+        if opened.is_text:
+            answers = _text_answers(learner, opened.reader, wanted)
+        else:
+            answers = _table_answers(learner, opened.reader, wanted, strangers)
+        said: set[Any] = set()
+        for answer in answers:
+            said |= {repr(one) for one in answer[0]} if len(said) < 2 else set()
             predictions, labels, scores, variances, *passed = answer
             if hasattr(learner, "_chosen"):
                 predictions = learner._chosen(*map(np.asarray, (scores, variances))).tolist()
@@ -91,7 +100,19 @@ def _predict_by_core(
             table = _table(learner, scores, variances, wanted)
             yield Predicted(predictions, labels, table, *passed)
         _note(progress, opened)
+        if opened.is_text and len(said) == 1:  # else some of what it says depends on the rows
+            strangers.meet(_first_names(source, opened.stream_format, learner))
+        strangers.warn(progress.source)
     progress.done = True
+
+
+def _first_names(source: Source, stream_format: StreamFormat, learner: Any) -> list[Any]:
+    """What the features of a file's first rows are called; of what cannot be read again, nothing."""
+    if not (isinstance(source, (str, os.PathLike)) and os.path.isfile(source)):
+        return []
+    with reading(source, stream_format, labels=False, dtype=learner.dtype) as opened:
+        block = opened.reader.next_arrays() or {}
+    return list(block["names"]) if "names" in block else block.get("indices", np.zeros(0)).tolist()
 
 
 #: predictions, labels; as far as they are wanted, scores and variances; cells that go along
@@ -104,9 +125,12 @@ def _text_answers(learner: Any, reader: Any, wanted: Wanted) -> Iterator[Answer]
         yield answer
 
 
-def _table_answers(learner: Any, reader: Any, wanted: Wanted) -> Iterator[Answer]:
+def _table_answers(
+    learner: Any, reader: Any, wanted: Wanted, strangers: Strangers
+) -> Iterator[Answer]:
     for rows in reader:
-        cells = (rows.values, rows.indices, rows.indptr, len(rows.names), rows.names)
+        strangers.meet(rows.names)
+        cells = (rows.values, rows.indices, rows.indptr, len(rows.names), True, rows.names)
         scores, variances = learner._fitted.predict_rows(*cells)
         by_class = hasattr(learner, "_predicted")
         predictions = learner._predicted(scores) if by_class else scores[:, 0]
@@ -140,9 +164,15 @@ def _predict_batches(
     from yarrow.online.files import FileBatches
 
     known = stream_of(model)
-    files = FileBatches([source], asked, dtype="float64", known=known, labels=False)
+    tells = getattr(getattr(model, "_inner", model), "tells_missing", False)
+    settings: dict[str, Any] = {"dtype": "float64", "known": known, "tells_missing": tells}
+    files = FileBatches([source], asked, labels=False, **settings)
+    inner = getattr(model, "_inner", None)
+    strangers = None if inner is None else Strangers(inner._fitted)
     for batch in files.read():
         some = batch.only_present() if batch.names else batch
+        if strangers is not None and some.names:
+            strangers.meet(some.names)
         rows = some.rows, some.names
         progress.rows += len(batch)
         table = None
@@ -153,4 +183,6 @@ def _predict_batches(
         yield Predicted(model._predict_rows(*rows).tolist(), labels, table, batch.passed)
         progress.source, progress.position = files.reading, files.position
     progress.skipped, progress.complaints = files.skipped, files.complaints
+    if strangers is not None:
+        strangers.warn(progress.source)
     progress.done = True

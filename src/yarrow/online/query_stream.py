@@ -90,7 +90,8 @@ class QueryLearning(Learning):
         pairs = pairs_among(np.array(query.relevance), np.arange(n))
         progress = self.progress
         if len(pairs):
-            scores, _ = self.core.predict_rows(table.data, table.indices, begins, shape[1], names)
+            cells = table.data, table.indices, begins, shape[1], False
+            scores, _ = self.core.predict_rows(*cells, names)
             wrong = wrong_order(scores[:, 0], pairs)
             try:
                 for part in parts(pairs):

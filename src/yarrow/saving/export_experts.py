@@ -63,7 +63,8 @@ class Expert:
 class Columns:
     """What brings each feature to scale: z = (x - shift)/unit, up to a limit by size.
 
-    Of those that bend, knots are known; `paired`, of each two of them as well.
+    Of those that bend, knots are known; `paired`, of each two of them as well. `zeros` are the
+    places of those whose value is 0 where a row has none.
     """
 
     names: list[Any]
@@ -72,6 +73,7 @@ class Columns:
     bends: Any
     limit: float
     paired: bool
+    zeros: list[int]
 
 
 def packed(
@@ -98,7 +100,8 @@ def packed(
             tensors[_tensor(number, place)] = np.ascontiguousarray(term.numbers)
             if term.of is not None:
                 tensors[_tensor(number, place, "of")] = np.asarray(term.of, np.int64)
-    more = {"limit": columns.limit, "paired": columns.paired, "experts": described}
+    more = {name: getattr(columns, name) for name in ("limit", "paired", "zeros")}
+    more["experts"] = described
     return tensors, metadata | more
 
 
@@ -235,6 +238,7 @@ SCHEMA = schema.Fields(
         ),
     },
     optional={
+        "zeros": schema.ListOf(schema.Whole(), unique=True),
         "intervals": schema.Maybe(
             schema.Fields(
                 {
@@ -243,7 +247,7 @@ SCHEMA = schema.Fields(
                 },
                 closed=True,
             )
-        )
+        ),
     },
 )
 
@@ -276,6 +280,8 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> schema.Sizes:
     variance = schema.Array("f8", ("scores",), 1e-100, 1e100)
     tensors_of = schema.Fields(fields, optional={"intercept_variance": variance}, closed=True)
     schema.check(tensors_of, tensors, "it", **sizes)
+    if max(metadata.get("zeros", ()), default=-1) >= n:
+        raise ModelFileError("its 'zeros' are not those of its features")
     _check_intervals(metadata)
     return sizes | {"scores": tensors["constant"].shape[1]}
 

@@ -77,18 +77,26 @@ export class Scorer {
     return [value - half, value + half];
   }
 
-  /** What is known of a row's features, and their values; 0 is as good as absent. */
+  /** What is known of a row's features, and their values; null and NaN are missing.
+   *  0 is as good as absent, and a column of a table that is absent has the value 0. */
   #features(row) {
-    const found = new Map(), isObject = !(row instanceof Map || Array.isArray(row));
+    const found = new Map(), missing = new Set(), { zeros = [], features } = this.model;
+    const isObject = !(row instanceof Map || Array.isArray(row));
     for (let [name, value] of isObject ? Object.entries(row) : row.entries()) {
       if (typeof value === "string") [name, value] = [`${name}=${value}`, 1];
-      if (!Number.isFinite(+value)) throw new Error(`the value of ${name} is ${value}`);
       const key = JSON.stringify(name);
       const isNumber = isObject && /^-?\d+$/.test(name);
       const known = this.known.get(key) ?? (isNumber ? this.known.get(name) : undefined);
+      if (value === null || value === undefined || Number.isNaN(value)) {
+        missing.add(known);
+        continue;
+      }
+      if (!Number.isFinite(+value)) throw new Error(`the value of ${name} is ${value}`);
       if (known) found.set(known, (found.get(known) ?? 0) + +value);
     }
-    return [...found].filter(([, x]) => x !== 0);
+    const absent = zeros.map((place) => this.known.get(JSON.stringify(features[place][0])))
+      .filter((known) => !missing.has(known) && !found.get(known));
+    return [...[...found].filter(([, x]) => x !== 0), ...absent.map((known) => [known, 0])];
   }
 
   /** Two classes share a score, which speaks for the second. */

@@ -86,15 +86,27 @@ class Scorer:
         return value - radius, value + radius
 
     def _features(self, row: dict[Any, Any]) -> list[tuple[Any, float]]:
-        """What is known of a row's features, and their values; 0 is as good as absent."""
+        """What is known of a row's features, and their values; None and NaN are missing.
+
+        0 is as good as absent, and a column of a table that is absent has the value 0.
+        """
         found: dict[Any, float] = {}
+        missing = set()
         for name, value in row.items():
-            name, x = (f"{name}={value}", 1.0) if isinstance(value, str) else (name, float(value))
-            if not math.isfinite(x):
+            name, x = (f"{name}={value}", 1.0) if isinstance(value, str) else (name, value)
+            if x is None or x != x:
+                missing.add(name)
+                continue
+            if not math.isfinite(x := float(x)):
                 raise ValueError(f"the value of {name!r} is {x}")
             if name in self.known:
                 found[name] = found.get(name, 0.0) + x
-        return [(self.known[name], x) for name, x in found.items() if x]
+        features = [(self.known[name], x) for name, x in found.items() if x]
+        for place in self.model.get("zeros", ()):
+            name = self.model["features"][place][0]
+            if name not in missing and not found.get(name):
+                features.append((self.known[name], 0.0))
+        return features
 
     def _by_class(self, numbers: list[float]) -> list[float]:
         """Two classes share a score, which speaks for the second."""

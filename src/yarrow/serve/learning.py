@@ -93,13 +93,18 @@ read_line = msgspec.json.Decoder(Line).decode
 
 
 def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any, Any]:
-    """A row as a model takes it: without what is missing; a text alone fills its column."""
-    if isinstance(row, str):
-        if column is None:
-            raise ServiceError("A row that is a text needs a spec with one column of text.")
-        return {column: row}
-    if None not in row.values():
+    """A row as the log holds it; a text alone fills its column."""
+    if not isinstance(row, str):
         return row  # type: ignore[return-value]
+    if column is None:
+        raise ServiceError("A row that is a text needs a spec with one column of text.")
+    return {column: row}
+
+
+def row_for(model: Any, row: dict[Any, Any]) -> dict[Any, Any]:
+    """A row as a model takes it: without what is missing, unless it tells that from 0."""
+    if None not in row.values() or getattr(model, "tells_missing", False):
+        return row
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -122,6 +127,7 @@ def learn(model: Any, event: Event, changes: Mapping[int, bytes | None] | None =
 
 def learn_one(model: Any, x: dict[Any, Any], label: Any, weight: float) -> float:
     """Learn a row; the loss of the prediction before."""
+    x = row_for(model, x)
     before = getattr(model, "n_mistakes_", None)  # many count their mistakes themselves
     said = model.predict_one(x) if before is None else None
     if getattr(model, "learns_labels", True):
