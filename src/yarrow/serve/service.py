@@ -39,7 +39,6 @@ from yarrow.serve.tickets import Tickets
 from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation, Writer
 
-_BET = 0.02  # a row of a block
 _SECONDS_TO_READ = 1e-5  # an event from the log, beside what learning it takes
 
 
@@ -280,20 +279,8 @@ class Service(Models):
         return answer
 
     def _judge(self, model: Model, version: Version, champion: Learned, other: Learned) -> None:
-        """Promote a challenger that was asked to be, once the evidence for it is a thousand to one.
-
-        A bet on each row that only one of both gets right: whoever is no better multiplies its
-        stake by a thousand with a chance below 1/1000, however long it is watched (Ville 1939).
-        Of a block only the mistakes are known, so the bet is on their difference, and costs
-        for each row what keeps it fair (Hoeffding 1963).
-        """
-        if champion.rows != other.rows or (champion.loss == other.loss and champion.rows == 1):
-            return
-        if champion.rows == 1:
-            version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)
-        elif not is_regression(version.learner):
-            won = champion.loss - other.loss
-            version.evidence += _BET * won - champion.rows * _BET**2 / 2
+        """Promote a challenger that asked for it, once the evidence is a thousand to one."""
+        version.bet(champion, other)
         if version.spec.get("promote") and version.evidence > math.log(1000):
             version.evidence = 0.0
             promotion = self.promoting(model.name, version.number)
