@@ -13,7 +13,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -326,14 +327,25 @@ class Service(Models):
         self._flushing = []
 
     def _after_batch(self) -> None:
+        """What waits for a quiet moment; what fails keeps nothing else from the disk."""
         touched, self.touched = self.touched, set()
-        for version in touched:
-            self.weigh(version)
-            version.sample()
-            if version.snapshots.is_due():
-                self._snapshot(version)
-        if self.used_memory > self.memory:
-            self._let_rest()
+        steps: list[Callable[[], None]] = [partial(self._tend, version) for version in touched]
+        problem: Exception | None = None
+        for step in (*steps, self._let_rest, self._flush):
+            try:
+                step()
+            except (OSError, sqlite3.Error, YarrowError) as error:
+                problem = error
+        if problem is not None:
+            raise problem
+
+    def _tend(self, version: Version) -> None:
+        self.weigh(version)
+        version.sample()
+        if version.snapshots.is_due():
+            self._snapshot(version)
+
+    def _flush(self) -> None:
         if self.must_purge and not self._pending:
             self.must_purge = not self.log.purge()
         if time.monotonic() - self._last_flush >= 1.0:
@@ -353,6 +365,8 @@ class Service(Models):
 
     def _let_rest(self) -> None:
         """Put the longest unused models to rest on disk until the others fit into memory."""
+        if self.used_memory <= self.memory:
+            return
         for version in list(self._live.values())[:-1]:
             if self.used_memory <= self.memory:
                 return
