@@ -275,6 +275,6 @@ def test_a_snapshot_that_fails_keeps_nothing_else_from_the_disk(tmp_path, monkey
             ticket = service.tickets.keep(1, b"\x80")
             deadline = time.monotonic() + 10
             while service.tickets._waiting and time.monotonic() < deadline:
-                teach(service, "m", ROWS)
+                teach(service, "m", ROWS, service.log.last)
             assert not service.tickets._waiting
         assert service.feedback_row("m", ticket) == {}

@@ -328,9 +328,8 @@ class Service(Models):
 
     def _after_batch(self) -> None:
         """What waits for a quiet moment; what fails keeps nothing else from the disk."""
-        touched, self.touched = self.touched, set()
-        steps: list[Callable[[], None]] = [partial(self._tend, version) for version in touched]
-        problem: Exception | None = None
+        steps: list[Callable[[], None]] = [partial(self._tend, version) for version in self.touched]
+        self.touched, problem = set(), None
         for step in (*steps, self._let_rest, self._flush):
             try:
                 step()
