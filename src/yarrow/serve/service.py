@@ -306,10 +306,6 @@ class Service(Models):
                 learner = version.learner
         return learner
 
-    def save(self, name: str, path: str | os.PathLike[str]) -> None:
-        """Write the champion to a model file."""
-        self.live(self.model(name).champion).save(path)
-
     def feedback_row(self, name: str, ticket: str) -> dict[Any, Any]:
         """The row of a ticket."""
         return unpack(self.tickets.row(self.model(name).number, ticket))  # type: ignore[no-any-return]
