@@ -153,11 +153,11 @@ def test_a_model_deleted_while_it_is_replayed_leaves_nothing(tmp_path):
     with Service(tmp_path / "data", level="os") as service:
         for _ in range(5):
             service.run(service.creating("m", SPEC))
-            teach(service, "m", ROWS * 3)
+            teach(service, "m", ROWS * 20)
             version = service.model("m").champion
             service.run(
                 history.undoing(
-                    service, "m", history.Selection(events=[1 + service.log.last - 600])
+                    service, "m", history.Selection(events=[1 + service.log.last - 5600])
                 )
             )
             service.run(service.deleting("m"))

@@ -19,10 +19,11 @@ import pytest
 from serve.support import file_of, labelled_rows, service_file, teach
 
 import yarrow
-from yarrow.serve import log
+from yarrow.serve import log, snapshots
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import unpack_block, unpack_row
 from yarrow.serve.service import Service
+from yarrow.serve.tickets import Tickets
 
 KILLS = int(os.environ.get("YARROW_KILLS", "50"))
 ROWS = labelled_rows(200, seed=3)
@@ -191,6 +192,7 @@ sys.path[:0] = [{str(Path(__file__).parents[1])!r}]
 from serve.support import labelled_rows, teach
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.service import Service
+from yarrow.serve.tickets import Tickets
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 service = Service({str(tmp_path / "data")!r}, level="os")
 service.run(service.creating("m", {{"learner": "arow"}}))
@@ -227,3 +229,52 @@ service.close()
     with Service(tmp_path / "data") as service:
         model = service.live(service.model("m").champion)
         assert model.t_ == 200
+
+
+def test_a_full_disk_loses_the_tickets_of_that_second_only(tmp_path, monkeypatch):
+    tickets = Tickets(tmp_path)
+    written = os.pwrite
+    kept = []
+    for second in range(5):
+        if second in (1, 3):  # nothing is written, then half of it
+            part = None if second == 1 else 0.5
+
+            def full(file, rows, place, part=part):
+                if part is None:
+                    raise OSError(28, "No space left on device")
+                return written(file, rows[: int(len(rows) * part)], place)
+
+            monkeypatch.setattr(os, "pwrite", full)
+        kept.append([(tickets.keep(1, b"row %d %d" % (second, i)), i) for i in range(10)])
+        if second in (1, 3):
+            with pytest.raises(OSError, match=r"No space left|not all rows"):
+                tickets.flush()
+        else:
+            tickets.flush()
+        monkeypatch.setattr(os, "pwrite", written)
+    for second, of_it in enumerate(kept):
+        for ticket, i in of_it:
+            if second in (0, 2, 4):
+                assert tickets.row(1, ticket) == b"row %d %d" % (second, i)
+            elif second == 1:
+                with pytest.raises(ServiceError, match="lost"):
+                    tickets.row(1, ticket)
+    tickets.close()
+
+
+def test_a_snapshot_that_fails_keeps_nothing_else_from_the_disk(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(snapshots, "AT_LEAST", 0.0)
+    monkeypatch.setattr(snapshots, "_WAIT", 0.0)
+    with Service(tmp_path / "data", level="os") as service:
+        service.run(service.creating("m", {"learner": "arow"}))
+        with monkeypatch.context() as broken:
+            broken.setattr(yarrow.AROWClassifier, "save", full)
+            ticket = service.tickets.keep(1, b"\x80")
+            deadline = time.monotonic() + 10
+            while service.tickets._waiting and time.monotonic() < deadline:
+                teach(service, "m", ROWS, service.log.last)
+            assert not service.tickets._waiting
+        assert service.feedback_row("m", ticket) == {}

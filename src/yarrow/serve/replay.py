@@ -18,9 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import YarrowError
+from yarrow.online.learners import is_regression
 from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.learning import learn, learn_run
+from yarrow.serve.learning import Learned, learn, learn_run
 from yarrow.serve.snapshots import Snapshots
 from yarrow.serve.spec import build
 from yarrow.serve.writer import Operation
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from yarrow.serve.service import Service
 
 Refused = Callable[[int, YarrowError], None]
+_BET = 0.02  # on a row of a block
 _RUN = 500  # events that are learned at once
 _MANY = 5000  # events from which on a second thread reads them
 _FEW = 200  # events that the writer may wait for at a swap
@@ -58,6 +60,22 @@ class Version:
         now = time.time()
         if not self.samples or now - self.samples[-1][0] >= 1.0:
             self.samples.append((now, self.rows, self.loss))
+
+    def bet(self, champion: Learned, own: Learned) -> None:
+        """Bet that it is better than the champion, on what both have just learned.
+
+        On each row that only one of both gets right: whoever is no better multiplies its stake by
+        a thousand with a chance below 1/1000, however long it is watched (Ville 1939). Of a block
+        only the mistakes are known, so the bet is on their difference, and costs for each row what
+        keeps it fair (Hoeffding 1963).
+        """
+        won = champion.loss - own.loss
+        if champion.rows != own.rows:
+            return
+        if own.rows == 1:
+            self.evidence += math.log(1.2 if won > 0 else 0.8) if won else 0.0
+        elif not is_regression(self.learner):
+            self.evidence += _BET * won - own.rows * _BET**2 / 2
 
     def begun(self, db: sqlite3.Connection, upto: int) -> Version:
         """One of its own at the nearest snapshot before an event, or a fresh one."""

@@ -13,7 +13,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,6 @@ from yarrow.serve.tickets import Tickets
 from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation, Writer
 
-_BET = 0.02  # a row of a block
 _SECONDS_TO_READ = 1e-5  # an event from the log, beside what learning it takes
 
 
@@ -280,20 +280,8 @@ class Service(Models):
         return answer
 
     def _judge(self, model: Model, version: Version, champion: Learned, other: Learned) -> None:
-        """Promote a challenger that was asked to be, once the evidence for it is a thousand to one.
-
-        A bet on each row that only one of both gets right: whoever is no better multiplies its
-        stake by a thousand with a chance below 1/1000, however long it is watched (Ville 1939).
-        Of a block only the mistakes are known, so the bet is on their difference, and costs
-        for each row what keeps it fair (Hoeffding 1963).
-        """
-        if champion.rows != other.rows or (champion.loss == other.loss and champion.rows == 1):
-            return
-        if champion.rows == 1:
-            version.evidence += math.log(1.2 if other.loss < champion.loss else 0.8)
-        elif not is_regression(version.learner):
-            won = champion.loss - other.loss
-            version.evidence += _BET * won - champion.rows * _BET**2 / 2
+        """Promote a challenger that asked for it, once the evidence is a thousand to one."""
+        version.bet(champion, other)
         if version.spec.get("promote") and version.evidence > math.log(1000):
             version.evidence = 0.0
             promotion = self.promoting(model.name, version.number)
@@ -318,10 +306,6 @@ class Service(Models):
                 learner = version.learner
         return learner
 
-    def save(self, name: str, path: str | os.PathLike[str]) -> None:
-        """Write the champion to a model file."""
-        self.live(self.model(name).champion).save(path)
-
     def feedback_row(self, name: str, ticket: str) -> dict[Any, Any]:
         """The row of a ticket."""
         return unpack(self.tickets.row(self.model(name).number, ticket))  # type: ignore[no-any-return]
@@ -339,14 +323,24 @@ class Service(Models):
         self._flushing = []
 
     def _after_batch(self) -> None:
-        touched, self.touched = self.touched, set()
-        for version in touched:
-            self.weigh(version)
-            version.sample()
-            if version.snapshots.is_due():
-                self._snapshot(version)
-        if self.used_memory > self.memory:
-            self._let_rest()
+        """What waits for a quiet moment; what fails keeps nothing else from the disk."""
+        steps: list[Callable[[], None]] = [partial(self._tend, version) for version in self.touched]
+        self.touched, problem = set(), None
+        for step in (*steps, self._let_rest, self._flush):
+            try:
+                step()
+            except (OSError, sqlite3.Error, YarrowError) as error:
+                problem = error
+        if problem is not None:
+            raise problem
+
+    def _tend(self, version: Version) -> None:
+        self.weigh(version)
+        version.sample()
+        if version.snapshots.is_due():
+            self._snapshot(version)
+
+    def _flush(self) -> None:
         if self.must_purge and not self._pending:
             self.must_purge = not self.log.purge()
         if time.monotonic() - self._last_flush >= 1.0:
@@ -366,6 +360,8 @@ class Service(Models):
 
     def _let_rest(self) -> None:
         """Put the longest unused models to rest on disk until the others fit into memory."""
+        if self.used_memory <= self.memory:
+            return
         for version in list(self._live.values())[:-1]:
             if self.used_memory <= self.memory:
                 return

@@ -22,6 +22,7 @@ from yarrow.errors import NotFittedError, YarrowError
 from yarrow.serve.log import Log
 
 SHARE = 0.05  # of the writer's time
+_WAIT = 10.0  # seconds until another one is tried where one failed
 AT_LEAST = 0.25  # seconds of replay that a snapshot must save
 
 
@@ -61,6 +62,7 @@ class Snapshots:
     def take(self, model: Any, event: int, rows: int, loss: float, oldest: int) -> bool:
         """Write a snapshot, durably; the log's events first, so that none is ahead of the log."""
         began = time.monotonic()
+        self._next = began + _WAIT  # if it fails
         self.log.sync()
         self.folder.mkdir(parents=True, exist_ok=True)
         try:

@@ -9,6 +9,7 @@ second; until then they are in memory. A ticket whose row was lost in a crash is
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import hmac
 import os
@@ -82,8 +83,10 @@ class Tickets:
         """Write and sync what waits, begin a new file where it is time, drop what is too old."""
         with self._lock:
             waiting, self._waiting = self._waiting, {}
-            if waiting:
-                self._file.write(b"".join(waiting.values()))
+            # Where each belongs: what a full disk did not take is a hole, and moves no other.
+            rows, place = b"".join(waiting.values()), next(iter(waiting), 0)
+            if waiting and os.pwrite(self._file.fileno(), rows, place) < len(rows):
+                raise OSError(errno.ENOSPC, "not all rows of tickets could be written")
             descriptor = os.dup(self._file.fileno()) if waiting else None
             now = time.time()
             if self._end > self.size // _FILES or (
