@@ -160,13 +160,15 @@ def page(found: dict[str, Any]) -> str:
     )
     return f"""# Scaling: what merging costs and loses
 
-Written by `make scaling`, which needs no Spark: every worker is learned in turn in one process, and parts are merged as
-[Spark merges them](spark.md). Generated text of two classes ({ROWS:,} rows, {SET.features:,} words, 2 % of the labels turned), {HELD_OUT:,} rows
-held out; default settings but RDA's gamma = 0.01. With 1,024 workers a part has {ROWS // 1024} rows.
+Written by `make scaling`, which needs no Spark: every worker is learned in turn in one process,
+and parts are merged as [Spark merges them](spark.md). Generated text of two classes ({ROWS:,}
+rows, {SET.features:,} words, 2 % of the labels turned), {HELD_OUT:,} rows held out; default
+settings but RDA's gamma = 0.01. With 1,024 workers a part has {ROWS // 1024} rows.
 
 ## Workers
-Accuracy in percent after 1 epoch and after {EPOCHS}, merged after each, and megabytes moved in all (models down, parts up, as they are
-pickled). A column is a number of workers; 1 is one machine. `YarrowClassifier` keeps forty numbers a feature, and stops at {max(SLOW)}.
+Accuracy in percent after 1 epoch and after {EPOCHS}, merged after each, and megabytes moved in
+all (models down, parts up, as they are pickled). A column is a number of workers; 1 is one
+machine. `YarrowClassifier` keeps forty numbers a feature, and stops at {max(SLOW)}.
 
 {accuracies(found)}
 
@@ -178,23 +180,28 @@ pickled). A column is a number of workers; 1 is one machine. `YarrowClassifier` 
 {intervals(found)}
 
 ## What it says
-- No merge diverges, however many workers there are. Where labels are noisy, a mean of many parts beats one machine: each part fits noise of
-  its own, and that cancels.
-- The fewer rows a part has, the less it has learned before the first merge (RDA and PA with 78 rows each); the second epoch makes it good.
-- Merging more often moves more and gains nothing here: once an epoch, or at the very end, is enough for all of them. Rows of many classes and rare
-  words want more epochs, not more merges: see 20 Newsgroups in [Spark](spark.md).
+- No merge diverges, however many workers there are. Where labels are noisy, a mean of many parts
+  beats one machine: each part fits noise of its own, and that cancels.
+- The fewer rows a part has, the less it has learned before the first merge (RDA and PA with 78
+  rows each); the second epoch makes it good.
+- Merging more often moves more and gains nothing here: once an epoch, or at the very end, is
+  enough for all of them. Rows of many classes and rare words want more epochs, not more merges:
+  see 20 Newsgroups in [Spark](spark.md).
 
 ## A terabyte
-Five epochs of AROW over 1 TB of svmlight text, {TERABYTE / ROW:.2g} rows. **A calculation, not a measurement.** It assumes: {READ * 1e6:.1f} µs of a core
-to read a row by Spark and {LEARNED * 1e6:.1f} µs to learn it (`make bench ARGS=spark`); machines of {CORES} cores with a network of 10 Gb/s, the text
-on their own disks, none of which is slower than its cores; {FEATURES:,} features of two classes at {CELL} bytes, so a dense model of
-{FEATURES * CELL / 1e6:.0f} MB; a merge after each epoch, in which every worker gets the base and hands over its part, and the levels of a tree of
-{FAN} follow one another; no worker is slower than others, and Spark's own planning (half a second a job) is left out.
+Five epochs of AROW over 1 TB of svmlight text, {TERABYTE / ROW:.2g} rows. **A calculation, not a
+measurement.** It assumes: {READ * 1e6:.1f} µs of a core to read a row by Spark and
+{LEARNED * 1e6:.1f} µs to learn it (`make bench ARGS=spark`); machines of {CORES} cores with a
+network of 10 Gb/s, the text on their own disks, none of which is slower than its cores;
+{FEATURES:,} features of two classes at {CELL} bytes, so a dense model of
+{FEATURES * CELL / 1e6:.0f} MB; a merge after each epoch, in which every worker gets the base and
+hands over its part, and the levels of a tree of {FAN} follow one another; no worker is slower
+than others, and Spark's own planning (half a second a job) is left out.
 
 {terabyte()}
 
-Learning divides by the machines, merging does not: with many machines take fewer and larger parts, hash the words (`hash_bits`), or merge less
-often.
+Learning divides by the machines, merging does not: with many machines take fewer and larger
+parts, hash the words (`hash_bits`), or merge less often.
 """
 
 

@@ -256,6 +256,27 @@ def test_a_model_for_each_of_many_keys(spark):
     assert max(map(len, found["model"].to_pylist())) < 600
 
 
+def test_rows_of_a_key_may_come_in_several_batches(spark):
+    """A key with many rows is never in memory as a whole; a missing key is one, too."""
+    data, wanted = [], {None: yarrow.AROWClassifier(), "a": yarrow.AROWClassifier()}
+    for time, row in enumerate(rows(120)):
+        who = [None, "a"][time % 3 == 0]
+        wanted[who].learn_one(dict(zip(COLUMNS, row, strict=False)), row[-1])
+        data.append((who, time, *row))
+    schema = "who string, time int, x0 double, x1 double, x2 double, x3 double, label string"
+    df = spark.createDataFrame(data[::-1], schema)
+    per_key, setting = PerKey(yarrow.AROWClassifier(), "who", order="time"), "maxRecordsPerBatch"
+    spark.conf.set(f"spark.sql.execution.arrow.{setting}", "7")
+    try:
+        found = per_key.fit(df).collect()
+    finally:
+        spark.conf.unset(f"spark.sql.execution.arrow.{setting}")
+    assert {row.who: row.rows for row in found} == {None: 80, "a": 40}
+    assert len(found) == 2
+    for row in found:
+        assert_same(learned(per_key.model(row.model)), learned(wanted[row.who]))
+
+
 def test_a_model_for_each_key_of_a_stream(spark, tmp_path):
     source, per_key = tmp_path / "in", PerKey(yarrow.AROWClassifier(), "who", order="time")
     source.mkdir()

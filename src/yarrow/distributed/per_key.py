@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import pickle
+from collections.abc import Iterator
 from typing import Any
 
 from yarrow.distributed.source import Rows, check_columns, columns_format, spark_module
 from yarrow.errors import ParameterError, missing_dependency
+from yarrow.lazy import np
 from yarrow.saving import compact
 
+_AT_ONCE = 1000  #: models that leave an executor together
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -44,7 +48,9 @@ class PerKey:
     def fit(self, df: Any) -> Any:
         """A frame of keys, their rows and their models."""
         self._check(df)
-        return df.groupBy(self.key).applyInArrow(self._group(), self._schema(df))
+        by = [f"`{name}`" for name in (self.key, self.order) if name is not None]
+        ordered = df.repartition(by[0]).sortWithinPartitions(*by)
+        return ordered.mapInArrow(self._partition(), self._schema(df))
 
     def fit_stream(self, df: Any) -> Any:
         """The same of a stream: for each key of a batch its rows so far, and its model.
@@ -81,23 +87,44 @@ class PerKey:
         rest = [("rows", types.LongType()), ("model", types.BinaryType())]
         return types.StructType([key, *(types.StructField(*field) for field in rest)])
 
-    def _learned(self, model: Any, table: Any) -> Any:
-        """A model that has learned the rows of its key."""
-        if self.order is not None:
-            table = table.sort_by(self.order)
+    def _features(self, table: Any) -> Any:
+        """The columns that are learned."""
         unused = [name for name in (self.key, self.order) if name in table.column_names]
-        self.rows.learn(self.rows.taught(model), [table.drop_columns(unused)])
-        return model
+        return table.drop_columns(unused)
 
-    def _group(self) -> Any:
-        """What an executor runs for each key."""
+    def _partition(self) -> Any:
+        """What an executor runs: keys stand together, and one model at a time is in memory."""
+        blank = pickle.dumps(self.rows.taught(copy.deepcopy(self.learner)))
 
-        def learn(keys: tuple[Any, ...], table: Any) -> Any:
+        def learn(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow as pa
 
-            model = self._learned(copy.deepcopy(self.learner), table)
-            columns = [pa.array([keys[0].as_py()], keys[0].type), [model.t_], [compact.pack(model)]]
-            return pa.table(dict(zip((self.key, "rows", "model"), columns, strict=True)))
+            done: list[tuple[Any, ...]] = []
+            key, model, kind = None, None, None
+
+            def finished() -> Any:
+                columns = zip(*done, strict=True)
+                types = (kind, pa.int64(), pa.binary())
+                made = [pa.array(column, of) for column, of in zip(columns, types, strict=True)]
+                done.clear()
+                return pa.RecordBatch.from_arrays(made, [self.key, "rows", "model"])
+
+            for batch in batches:
+                table, keys = self._features(pa.table(batch)), batch[self.key]
+                kind, begin = keys.type, 0
+                for end in _ends(keys):
+                    value = keys[begin].as_py()
+                    if model is None or not _same(value, key):
+                        if model is not None:
+                            done.append((key, model.t_, compact.pack(model)))
+                        key, model = value, pickle.loads(blank)
+                    self.rows.learn(model, [table.slice(begin, end - begin)])
+                    begin = end
+                if len(done) >= _AT_ONCE:
+                    yield finished()
+            if model is not None:
+                done.append((key, model.t_, compact.pack(model)))
+                yield finished()
 
         return learn
 
@@ -119,7 +146,10 @@ class PerKey:
                 table = pa.Table.from_pylist(found, schema=arrow_schema)
                 known = self.state.get()
                 model = copy.deepcopy(of_key.learner) if known is None else of_key.model(known[0])
-                packed = compact.pack(of_key._learned(model, table))
+                if of_key.order is not None:
+                    table = table.sort_by(of_key.order)
+                of_key.rows.learn(of_key.rows.taught(model), [of_key._features(table)])
+                packed = compact.pack(model)
                 self.state.update((packed,))
                 yield sql.Row(**{of_key.key: key[0], "rows": model.t_, "model": packed})
 
@@ -127,6 +157,17 @@ class PerKey:
                 pass
 
         return Learning()
+
+
+def _ends(keys: Any) -> list[int]:
+    """Where runs of equal keys end."""
+    number = np.asarray(keys.dictionary_encode("encode").indices)
+    ends = (np.flatnonzero(number[1:] != number[:-1]) + 1).tolist()
+    return [*ends, len(keys)] if len(keys) else []
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b or (a != a and b != b))  # as Spark groups: one key of all that are NaN
 
 
 def _arrow_value(value: Any) -> Any:
