@@ -143,19 +143,16 @@ static nb::object covariances(PythonModel<W>& self) {
   const State<W>& state = self.state();
   const std::size_t slots = state.blocks.features() + 1;
   const auto scores = static_cast<std::size_t>(self.is_regression() ? 1 : state.classes);
-  if (self.learner->is_joint()) {
-    std::vector<double> values(scores * scores * slots * slots);
-    for (std::size_t c = 0; c < scores * scores; ++c)
-      self.learner->covariance_between(self.learner->column_of(static_cast<int>(c / scores)),
-                                       self.learner->column_of(static_cast<int>(c % scores)),
-                                       values.data() + c * slots * slots);
-    return nb::cast(to_array(std::move(values), {scores, scores, slots, slots}));
-  }
-  std::vector<double> values(scores * slots * slots);
+  const bool joint = self.learner->is_joint();
+  std::vector<double> values(scores * (joint ? scores : 1) * slots * slots);
+  double* to = values.data();
+  const auto column = [&](std::size_t c) {
+    return self.is_regression() ? 0 : self.learner->column_of(static_cast<int>(c));
+  };
   for (std::size_t c = 0; c < scores; ++c)
-    self.learner->covariance(
-        self.is_regression() ? 0 : self.learner->column_of(static_cast<int>(c)),
-        values.data() + c * slots * slots);
+    for (std::size_t d = joint ? 0 : c; d < (joint ? scores : c + 1); ++d, to += slots * slots)
+      self.learner->covariance(column(c), column(d), to);
+  if (joint) return nb::cast(to_array(std::move(values), {scores, scores, slots, slots}));
   return nb::cast(to_array(std::move(values), {scores, slots, slots}));
 }
 

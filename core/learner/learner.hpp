@@ -138,14 +138,12 @@ class Learner {
   virtual double variance(std::size_t /*slot*/, int /*column*/) const {
     throw Error("this learner keeps no variances");
   }
-  /// The covariance of a column's weights as a matrix over all slots, written to `out`; in families
-  /// without one it is refused.
-  virtual void covariance(int /*column*/, double* /*out*/) const {
+  /// The covariance of the weights of two columns as a matrix over all slots, written to `out`; in
+  /// families without one it is refused. Only where it is joint are there two different ones.
+  virtual bool is_joint() const { return false; }
+  virtual void covariance(int /*column*/, int /*other*/, double* /*out*/) const {
     throw Error("this learner keeps no covariance between weights");
   }
-  /// Whether weights of different columns are correlated; then the part between two columns.
-  virtual bool is_joint() const { return false; }
-  virtual void covariance_between(int /*column*/, int /*other*/, double* /*out*/) const {}
 
   /// Asks the memory for what the next row will need. Always inline: compilers drop a call of a
   /// function that only does this, since it changes nothing.

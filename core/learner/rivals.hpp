@@ -107,4 +107,29 @@ inline double solve_by_turns(std::span<Rival> rivals, std::span<const double> gr
   return sum;
 }
 
+/// A variance that was `separate` without what columns share, and is at least what rounding leaves.
+inline double left_of(double separate, double v) { return std::max(v, 1e-15 * separate); }
+
+/// The steps where columns are correlated: `product(j, k)` is x'Sigma x between two of them. `v`,
+/// the sum of what they have by themselves, becomes f'Sigma f, f the row on all that take part.
+inline double solve_correlated(std::span<Rival> rivals, int truth, auto product, const Slack& slack,
+                               double& v, std::vector<double>& gram) {
+  const std::size_t n = rivals.size();
+  const double own = product(truth, truth);
+  double shared = 0;
+  gram.resize(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const int column = rivals[i].column;
+    shared += 2 * product(truth, column);
+    for (std::size_t j = 0; j < n; ++j) {
+      const int other = rivals[j].column;
+      const double between = product(column, other);
+      if (i != j) shared += between;
+      gram[i * n + j] = own - product(truth, column) - product(truth, other) + between;
+    }
+  }
+  v = left_of(v, v + shared);
+  return solve_by_turns(rivals, gram, slack);
+}
+
 }  // namespace yarrow

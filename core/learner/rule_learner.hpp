@@ -61,15 +61,14 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     else
       return Base::variance(slot, column);
   }
-  void covariance(int column, double* out) const override {
-    if constexpr (requires { loop_.covariance(state, column, out); })
+  bool is_joint() const override { return correlates_columns; }
+  void covariance(int column, int other, double* out) const override {
+    if constexpr (correlates_columns)
+      loop_.covariance(state, column, other, out);
+    else if constexpr (requires { loop_.covariance(state, column, out); })
       loop_.covariance(state, column, out);
     else
-      Base::covariance(column, out);
-  }
-  bool is_joint() const override { return correlates_columns; }
-  void covariance_between(int column, int other, double* out) const override {
-    if constexpr (correlates_columns) loop_.covariance(state, column, other, out);
+      Base::covariance(column, other, out);
   }
   std::vector<W> weights() const override {
     if constexpr (requires { loop_.all_weights(state); })
@@ -315,8 +314,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     listed_ = {c, rival};
     measure_listed(row, counts);
     double v = scores_.variance[c] + scores_.variance[rival];
-    if constexpr (correlates_columns)
-      v = std::max(v - 2 * loop_.product(state, row, c, rival), least_share * v);
+    if constexpr (correlates_columns) v = left_of(v, v - 2 * loop_.product(state, row, c, rival));
     double ww = 0;
     for (const Column& column : state.columns) ww += column.ww;
     const RuleInput input{margin,      target,        2 * scores_.xx,         ww, v, weight,
@@ -353,7 +351,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     if (is_empty) return false;  // a row of zeros
     double total;
     if constexpr (correlates_columns)
-      total = solve_correlated(row, c, slack, v);
+      total = solve_correlated(
+          rivals_, c, [&](int j, int k) { return loop_.product(state, row, j, k); }, slack, v,
+          gram_);
     else
       total = solve_rivals(rivals_, spread(c), slack);
     if (!std::isfinite(total)) throw Error(not_finite);
@@ -365,28 +365,6 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       if (Loop::calibrated || r.step != 0)
         moves_.push_back(Loop::move(r.column, -1, r.step, unit, v));
     return true;
-  }
-
-  /// The steps of the rivals where columns are correlated; v becomes f'Sigma f, f the row on all
-  /// columns that take part.
-  double solve_correlated(const Row<W>& row, int c, const Slack& slack, double& v)
-    requires(correlates_columns)
-  {
-    const auto product = [&](int j, int k) { return loop_.product(state, row, j, k); };
-    const std::size_t n = rivals_.size();
-    gram_.resize(n * n);
-    double shared = 0;  // what the products of different columns add to v
-    for (std::size_t i = 0; i < n; ++i) {
-      const int rival = rivals_[i].column;
-      shared += 2 * product(c, rival);
-      for (std::size_t j = 0; j < n; ++j) {
-        const double between = product(rival, rivals_[j].column);
-        if (i != j) shared += between;
-        gram_[i * n + j] = spread(c) - product(c, rival) - product(c, rivals_[j].column) + between;
-      }
-    }
-    v = std::max(v + shared, least_share * v);
-    return solve_by_turns(rivals_, gram_, slack);
   }
 
   /// x'Sigma x on one column; the plain |x|^2 where there are no variances.
@@ -412,8 +390,6 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   void keep_memories() {
     for (const auto& [column, memory] : kept_) state.columns[column].memory = memory;
   }
-
-  static constexpr double least_share = 1e-15;  ///< of a variance, that rounding may have eaten up
 
   static constexpr auto too_large =
       "this row's values overflow when squared; scale the features down";

@@ -292,6 +292,10 @@ def covariance_of(**settings: Any) -> Any:
     return taught(linear_model.AROWClassifier(**settings))
 
 
+def joint_covariance() -> Any:
+    return covariance_of(covariance="joint", multiclass="top1")
+
+
 @pytest.mark.parametrize(
     ("model", "change", "says"),
     [
@@ -310,6 +314,10 @@ def covariance_of(**settings: Any) -> Any:
         (taught(linear_model.VotedPerceptron()), ("votes_step", 0, 1e300), "not finite"),
         (covariance_of(covariance="full"), ("covariances", (0, 1), 1e300), "'covariances'"),
         (covariance_of(covariance="full"), ("covariances", (0, -2), 1e9), "'covariances'"),
+        (joint_covariance(), ("joint_covariance", 1, 1e300), "'joint_covariance'"),
+        (joint_covariance(), ("joint_covariance", 0, -1e-3), "'joint_covariance' has a variance"),
+        (joint_covariance(), ("joint_covariance", -2, 1e9), "'joint_covariance'"),
+        (joint_covariance(), ("joint_covariance_queued", 0, 16), "'joint_covariance_queued'"),
         (covariance_of(covariance="factored"), ("factor_roots", 1, 1e300), "'factor_roots'"),
         (covariance_of(covariance="factored"), ("factor_roots", 0, 0.5), "'factor_roots'"),
         (covariance_of(covariance="factored", rank=30), ("blocks", (1, -1, 0), 1), "a factor too"),

@@ -102,6 +102,9 @@ def models() -> Iterator[tuple[str, Callable[[], Any], list[Any]]]:
     for covariance in ("projected", "full", "factored"):
         made = lambda how=covariance: arow(covariance=how, dtype="float64")  # noqa: E731
         yield f"AROWClassifier-{covariance}", made, CLASSES
+    for multiclass in ("top1", "all"):
+        how = {"covariance": "joint", "multiclass": multiclass, "confidence_r": 3.0}
+        yield f"AROWClassifier-joint-{multiclass}", lambda how=how: arow(**how), CLASSES
     yield "AROWClassifier-2", arow, TWO
     yield "AROWClassifier-declared-2", lambda: arow(classes=TWO), TWO
     yield "AROWClassifier-declared", lambda: arow(classes=[2, 0, 1], average=True), [0, 1, 2]

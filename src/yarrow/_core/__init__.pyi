@@ -91,69 +91,69 @@ class Loop(enum.Enum):
 
     full_row_inside = 5
 
-    joint = 6
+    factored = 6
 
-    factored = 7
+    soft_threshold = 7
 
-    soft_threshold = 8
+    dual_averaging = 8
 
-    dual_averaging = 9
+    elastic_net = 9
 
-    elastic_net = 10
+    cumulative_penalty = 10
 
-    cumulative_penalty = 11
+    frequency_penalty = 11
 
-    frequency_penalty = 12
+    frequency_cumulative_penalty = 12
 
-    frequency_cumulative_penalty = 13
+    frequency_dual_averaging = 13
 
-    frequency_dual_averaging = 14
+    adagrad_mirror = 14
 
-    adagrad_mirror = 15
+    adagrad_dual = 15
 
-    adagrad_dual = 16
+    ftrl_proximal = 16
 
-    ftrl_proximal = 17
+    truncated_gradient = 17
 
-    truncated_gradient = 18
+    randomized_rounding = 18
 
-    randomized_rounding = 19
+    herded = 19
 
-    herded = 20
+    fading_visits = 20
 
-    fading_visits = 21
+    fading_rows = 21
 
-    fading_rows = 22
+    projected_fading_visits = 22
 
-    projected_fading_visits = 23
+    projected_fading_rows = 23
 
-    projected_fading_rows = 24
+    restarting = 24
 
-    restarting = 25
+    l1_constrained = 25
 
-    l1_constrained = 26
+    elastic = 26
 
-    elastic = 27
+    p_norm = 27
 
-    p_norm = 28
+    exponential = 28
 
-    exponential = 29
+    exponential_signed = 29
 
-    exponential_signed = 30
+    voted = 30
 
-    voted = 31
+    largest = 31
 
-    largest = 32
+    surest = 32
 
-    surest = 33
+    feature_groups = 33
 
-    feature_groups = 34
+    task_groups = 34
 
-    task_groups = 35
+    yarrow = 35
 
-    yarrow = 36
+    yarrow_regression = 36
 
-    yarrow_regression = 37
+    joint = 37
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""

@@ -76,7 +76,8 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         columns: list[int]
         if self._is_joint and self._columns_of_score() == 2:  # of a difference, never 0
             separate = self._by_score(self._fitted.plane(1)[0].T)[:, 1:]
-            return np.maximum(np.diag(self.covariance_)[None], 1e-15 * separate)
+            table = np.maximum(np.diag(self.covariance_)[None], 1e-15 * separate)
+            return table
         table, columns = self._fitted.plane(1)
         return self._by_score(table.T[columns])[:, 1:]
 
