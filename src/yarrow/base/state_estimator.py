@@ -55,6 +55,11 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         """What is said of rows that are not learned."""
         raise NotImplementedError
 
+    def _predict_batch(self, state: Any, batch: Batch) -> Array:
+        """The same as classes or values."""
+        with self._lock:
+            return np.asarray(self._said(state, batch))
+
     def _unsaid(self) -> Any:
         """What is said of a row before any was learned: no class, or 0."""
         return 0.0 if self.regression else -1
@@ -113,6 +118,13 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         batch = self._batch(*self._read_named(X))
         state.check_values(batch)
         return state, batch
+
+    def predict(self, X: Any) -> Array:
+        """The class, or the value, of each row."""
+        return self._predict_batch(*self._ask(X))
+
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        return self._predict_batch(self._fitted, self._batch(rows, names))
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -248,13 +260,6 @@ class StateClassifier(ClassifierMixin, StateEstimator):
     def classes_(self) -> Array:
         """The classes seen, sorted."""
         return array_of(in_order(self._fitted.classes))
-
-    def predict(self, X: Any) -> Array:
-        """The class of each row."""
-        return self._predict_batch(*self._ask(X))
-
-    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
-        return self._predict_batch(self._fitted, self._batch(rows, names))
 
     def _predict_batch(self, state: Any, batch: Batch) -> Array:
         with self._lock:

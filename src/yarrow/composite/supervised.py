@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from yarrow.base.state_estimator import StateClassifier
-from yarrow.composite.base import Composite, State
-from yarrow.data.arrays import Array, Rows
+from yarrow.composite.base import Composite
 from yarrow.estimator import RegressorMixin
-from yarrow.lazy import np
-from yarrow.online.batch import Batch
 
 
 class CompositeClassifier(StateClassifier, Composite):
@@ -25,17 +22,6 @@ class CompositeRegressor(RegressorMixin, Composite):
         """Learn the rows of `X` in order, once."""
         self.progressive(X, y, sample_weight)
         return self
-
-    def predict(self, X: Any) -> Array:
-        """The predicted values."""
-        return self._predict_batch(*self._ask(X))
-
-    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
-        return self._predict_batch(self._fitted, self._batch(rows, names))
-
-    def _predict_batch(self, state: State, batch: Batch) -> Array:
-        with self._lock:
-            return np.asarray(self._said(state, batch))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The predicted value; 0 before any row was learned."""

@@ -14,6 +14,7 @@ from activity.support import MORNING, WORK, HandClock, focus, session_at, work
 from yarrow.activity.app.session import Session
 from yarrow.activity.log.entries import Associate, Create, Declare, Event, Merge, Rename
 from yarrow.activity.log.store import Store
+from yarrow.activity.model.explain import Alarm
 from yarrow.activity.model.recogniser import Recogniser
 from yarrow.activity.sources.spans import Change
 from yarrow.errors import DataError, ParameterError
@@ -34,15 +35,20 @@ def learned(session: Session) -> dict[str, Any]:
     return session.recogniser.state_dict()
 
 
-def test_a_day_with_ticks_is_the_day_of_its_log() -> None:
-    clock = HandClock()
-    session = session_at(clock)
+def asking() -> tuple[Session, Alarm]:
+    """A session whose question is open: of a switch that nobody declared."""
+    session = session_at(HandClock())
     for name in ("Tax return", "Garden", "Tax return"):
         session.declare(name)
         work(session, name, 12)
     work(session, "Garden", 6)
     alarm = session.alarm()
     assert alarm is not None
+    return session, alarm
+
+
+def test_a_day_with_ticks_is_the_day_of_its_log() -> None:
+    session, alarm = asking()
     session.answer(alarm.id, right=True)
     assert learned(session) == replayed(session, session._ticked)
 
@@ -160,15 +166,9 @@ def test_pages_are_told_of_what_is_forgotten() -> None:
 
 
 def test_only_the_question_that_is_open_is_answered() -> None:
-    session = session_at(HandClock())
     with pytest.raises(ParameterError, match="no longer open"):
-        session.answer(0, right=True)
-    for name in ("Tax return", "Garden", "Tax return"):
-        session.declare(name)
-        work(session, name, 12)
-    work(session, "Garden", 6)
-    alarm = session.alarm()
-    assert alarm is not None
+        session_at(HandClock()).answer(0, right=True)
+    session, alarm = asking()
     with pytest.raises(ParameterError, match="no longer open"):
         session.answer(alarm.id + 1, right=True)
     assert session.alarm() == alarm
