@@ -107,7 +107,9 @@ class ReadingWarning(UserWarning):
 class UnknownFeaturesWarning(UserWarning):
     """No feature of the rows to be predicted is known to the model."""
 
-    def __init__(self, of_rows: Iterable[Any], of_model: Iterable[Any], place: str = "") -> None:
+    def __init__(
+        self, of_rows: Iterable[object], of_model: Iterable[object], place: str = ""
+    ) -> None:
         rows, model = (first_of(map(repr, names), 3) for names in (of_rows, of_model))
         super().__init__(
             f"{place}{': ' if place else ''}no feature of the rows is known to the model, so that "

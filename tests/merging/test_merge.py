@@ -355,7 +355,7 @@ def test_features_with_names_and_columns_without_are_not_united() -> None:
     for i in range(4):
         named.learn_one({"km": 1.0 + i, "age": 1.0}, i % 2)
     for parts in ([nameless, named], [named, nameless]):
-        with pytest.raises(ParameterError, match="columns without names, and another .* 'km'"):
+        with pytest.raises(ParameterError, match=r"columns without names, and another .* 'km'"):
             yarrow.merge(parts)
 
 

@@ -185,7 +185,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
                 new = [name for name in declared if name not in model.declared]
                 raise ParameterError(
                     f"classes={classes!r} names {shown_names(new)}, but the classes were declared "
-                    f"before: {shown_names(in_order(model.declared))}. Without classes= any may come."
+                    f"before: {shown_names(in_order(model.declared))}. Without it any may come."
                 )
             yield model
 

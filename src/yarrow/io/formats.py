@@ -192,7 +192,8 @@ def reading(
     """Open a source once, with the reader of its format; errors about rows name the source.
 
     `labels` says whether a table's label and weight are read, and lets rows of text be without a
-    label; None: every row must have one. `tells_missing`: as `read_table` has it. `of_text` are further settings of `text_reader`.
+    label; None: every row must have one. `tells_missing` is that of `read_table`. `of_text` are
+    further settings of `text_reader`.
     """
     format = stream_format.of(source)
     with errors_named(source, format), opened(source) as file:

@@ -107,7 +107,7 @@ def _predict_by_core(
 
 
 def _first_names(source: Source, stream_format: StreamFormat, learner: Any) -> list[Any]:
-    """What the features of a file's first rows are called; of what cannot be read again, nothing."""
+    """What features of a file's first rows are called; nothing where it cannot be read again."""
     if not (isinstance(source, (str, os.PathLike)) and os.path.isfile(source)):
         return []
     with reading(source, stream_format, labels=False, dtype=learner.dtype) as opened:
@@ -171,8 +171,8 @@ def _predict_batches(
     strangers = None if inner is None else Strangers(inner._fitted)
     for batch in files.read():
         some = batch.only_present() if batch.names else batch
-        if strangers is not None and some.names:
-            strangers.meet(some.names)
+        if strangers is not None and some.rows is not None:
+            strangers.meet(some.names or np.unique(np.asarray(some.rows.indices)).tolist())
         rows = some.rows, some.names
         progress.rows += len(batch)
         table = None
