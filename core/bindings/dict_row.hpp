@@ -28,6 +28,7 @@ class DictReader : public NamedRow<W> {
   bool collect(nanobind::handle dict);
 
  private:
+  bool take(PyObject* key, PyObject* value);  // false: it needs a plain_copy()
   void add_category(nanobind::handle key, nanobind::handle value);
 
   TextArena categories_;  // the texts "key=value"
