@@ -6,6 +6,7 @@ namespace yarrow {
 
 using AnyArray = nb::ndarray<nb::ro>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig>;
 using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 std::optional<NumberType> number_type(const nb::dlpack::dtype& type) {
@@ -32,7 +33,8 @@ struct ArrayRows {
   std::unique_ptr<RowSource<W>> rows;
   std::size_t columns;
 
-  ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n)
+  ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n,
+            bool nan_is_missing)
       : values(std::move(given)), indices(std::move(i)), begins(std::move(b)), columns(n) {
     if (indices && begins) {
       const auto count = static_cast<std::int64_t>(begins->shape(0)) - 1;
@@ -47,7 +49,7 @@ struct ArrayRows {
                             static_cast<std::ptrdiff_t>(values.itemsize());
       rows = std::make_unique<DenseRows<W>>(numbers(values, 1),
                                             static_cast<std::int64_t>(values.shape(0)),
-                                            static_cast<std::int64_t>(n), row_step);
+                                            static_cast<std::int64_t>(n), row_step, nan_is_missing);
     }
   }
 };
@@ -103,6 +105,47 @@ static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
                         table(wants_uncertainty, told.calibrations, 2));
 }
 
+/// The probabilities of two classes, as the model's mistakes have calibrated them; None where there
+/// are not two.
+template <class W>
+static nb::object predict_two_classes(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names,
+                                      int jobs) {
+  const std::vector<Name> column_names = borrow_names(names);
+  Buffer<double> likely;
+  const auto rows = static_cast<std::size_t>(x.rows->rows());
+  {
+    nb::gil_scoped_release release;
+    const Reading lock(self.mutex, Interpreter::released);
+    if (self.is_regression() || self.state().classes != 2) return nb::none();
+    likely.resize(rows * 2);
+    self.predict_two_classes(*x.rows, x.columns, column_names, likely.data(), jobs);
+  }
+  return to_array(std::move(likely), {rows, 2});
+}
+
+/// The same of scores and variances that were asked for before, each row with its calibration.
+static nb::object two_classes(const Table& scores, const Table& variances,
+                              const Table& calibrations, bool mirrored) {
+  const std::size_t rows = scores.shape(0);
+  if (variances.shape(0) != rows || calibrations.shape(0) != rows || scores.shape(1) != 2 ||
+      variances.shape(1) != 2 || calibrations.shape(1) != 2)
+    throw Error("Two classes have two scores, two variances and a calibration in each row.");
+  Buffer<double> likely(rows * 2);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t at = 2 * i;
+    Calibration::of_two(calibrations.data()[at], calibrations.data()[at + 1], mirrored,
+                        scores.data() + at, variances.data() + at, likely.data() + at);
+  }
+  return to_array(std::move(likely), {rows, 2});
+}
+
+void bind_probabilities(nb::module_& m) {
+  m.def("two_classes", &two_classes, nb::arg("scores"), nb::arg("variances"),
+        nb::arg("calibrations"), nb::arg("mirrored"),
+        "Probabilities of two classes by their scores and variances, a calibration a row; mirrored "
+        "scores are one margin and its mirror image.");
+}
+
 template <class W>
 static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names,
                               bool wants_variances, int jobs) {
@@ -129,9 +172,10 @@ template <class W, class Result, class... Rest>
 static auto from_arrays(Result (*function)(PythonModel<W>&, ArrayRows<W>, Rest...)) {
   using Some = std::optional<AnyArray>;
   return [function](PythonModel<W>& self, AnyArray values, Some indices, Some begins,
-                    std::size_t columns, Rest... rest) {
+                    std::size_t columns, Rest... rest, bool nan_is_missing) {
     return function(self,
-                    ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns),
+                    ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns,
+                                 nan_is_missing),
                     std::forward<Rest>(rest)...);
   };
 }
@@ -140,7 +184,8 @@ template <class W>
 void bind_rows(nb::class_<PythonModel<W>>& type) {
   const auto with_rows = [&](const char* name, auto function, const auto&... rest) {
     type.def(name, from_arrays<W>(function), nb::arg("values"), nb::arg("indices").none(),
-             nb::arg("begins").none(), nb::arg("columns"), rest...);
+             nb::arg("begins").none(), nb::arg("columns"), rest...,
+             nb::arg("nan_is_missing") = false);
   };
   with_rows("learn_rows", &learn_rows<W>, nb::arg("labels"), nb::arg("label_names"),
             nb::arg("weights").none(), nb::arg("names"), nb::arg("order").none(), nb::arg("undo"),
@@ -156,6 +201,10 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
             nb::arg("jobs") = 1,
             "Scores, a column a class in the order of appearance, and the variances of the "
             "margins; by so many threads.");
+  with_rows(
+      "predict_two_classes", &predict_two_classes<W>, nb::arg("names"), nb::arg("jobs") = 1,
+      "The probabilities of two classes in the order of appearance, as calibrated; None where "
+      "there are not two.");
 }
 
 template void bind_rows(nb::class_<PythonModel<float>>&);

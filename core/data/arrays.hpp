@@ -138,11 +138,12 @@ class ArraySource : public RowSource<W> {
 /// Says which of the values, as they were given, is the bad one.
 template <class W>
 [[noreturn]] void throw_bad_value(const Numbers& given, std::size_t n, std::int64_t row,
-                                  auto column_of) {
+                                  auto column_of, bool nan_is_missing = false) {
   std::vector<double> values(n);
   convert(given, n, values.data());
   for (std::size_t j = 0; j < n; ++j) {
     if (std::isfinite(static_cast<W>(values[j]))) continue;
+    if (nan_is_missing && std::isnan(values[j])) continue;
     const std::string place =
         " at row " + std::to_string(row) + ", column " + std::to_string(column_of(j));
     if (std::isnan(values[j]))
@@ -162,8 +163,14 @@ bool are_finite(const W* value, std::size_t n) {
 template <class W>
 class DenseRows final : public ArraySource<W, DenseRows<W>> {
  public:
-  DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step)
-      : cells_(cells), rows_(rows), columns_(columns), row_step_(row_step), all_(columns_) {
+  DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step,
+            bool nan_is_missing = false)
+      : cells_(cells),
+        rows_(rows),
+        columns_(columns),
+        row_step_(row_step),
+        nan_is_missing_(nan_is_missing),
+        all_(columns_) {
     std::iota(all_.begin(), all_.end(), 0);
     const auto bytes = with_type(cells.type, [](auto x) { return std::ptrdiff_t{sizeof x}; });
     is_whole_ = cells.step == bytes || columns_ == 1;
@@ -219,9 +226,15 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
               to + j, columns_);
   }
 
+  /// The row without zeros, and without NaN where that stands for a missing value.
   [[gnu::noinline]] Row<W> without_zeros(std::int64_t row, const W* cells, RowBatch<W>& out) const {
+    if (nan_is_missing_) {
+      std::replace_copy_if(
+          cells, cells + columns_, out.value(), [](W x) { return std::isnan(x); }, W{0});
+      cells = out.value();
+    }
     if (!are_finite(cells, columns_))
-      throw_bad_value<W>(at(row), columns_, row, [](std::size_t j) { return j; });
+      throw_bad_value<W>(at(row), columns_, row, [](std::size_t j) { return j; }, nan_is_missing_);
     const std::size_t n = drop_zeros(all_.data(), cells, columns_, out.index(), out.value());
     return {out.index(), out.value(), n};
   }
@@ -230,6 +243,7 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
   std::int64_t rows_;
   std::size_t columns_;
   std::ptrdiff_t row_step_;
+  bool nan_is_missing_;
   bool is_whole_;           ///< the cells of a row stand side by side
   bool has_whole_columns_;  ///< the cells of a column do
   bool goes_on_;            ///< a row begins where the one before it ends
@@ -287,12 +301,20 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
         loops.check_indices(index, n, static_cast<Index>(std::min(columns_ - 1, largest)));
     if (!fits || !found.in_range) throw_bad_index(first, end);
     const bool ascends = found.falls == falls_between(first, end, index);
-    for (std::int64_t i = first; i < end; ++i) {
-      const Row<W> row{index + (begins_[i] - begin), value + (begins_[i] - begin), size(i)};
-      const bool is_fit = (ordinary || loops.are_ordinary(row.value, row.size)) &&
-                          (ascends || !out.merger.may_repeat(row.index, row.size, columns_));
-      out.rows.push_back(is_fit ? row : repaired(i, row, out));
-      out.take(row.size);
+    const std::size_t before = out.rows.size();
+    out.rows.resize(before + rows);
+    Row<W>* to = out.rows.data() + before;
+    const std::int64_t* const begins = begins_.data() + first;
+    for (std::size_t i = 0; i < rows; ++i)
+      to[i] = {index + (begins[i] - begin), value + (begins[i] - begin),
+               static_cast<std::size_t>(begins[i + 1] - begins[i])};
+    if (ordinary && ascends) return out.take(n);
+    for (std::int64_t i = first; i < end; ++i, ++to) {
+      const std::size_t size = to->size;
+      const bool is_fit = (ordinary || loops.are_ordinary(to->value, size)) &&
+                          (ascends || !out.merger.may_repeat(to->index, size, columns_));
+      if (!is_fit) *to = repaired(i, *to, out);
+      out.take(size);
     }
   }
 

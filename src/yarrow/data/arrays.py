@@ -32,15 +32,33 @@ class Rows:
     made_of: list[str] | None = None
     #: how they were made, for a model that learns the rows to remember
     stream: dict[str, Any] | None = None
+    #: a dense value that is NaN is missing, and the row has no feature there
+    nan_is_missing: bool = False
 
     @property
     def is_sparse(self) -> bool:
         return self.begins is not None
 
-    @property
-    def arrays(self) -> tuple[Array, Array | None, Array | None, int]:
-        """As the core takes them."""
-        return self.values, self.indices, self.begins, self.n_columns
+    def given_to(self, function: Callable[..., Any], *rest: Any) -> Any:
+        """What a function of the core says of them, which counts columns and knows no names."""
+        arrays = self.values, self.indices, self.begins, self.n_columns
+        try:
+            return function(*arrays, *rest, nan_is_missing=self.nan_is_missing)
+        except DataError:
+            if self.nan_is_missing:
+                self.without_missing()
+            raise
+
+    def without_missing(self) -> Rows:
+        """The same with 0 where a value is missing: there a row has no feature, by either."""
+        values = self.values
+        if values.dtype.kind != "f":
+            return self
+        with np.errstate(all="ignore"):
+            if not np.isfinite(values.sum()):  # as fast as memory
+                values = np.where(np.isnan(values), values.dtype.type(0), values)
+                check_finite(values, "Input X", dataclasses.replace(self, values=values))
+        return dataclasses.replace(self, values=values, nan_is_missing=False)
 
     @functools.cached_property
     def _may_repeat(self) -> bool:

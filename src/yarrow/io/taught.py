@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from yarrow.data.arrays import Rows, check_finite, check_shape, column_names, read_rows
+from yarrow.data.arrays import Rows, check_shape, column_names, read_rows
 from yarrow.data.frames import (
     arrow_columns,
     frame_of,
@@ -63,8 +63,8 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     if names is not None and (reader is None or all(map(reader.is_number, names))):
         values = numbers_of(frame)
         if values is not None:
-            rows = dataclasses.replace(read_rows(values, by_core), names=names)
-            return _without_missing(rows)
+            rows = dataclasses.replace(read_rows(values, by_core), names=names, nan_is_missing=True)
+            return rows if by_core else rows.without_missing()
     if reader is None:
         reader = _first_reader(() if fresh else model.__dict__.get("_feature_names_in") or ())
     if texts:
@@ -98,20 +98,6 @@ def rows_of_named(rows: NamedRows, columns: list[str], stream: dict[str, Any] | 
     return Rows(
         rows.values, rows.indices, rows.indptr, len(rows), len(names), names, columns, stream
     )
-
-
-def _without_missing(rows: Rows) -> Rows:
-    """Numbers with 0 where one is missing: a row has no feature there, by either of them."""
-    values = rows.values
-    if values.dtype.kind != "f":
-        return rows
-    with np.errstate(all="ignore"):
-        if np.isfinite(values.sum()):  # as fast as memory
-            return rows
-    values = np.where(np.isnan(values), values.dtype.type(0), values)
-    rows = dataclasses.replace(rows, values=values)
-    check_finite(values, "Input X", rows)
-    return rows
 
 
 def _reader_of(model: Any) -> Any:
