@@ -179,11 +179,45 @@ class Model : public FeatureNumbers {
   /// Scores of a row: one a class, or for regression one.
   std::size_t score_width() const { return is_regression() ? 1 : state().classes; }
 
-  /// Scores of rows, and variances if there is room for them; each of `jobs` threads predicts rows
-  /// that stand behind each other. Of what is wrong with rows the first is told.
+  /// Scores of rows, and variances if there is room for them.
   void predict_rows(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                     double* scores, double* variances, int jobs = 1) {
     const auto width = static_cast<std::int64_t>(score_width());
+    for_batches(rows, columns, names, jobs,
+                [&](std::span<const Row<W>> some, std::int64_t at, Scores& found) {
+                  learner->predict_rows(some, scores + at * width,
+                                        variances ? variances + at * width : nullptr, found);
+                });
+  }
+
+  /// The probabilities of two classes, as calibrated.
+  void predict_two_classes(const RowSource<W>& rows, std::size_t columns,
+                           const std::vector<Name>& names, double* likely, int jobs) {
+    const bool mirrored = !learner->outputs().is_one_a_class();
+    const Calibration& now = state().calibration;
+    for_batches(rows, columns, names, jobs,
+                [&](std::span<const Row<W>> some, std::int64_t at, Scores& found) {
+                  double scores[2 * RowBatch<W>::most_rows], variances[std::size(scores)];
+                  learner->predict_rows(some, scores, variances, found);
+                  for (std::size_t i = 0; i < 2 * some.size(); i += 2)
+                    Calibration::of_two(now.c, now.lapse, mirrored, scores + i, variances + i,
+                                        likely + 2 * at + i);
+                });
+  }
+
+  /// What scores speak for: a class number (-1: none is known), or a value.
+  double answer(const Scores& found) const {
+    if (is_regression()) return found.score[0];
+    const auto best = std::max_element(found.score.begin(), found.score.end());
+    return found.score.empty() ? -1 : static_cast<double>(best - found.score.begin());
+  }
+
+ private:
+  /// Calls f with some rows, the first one's number and memory for scores; each of `jobs` threads
+  /// takes rows that stand behind each other. Of what is wrong with rows the first is told.
+  template <class F>
+  void for_batches(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
+                   int jobs, F f) {
     const auto places = place_columns(columns, names, false);
     MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
     const RowSource<W>& source = places ? mapped : rows;
@@ -196,21 +230,12 @@ class Model : public FeatureNumbers {
             Scores found;
             for (std::int64_t i = begin; i < end;) {
               const std::span<const Row<W>> some = cursor.from(i);
-              learner->predict_rows(some, scores + i * width,
-                                    variances ? variances + i * width : nullptr, found);
+              f(some, i, found);
               i += static_cast<std::int64_t>(some.size());
             }
           });
   }
 
-  /// What scores speak for: a class number (-1: none is known), or a value.
-  double answer(const Scores& found) const {
-    if (is_regression()) return found.score[0];
-    const auto best = std::max_element(found.score.begin(), found.score.end());
-    return found.score.empty() ? -1 : static_cast<double>(best - found.score.begin());
-  }
-
- private:
   void predict_row(const Row<W>& row, std::int64_t at, ProgressiveResult& told) {
     if (!is_regression() && state().classes == 0) return;  // -1 and NaN
     learner->predict(row, found_);

@@ -1,6 +1,7 @@
 #include "bindings/dict_row.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -50,6 +51,41 @@ std::int64_t integer_of(nb::handle key) {
 }
 
 Name name_of(nb::handle key) { return is_text(key) ? Name(bytes_of(key)) : Name(integer_of(key)); }
+
+// The names of keys that came before. The rows of a program mostly have the very same objects as
+// keys, not just equal ones, and who holds a str knows its bytes and their hash without asking
+// again. A key is held once it comes a second time, until another one takes its place. The
+// interpreter's lock guards all of it: nothing here runs Python code, not even the end of a str.
+class KnownKeys {
+ public:
+  // The name of a plain str, until another one is asked for.
+  const Name& name_of(PyObject* key) {
+    Slot& slot = slots_[reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15 >> (64 - bits)];
+    if (slot.key != key || !slot.is_held) [[unlikely]]
+      meet(slot, key);
+    return slot.name;
+  }
+
+ private:
+  static constexpr int bits = 12;
+  struct Slot {
+    Name name{std::int64_t{0}};
+    PyObject* key = nullptr;  // where it is not held, perhaps that of an object that is no more
+    bool is_held = false;
+  };
+
+  [[gnu::noinline]] static void meet(Slot& slot, PyObject* key) {
+    const Name name(bytes_of(key));
+    PyObject* const left = slot.is_held ? slot.key : nullptr;
+    slot = {name, key, slot.key == key};
+    if (slot.is_held) Py_INCREF(key);
+    Py_XDECREF(left);
+  }
+
+  std::array<Slot, 1 << bits> slots_;
+};
+
+KnownKeys known_keys;
 
 // A plain number in W, checked.
 template <class W>
@@ -104,29 +140,39 @@ nb::dict plain_copy(nb::handle dict, bool may_miss) {
 }
 
 template <class W>
+[[gnu::always_inline]] inline bool DictReader<W>::take(PyObject* key, PyObject* value,
+                                                       bool may_miss) {
+  if (!is_plain_name(key)) return false;
+  if (!is_plain_number(value)) {
+    if (value == Py_None && may_miss) {
+      this->add_missing(name_of(key));
+      return true;
+    }
+    if (!is_text(value)) return false;
+    add_category(key, value);
+    return true;
+  }
+  const W number = number_of<W>(key, value, may_miss);
+  if (number == 0) return true;
+  if (PyUnicode_CheckExact(key)) [[likely]] {
+    this->add(known_keys.name_of(key), number);
+    return true;
+  }
+  this->add(name_of(key), number);
+  // Keys that differ are names that differ, unless a subclass of str has its own equality.
+  if (!PyLong_CheckExact(key)) this->expect_repetition();
+  return true;
+}
+
+template <class W>
 bool DictReader<W>::collect(nb::handle dict, bool may_miss) {
   categories_.clear();
   this->clear();
   if (!PyDict_Check(dict.ptr())) return false;
 
   PyObject *key, *value;
-  for (Py_ssize_t i = 0; PyDict_Next(dict.ptr(), &i, &key, &value);) {
-    if (!is_plain_name(key)) return false;
-    if (!is_plain_number(value)) {
-      if (value == Py_None && may_miss) {
-        this->add_missing(name_of(key));
-        continue;
-      }
-      if (!is_text(value)) return false;
-      add_category(key, value);
-      continue;
-    }
-    const W number = number_of<W>(key, value, may_miss);
-    if (number == 0) continue;
-    this->add(name_of(key), number);
-    // Keys that differ are names that differ, unless a subclass of str has its own equality.
-    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) this->expect_repetition();
-  }
+  for (Py_ssize_t place = 0; PyDict_Next(dict.ptr(), &place, &key, &value);)
+    if (!take(key, value, may_miss)) return false;
   return true;
 }
 

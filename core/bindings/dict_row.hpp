@@ -29,6 +29,7 @@ class DictReader : public NamedRow<W> {
   bool collect(nanobind::handle dict, bool may_miss);
 
  private:
+  bool take(PyObject* key, PyObject* value, bool may_miss);  // false: it needs a plain_copy()
   void add_category(nanobind::handle key, nanobind::handle value);
 
   TextArena categories_;  // the texts "key=value"

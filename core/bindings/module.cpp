@@ -92,6 +92,7 @@ NB_MODULE(_core, m) {
   nanobind::register_exception_translator(translate);
   yarrow::bind_rules(m);
   yarrow::bind_models(m);
+  yarrow::bind_probabilities(m);
   yarrow::bind_labels(m);
   yarrow::bind_readers(m);
   yarrow::bind_counts(m);

@@ -6,6 +6,7 @@ namespace yarrow {
 
 using AnyArray = nb::ndarray<nb::ro>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig>;
 using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 std::optional<NumberType> number_type(const nb::dlpack::dtype& type) {
@@ -33,13 +34,13 @@ struct ArrayRows {
   std::size_t columns;
 
   ArrayRows(AnyArray given, std::optional<AnyArray> i, std::optional<AnyArray> b, std::size_t n,
-            bool may_miss)
+            Missing missing)
       : values(std::move(given)), indices(std::move(i)), begins(std::move(b)), columns(n) {
     if (indices && begins) {
       const auto count = static_cast<std::int64_t>(begins->shape(0)) - 1;
       auto sparse = std::make_unique<SparseRows<W>>(numbers(*begins, 0), numbers(*indices, 0),
                                                     numbers(values, 0), count,
-                                                    static_cast<std::int64_t>(n), may_miss);
+                                                    static_cast<std::int64_t>(n), missing);
       if (sparse->values() > indices->shape(0) || sparse->values() > values.shape(0))
         throw Error("Input X is damaged: its rows need more values than there are.");
       rows = std::move(sparse);
@@ -48,7 +49,7 @@ struct ArrayRows {
                             static_cast<std::ptrdiff_t>(values.itemsize());
       rows = std::make_unique<DenseRows<W>>(numbers(values, 1),
                                             static_cast<std::int64_t>(values.shape(0)),
-                                            static_cast<std::int64_t>(n), row_step, may_miss);
+                                            static_cast<std::int64_t>(n), row_step, missing);
     }
   }
 };
@@ -104,6 +105,47 @@ static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
                         table(wants_uncertainty, told.calibrations, 2));
 }
 
+/// The probabilities of two classes, as the model's mistakes have calibrated them; None where there
+/// are not two.
+template <class W>
+static nb::object predict_two_classes(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names,
+                                      int jobs) {
+  const std::vector<Name> column_names = borrow_names(names);
+  Buffer<double> likely;
+  const auto rows = static_cast<std::size_t>(x.rows->rows());
+  {
+    nb::gil_scoped_release release;
+    const Reading lock(self.mutex, Interpreter::released);
+    if (self.is_regression() || self.state().classes != 2) return nb::none();
+    likely.resize(rows * 2);
+    self.predict_two_classes(*x.rows, x.columns, column_names, likely.data(), jobs);
+  }
+  return to_array(std::move(likely), {rows, 2});
+}
+
+/// The same of scores and variances that were asked for before, each row with its calibration.
+static nb::object two_classes(const Table& scores, const Table& variances,
+                              const Table& calibrations, bool mirrored) {
+  const std::size_t rows = scores.shape(0);
+  if (variances.shape(0) != rows || calibrations.shape(0) != rows || scores.shape(1) != 2 ||
+      variances.shape(1) != 2 || calibrations.shape(1) != 2)
+    throw Error("Two classes have two scores, two variances and a calibration in each row.");
+  Buffer<double> likely(rows * 2);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t at = 2 * i;
+    Calibration::of_two(calibrations.data()[at], calibrations.data()[at + 1], mirrored,
+                        scores.data() + at, variances.data() + at, likely.data() + at);
+  }
+  return to_array(std::move(likely), {rows, 2});
+}
+
+void bind_probabilities(nb::module_& m) {
+  m.def("two_classes", &two_classes, nb::arg("scores"), nb::arg("variances"),
+        nb::arg("calibrations"), nb::arg("mirrored"),
+        "Probabilities of two classes by their scores and variances, a calibration a row; mirrored "
+        "scores are one margin and its mirror image.");
+}
+
 template <class W>
 static nb::tuple predict_rows(PythonModel<W>& self, ArrayRows<W> x, const nb::list& names,
                               bool wants_variances, int jobs) {
@@ -134,7 +176,9 @@ static auto from_arrays(Result (*function)(PythonModel<W>&, ArrayRows<W>, Rest..
                     std::size_t columns, bool may_miss, Rest... rest) {
     return function(self,
                     ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns,
-                                 may_miss && self.learner->tells_missing()),
+                                 !may_miss                            ? Missing::refused
+                                 : self.learner->tells_missing() ? Missing::kept
+                                                                 : Missing::left_out),
                     std::forward<Rest>(rest)...);
   };
 }
@@ -159,6 +203,10 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
             nb::arg("jobs") = 1,
             "Scores, a column a class in the order of appearance, and the variances of the "
             "margins; by so many threads.");
+  with_rows(
+      "predict_two_classes", &predict_two_classes<W>, nb::arg("names"), nb::arg("jobs") = 1,
+      "The probabilities of two classes in the order of appearance, as calibrated; None where "
+      "there are not two.");
 }
 
 template void bind_rows(nb::class_<PythonModel<float>>&);

@@ -136,24 +136,28 @@ class ArraySource : public RowSource<W> {
   }
 };
 
-/// Whether a value may stand in a row: one that is missing is NaN, where somebody tells it from 0.
+/// What becomes of NaN. Where it stands for a value that is missing, a row has no feature there, or
+/// keeps it for a learner that tells it from 0.
+enum class Missing { refused, left_out, kept };
+
+/// Whether a value may be given.
 template <class W>
-bool is_fit(W value, bool may_miss) {
-  return std::isfinite(value) || (may_miss && std::isnan(value));
+bool is_fit(W value, Missing missing) {
+  return std::isfinite(value) || (missing != Missing::refused && std::isnan(value));
 }
 template <class W>
-bool are_fit(const W* value, std::size_t n, bool may_miss) {
-  return std::all_of(value, value + n, [=](W x) { return is_fit(x, may_miss); });
+bool are_fit(const W* value, std::size_t n, Missing missing) {
+  return std::all_of(value, value + n, [=](W x) { return is_fit(x, missing); });
 }
 
 /// Says which of the values, as they were given, is the bad one.
 template <class W>
 [[noreturn]] void throw_bad_value(const Numbers& given, std::size_t n, std::int64_t row,
-                                  bool may_miss, auto column_of) {
+                                  Missing missing, auto column_of) {
   std::vector<double> values(n);
   convert(given, n, values.data());
   for (std::size_t j = 0; j < n; ++j) {
-    if (is_fit(static_cast<W>(values[j]), may_miss)) continue;
+    if (is_fit(static_cast<W>(values[j]), missing)) continue;
     const std::string place =
         " at row " + std::to_string(row) + ", column " + std::to_string(column_of(j));
     if (std::isnan(values[j]))
@@ -169,12 +173,12 @@ template <class W>
 class DenseRows final : public ArraySource<W, DenseRows<W>> {
  public:
   DenseRows(Numbers cells, std::int64_t rows, std::int64_t columns, std::ptrdiff_t row_step,
-            bool may_miss)
+            Missing missing = Missing::refused)
       : cells_(cells),
         rows_(rows),
         columns_(columns),
         row_step_(row_step),
-        may_miss_(may_miss),
+        missing_(missing),
         all_(columns_) {
     std::iota(all_.begin(), all_.end(), 0);
     const auto bytes = with_type(cells.type, [](auto x) { return std::ptrdiff_t{sizeof x}; });
@@ -232,9 +236,10 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
   }
 
   [[gnu::noinline]] Row<W> without_zeros(std::int64_t row, const W* cells, RowBatch<W>& out) const {
-    if (!are_fit(cells, columns_, may_miss_))
-      throw_bad_value<W>(at(row), columns_, row, may_miss_, [](std::size_t j) { return j; });
-    const std::size_t n = drop_zeros(all_.data(), cells, columns_, out.index(), out.value());
+    if (!are_fit(cells, columns_, missing_))
+      throw_bad_value<W>(at(row), columns_, row, missing_, [](std::size_t j) { return j; });
+    const std::size_t n = drop_zeros(all_.data(), cells, columns_, out.index(), out.value(),
+                                     missing_ == Missing::left_out);
     return {out.index(), out.value(), n};
   }
 
@@ -242,7 +247,7 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
   std::int64_t rows_;
   std::size_t columns_;
   std::ptrdiff_t row_step_;
-  bool may_miss_;           ///< a value may be NaN, which is one that is missing
+  Missing missing_;
   bool is_whole_;           ///< the cells of a row stand side by side
   bool has_whole_columns_;  ///< the cells of a column do
   bool goes_on_;            ///< a row begins where the one before it ends
@@ -254,12 +259,12 @@ template <class W>
 class SparseRows final : public ArraySource<W, SparseRows<W>> {
  public:
   SparseRows(Numbers begins, Numbers indices, Numbers values, std::int64_t rows,
-             std::int64_t columns, bool may_miss)
+             std::int64_t columns, Missing missing = Missing::refused)
       : indices_(indices),
         values_(values),
         rows_(rows),
         columns_(columns),
-        may_miss_(may_miss),
+        missing_(missing),
         begins_(rows + 1) {
     convert(begins, begins_.size(), begins_.data());
     for (std::int64_t i = 0; i < rows; ++i)
@@ -305,12 +310,20 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
         loops.check_indices(index, n, static_cast<Index>(std::min(columns_ - 1, largest)));
     if (!fits || !found.in_range) throw_bad_index(first, end);
     const bool ascends = found.falls == falls_between(first, end, index);
-    for (std::int64_t i = first; i < end; ++i) {
-      const Row<W> row{index + (begins_[i] - begin), value + (begins_[i] - begin), size(i)};
-      const bool is_fit = (ordinary || loops.are_ordinary(row.value, row.size)) &&
-                          (ascends || !out.merger.may_repeat(row.index, row.size, columns_));
-      out.rows.push_back(is_fit ? row : repaired(i, row, out));
-      out.take(row.size);
+    const std::size_t before = out.rows.size();
+    out.rows.resize(before + rows);
+    Row<W>* to = out.rows.data() + before;
+    const std::int64_t* const begins = begins_.data() + first;
+    for (std::size_t i = 0; i < rows; ++i)
+      to[i] = {index + (begins[i] - begin), value + (begins[i] - begin),
+               static_cast<std::size_t>(begins[i + 1] - begins[i])};
+    if (ordinary && ascends) return out.take(n);
+    for (std::int64_t i = first; i < end; ++i, ++to) {
+      const std::size_t size = to->size;
+      const bool is_fit = (ordinary || loops.are_ordinary(to->value, size)) &&
+                          (ascends || !out.merger.may_repeat(to->index, size, columns_));
+      if (!is_fit) *to = repaired(i, *to, out);
+      out.take(size);
     }
   }
 
@@ -327,20 +340,21 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
 
   /// The row without zeros, and with repeated indices summed, if that is all that is wrong with it.
   [[gnu::noinline]] Row<W> repaired(std::int64_t row, const Row<W>& given, RowBatch<W>& out) const {
-    if (!are_fit(given.value, given.size, may_miss_)) throw_bad_value(row, given.index);
+    if (!are_fit(given.value, given.size, missing_)) throw_bad_value(row, given.index);
     Index* const index = out.index();
     W* const value = out.value();
-    std::size_t kept = drop_zeros(given.index, given.value, given.size, index, value);
+    std::size_t kept = drop_zeros(given.index, given.value, given.size, index, value,
+                                  missing_ == Missing::left_out);
     kept = out.merger.merge(index, value, kept);
     for (std::size_t i = 0; i < kept; ++i)
-      if (!is_fit(value[i], may_miss_))
+      if (!is_fit(value[i], missing_))
         throw Error("The values of column " + std::to_string(index[i]) + " in row " +
                     std::to_string(row) + " have too large a sum.");
     return {index, value, kept};
   }
 
   [[noreturn]] void throw_bad_value(std::int64_t row, const auto* index) const {
-    yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row, may_miss_,
+    yarrow::throw_bad_value<W>(values_.from(begins_[row]), size(row), row, missing_,
                                [&](std::size_t at) { return index[at]; });
   }
 
@@ -363,7 +377,7 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
 
   Numbers indices_, values_;
   std::int64_t rows_, columns_;
-  bool may_miss_;  ///< as dense rows have it
+  Missing missing_;
   std::vector<std::int64_t> begins_;
   bool lends_indices_, lends_values_;  ///< they are as a row has them
 };

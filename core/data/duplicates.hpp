@@ -46,13 +46,14 @@ class Marks {
 
 // Copies what is not zero; returns how much that is. The copy may take the place of the original.
 template <class Key, class W>
-std::size_t drop_zeros(const Key* key, const W* value, std::size_t n, Key* to_key, W* to_value) {
+std::size_t drop_zeros(const Key* key, const W* value, std::size_t n, Key* to_key, W* to_value,
+                       bool drops_nan = false) {
   std::size_t kept = 0;
   for (std::size_t j = 0; j < n; ++j) {
     const W x = value[j];
     to_key[kept] = key[j];
     to_value[kept] = x;
-    kept += x != 0;
+    kept += x != 0 && !(drops_nan && x != x);
   }
   return kept;
 }

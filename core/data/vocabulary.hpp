@@ -252,7 +252,9 @@ class Vocabulary {
       std::memcpy(&b1, b + n - sizeof(Word), sizeof(Word));
       return ((a0 ^ b0) | (a1 ^ b1)) == 0;
     };
-    if (n > 16 || n < 4) return std::memcmp(a, b, n) == 0;
+    if (n > 16) return std::memcmp(a, b, n) == 0;
+    if (n < 4)  // the first byte, the middle one and the last
+      return n == 0 || ((a[0] ^ b[0]) | (a[n / 2] ^ b[n / 2]) | (a[n - 1] ^ b[n - 1])) == 0;
     return n >= 8 ? equal(std::uint64_t{}) : equal(std::uint32_t{});
   }
 

@@ -99,9 +99,7 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
 
   /// All that can be asked about one column and nothing beside it, in one walk.
   void assess(const State<W>& state, const Row<W>& row, Scores& out) const {
-    out.resize(1);
-    average_ ? assess_column<planes_ + 1>(state, row, out)
-             : assess_column<planes_>(state, row, out);
+    assess_column<3>(state, row, out);
   }
 
   /// What an update needs beyond the scores, for the columns listed.
@@ -168,7 +166,7 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
 
   void predict(const State<W>& state, const Row<W>& row, Scores& out) const {
     if (state.blocks.capacity() == 1) {
-      assess(state, row, out);
+      assess_column<2>(state, row, out);
     } else {
       std::vector<int> all(state.blocks.columns());
       std::iota(all.begin(), all.end(), 0);
@@ -179,23 +177,30 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
   }
 
  protected:
-  /// One column: `Stride` is the number of planes.
-  template <std::size_t Stride>
+  /// One column: its score and variance, and as a third sum the row's squared norm.
+  template <int Sums>
+  void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
+    out.resize(1);
+    average_ ? assess_column<Sums, planes_ + 1>(state, row, out)
+             : assess_column<Sums, planes_>(state, row, out);
+  }
+
+  template <int Sums, std::size_t Stride>
   void assess_column(const State<W>& state, const Row<W>& row, Scores& out) const {
     const W* first = state.blocks.first();
     const double now = covariance_.now(state, 0);
-    const auto [margin, v, xx] = pair_sums<3>(row, [=, this](auto at, auto* sums) {
+    const auto found = pair_sums<Sums>(row, [=, this](auto at, auto* sums) {
       const auto cells = at.template planes<planes_>(first, Stride, SideBySide{});
       const auto x = at.values(), s = variances(cells, now);
       sums[0] += Covariance::margin(cells[0], s, x);
       sums[1] += x * x * s;
-      sums[2] += x * x;
+      if constexpr (Sums == 3) sums[2] += x * x;
     });
     const W* intercept = state.blocks.intercept();
     const double mean = intercept[0], s = variance_at(intercept, 1, now);
-    out.score[0] = margin + Covariance::margin(mean, s, intercept_);
-    out.variance[0] = v + intercept_ * intercept_ * s;
-    out.xx = xx + intercept_ * intercept_;
+    out.score[0] = found[0] + Covariance::margin(mean, s, intercept_);
+    out.variance[0] = found[1] + intercept_ * intercept_ * s;
+    if constexpr (Sums == 3) out.xx = found[2] + intercept_ * intercept_;
   }
 
   /// The variances among what some places keep, as they count now.

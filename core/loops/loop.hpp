@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "rules/rule.hpp"
+#include "simd/dispatch.hpp"
 #include "state/state.hpp"
 
 namespace yarrow {
@@ -89,22 +90,34 @@ class LoopBase {
     const std::size_t columns = state.blocks.columns(), stride = state.blocks.stride();
     out.resize(columns);
     if (columns == 1) {
-      const double wx = stride == 1   ? sum_column(state, row, Known<1>{})
-                        : stride == 2 ? sum_column(state, row, Known<2>{})
-                                      : sum_column(state, row, stride);
+      const W* const first = state.blocks.first();
+      const double wx = stride == 1   ? sum_column(first, row, Known<1>{})
+                        : stride == 2 ? sum_column(first, row, Known<2>{})
+                                      : sum_column(first, row, stride);
       out.score[0] = scale(0) * (wx + intercept_ * state.blocks.intercept()[0]);
       return;
     }
-    sum_tiles(
-        state, row,
-        [](const W* cell, double x, std::size_t) { return x * static_cast<double>(*cell); },
-        [this](const W* cell, std::size_t) { return intercept_ * *cell; },
-        [&](std::size_t k, double sum) { out.score[k] = scale(k) * sum; });
+    for_tiles(columns, [&](auto tile, std::size_t at) {
+      constexpr int width = decltype(tile)::value;
+      const W* first = state.blocks.first() + at;
+      const W* intercept = state.blocks.intercept() + at;
+      const auto sums = [&] {
+        if constexpr (width == 2)
+          if (stride == 2 && row.is_dense)
+            return with_kernels<W>(
+                [&](auto kernels) { return kernels.sum_two_columns(row.value, first, row.size); });
+        if constexpr (width % 2 == 0)
+          return block_products<width>(row, first, stride);
+        else
+          return std::array{sum_column(first, row, stride)};
+      }();
+      for (int k = 0; k < width; ++k)
+        out.score[at + k] = scale(at + k) * (sums[k] + intercept_ * intercept[k]);
+    });
   }
 
   /// One column alone, two places at a time.
-  static double sum_column(const State<W>& state, const Row<W>& row, auto stride) {
-    const W* first = state.blocks.first();
+  static double sum_column(const W* first, const Row<W>& row, auto stride) {
     return pair_sums<1>(
         row, [=](auto at, auto* sum) { *sum += at.values() * at.cells(first, stride); })[0];
   }

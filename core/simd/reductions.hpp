@@ -60,6 +60,38 @@ inline std::array<double, N> lane_sums(std::size_t n, Term term) {
   return sums;
 }
 
+/// N such sums, N being even: of the row's values times N neighbours in the blocks of its features,
+/// two of them in a register.
+template <int N, class W>
+inline std::array<double, N> block_products(const Row<W> row, const W* first, std::size_t stride) {
+  constexpr std::size_t at_once = N > 4 ? 2 : 4, pairs = N / 2;
+  Pair lanes[4][pairs];
+  const auto add = [&](std::size_t i, double value, Pair* sums) {
+    const Pair x = everywhere<Pair>(value);
+    const W* const cells = first + row.index[i] * stride;
+    for (std::size_t p = 0; p < pairs; ++p) sums[p] += x * pair_at(cells + 2 * p);
+  };
+  for (std::size_t lane = 0; lane < 4; lane += at_once) {
+    Pair sums[at_once][pairs] = {};
+    std::size_t i = lane;
+    for (; i + at_once <= row.size; i += 4)
+      for (std::size_t k = 0; k < at_once; k += 2) {
+        const Pair both = pair_at(row.value + i + k);
+        add(i + k, both[0], sums[k]);
+        add(i + k + 1, both[1], sums[k + 1]);
+      }
+    for (std::size_t k = 0; i + k < row.size; ++k) add(i + k, row.value[i + k], sums[k]);
+    for (std::size_t k = 0; k < at_once; ++k) std::copy_n(sums[k], pairs, lanes[lane + k]);
+  }
+  std::array<double, N> sums;
+  for (std::size_t p = 0; p < pairs; ++p) {
+    const Pair both = (lanes[0][p] + lanes[2][p]) + (lanes[1][p] + lanes[3][p]);
+    sums[2 * p] = both[0];
+    sums[2 * p + 1] = both[1];
+  }
+  return sums;
+}
+
 template <class W>
 inline double squared_norm(const Row<W>& row) {
   const auto [xx] = pair_sums<1>(row, [](auto at, auto* sum) {

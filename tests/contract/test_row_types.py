@@ -215,3 +215,55 @@ def test_sums_that_are_too_large_are_named():
     model = AROWClassifier().partial_fit(X[:300], y[:300])
     place = "values of column 5 in row 300 have too large a sum"
     refuse(lambda: model.partial_fit(X, y), place, model)
+
+
+def named(X):
+    return pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+
+
+FRAMES = {
+    "a block": named,
+    "columns": lambda X: pd.DataFrame({f"c{j}": X[:, j] for j in range(X.shape[1])}),
+    "rows of a larger one": lambda X: named(np.repeat(X, 2, axis=0))[::2],
+    "columns of two types": lambda X: named(X).astype({"c0": "float64"}),
+}
+
+
+@pytest.mark.parametrize("zeros", [True, False])
+@pytest.mark.parametrize("value", ["float32", "float64"])
+@pytest.mark.parametrize("layout", FRAMES)
+def test_a_missing_value_of_a_frame_is_no_feature(layout, value, zeros):
+    X, y = table(zeros)
+    X = X.astype(value)
+    X[np.random.default_rng(5).random(X.shape) < 0.1] = np.nan
+    frame = FRAMES[layout](X)
+    rows = [{f"c{j}": float(row[j]) for j in np.flatnonzero(np.nan_to_num(row))} for row in X]
+    full = named(np.nan_to_num(X))
+    for learner in LEARNERS:
+        expected = learner.clone().partial_fit(full, y)
+        model = learner.clone().partial_fit(frame, y)
+        assert_same(learned(model), learned(expected))
+        check_answers(model, frame, rows)
+        known = learner.clone().fit(frame, y)
+        assert_same(learned(known), learned(learner.clone().fit(full, y)))
+        told = model.progressive(frame, y)
+        assert told.scores.tolist() == expected.progressive(full, y).scores.tolist()
+
+
+@pytest.mark.parametrize("what", ["infinity", "too large"])
+@pytest.mark.parametrize("value", ["float32", "float64"])
+@pytest.mark.parametrize("layout", ["a block", "columns"])
+def test_bad_values_among_missing_ones_are_named(layout, value, what):
+    if value == "float32" and what == "too large":
+        pytest.skip("no such value")
+    X, y = table(zeros=True)
+    X = X.astype(value)
+    model = AROWClassifier().partial_fit(FRAMES[layout](X), y)
+    X[333, 3], X[333, 17], X[600, 2] = np.nan, BAD[what], BAD[what]
+    given = FRAMES[layout](X)
+    place = f"{what}.*at row 333, column {17 if what == 'too large' else chr(39) + 'c17'}"
+    refuse(lambda: model.partial_fit(given, y), place, model)
+    refuse(lambda: model.predict(given), place, model)
+    refuse(lambda: model.predict_proba(given), place, model)
+    refuse(lambda: model.predict_proba_many(given), place, model)
+    refuse(lambda: model.progressive(given, y), place, model)

@@ -1,10 +1,12 @@
 // What is compiled twice gives the same bits in wide registers and in others.
 #include "simd/dispatch.hpp"
 
+#include <numeric>
 #include <random>
 #include <vector>
 
 #include "check.hpp"
+#include "simd/reductions.hpp"
 
 using namespace yarrow;
 
@@ -40,6 +42,21 @@ void covariances_agree(std::size_t size) {
   wide::Kernels<float>::take_away(lines.data(), size, line, h.data(), 0.7F);
   Kernels<float>::take_away(other.data(), size, line, h.data(), 0.7F);
   CHECK(lines == other);
+}
+
+void two_columns_agree(std::size_t size) {
+  const std::vector<float> values = some_numbers(size, -9), cells = some_numbers(2 * size, -9);
+  std::vector<Index> features(size);
+  std::iota(features.begin(), features.end(), 0);
+  const Row<float> row{features.data(), values.data(), size, true};
+  const auto expected = block_products<2>(row, cells.data(), 2);
+  CHECK(wide::Kernels<float>::sum_two_columns(values.data(), cells.data(), size) == expected);
+  CHECK(Kernels<float>::sum_two_columns(values.data(), cells.data(), size) == expected);
+  for (std::size_t c = 0; c < 2; ++c) {
+    const auto [one] = pair_sums<1>(
+        row, [&](auto at, auto* sum) { *sum += at.values() * at.cells(cells.data() + c, 2); });
+    CHECK(one == expected[c]);
+  }
 }
 
 void splines_agree(std::size_t size) {
@@ -126,6 +143,7 @@ int main() {
   if (has_wide_lanes())
     for (std::size_t size = 1; size <= 65; ++size) {
       covariances_agree(size);
+      two_columns_agree(size);
       splines_agree(size);
       statistics_agree<0>(size);
       statistics_agree<1>(size);

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from linear_model.oracles import class_stream
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import erf, expit, ndtr
 from sklearn.datasets import make_classification
@@ -334,3 +335,23 @@ def test_rows_of_any_weight_leave_probabilities_and_a_file_that_loads(model, wei
     assert np.allclose(likely.sum(axis=1), 1)
     model.save(tmp_path / "heavy.yarrow")
     assert np.array_equal(load_model(tmp_path / "heavy.yarrow").predict_proba(X), likely)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_two_classes_by_the_formula(multiclass):
+    X, y = noisy_problem(91, 3000)
+    model = AROWClassifier(multiclass=multiclass).partial_fit(X, y)
+    rows = np.vstack([X, np.zeros_like(X[:1])])
+    scores, variances = model._scores(rows)
+    variances[-1] = scores[-1] = 0  # a row of which nothing is known
+    c, lapse = model._fitted.calibration
+    margin, variance = scores[:, 1], variances[:, 1]
+    if multiclass == "top1":
+        margin, variance = margin - scores[:, 0], variance + variances[:, 0]
+    q = np.divide(margin, np.sqrt(variance), out=np.zeros_like(margin), where=variance > 0)
+    second = 0.5 + (0.5 - lapse) * erf(c * q / np.sqrt(2))
+    found = model._probabilities(scores, variances)
+    assert_allclose(found[:, 1], second, atol=1e-9)
+    assert_allclose(found.sum(axis=1), 1, rtol=1e-15)
+    order = [model._fitted.classes.index(label) for label in model.classes_]
+    assert_array_equal(found[:-1, order], model.predict_proba(X))

@@ -217,7 +217,7 @@ class LinearModel(CoreRule, CoreEstimator):
     ) -> None:
         numbers, label_names = labels
         weights = read_weights(sample_weight, rows.n_rows)
-        model.learn_rows(*rows.arrays, numbers, label_names, weights, names, order, undo)
+        rows.given_to(model.learn_rows, numbers, label_names, weights, names, order, undo)
 
     def _fit_passes(self, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
@@ -259,7 +259,7 @@ class LinearModel(CoreRule, CoreEstimator):
         self, model: CoreModel, rows: Rows, names: list[Any], variances: bool = True
     ) -> tuple[Array, Array]:
         """The same of rows that were read; without variances it takes less time."""
-        return model.predict_rows(*rows.arrays, names, variances, n_threads(self.n_jobs))
+        return rows.given_to(model.predict_rows, names, variances, n_threads(self.n_jobs))  # type: ignore[no-any-return]
 
     # -- what was learned ------------------------------------------------------------------------
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from yarrow.data.arrays import Array, feature_names
+from yarrow import _core
+from yarrow.base.hyperparameters import n_threads
+from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.estimator import ClassifierMixin
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
-from yarrow.online.progressive import CoreResult
+from yarrow.online.progressive import CoreModel, CoreResult
 
 #: of what the classes behind the best one share, the part that goes to all of them alike
 EQUAL_SHARE = 0.02
@@ -27,9 +29,14 @@ class Probabilities:
         """The same for exports: `saving/scorer.py` reads it."""
         raise NotImplementedError
 
+    def _row_probabilities(self: Any, model: CoreModel, rows: Rows, names: list[Any]) -> Array:
+        """Of rows, from the calibration of now: a column a class in the order of appearance."""
+        return self._probabilities(*self._score_rows(model, rows, names))  # type: ignore[no-any-return]
+
     def predict_proba(self: Any, X: Any) -> Array:
         """Probabilities, a column a class in the order of `classes_`."""
-        return self._in_class_order(self._probabilities(*self._scores(X)), 0.0)  # type: ignore[no-any-return]
+        model = self._fitted
+        return self._in_class_order(self._row_probabilities(model, *self._read(X)), 0.0)  # type: ignore[no-any-return]
 
     def predict_proba_one(self: Any, x: dict[Any, Any]) -> dict[Any, float]:
         """The probability of each class seen."""
@@ -49,7 +56,7 @@ class Probabilities:
             return frame_like(X, {})
         rows = rows_as_taught(self, X, by_core=True)
         names: list[Any] = feature_names(X, rows)
-        table = self._probabilities(*self._score_rows(model, rows, names))
+        table = self._row_probabilities(model, rows, names)
         return frame_like(X, zip(model.classes, table.T, strict=False))
 
 
@@ -87,7 +94,15 @@ class MarginProbabilities(Probabilities):
     """Probabilities from margins in units of their deviation."""
 
     multiclass: Any
+    n_jobs: Any
     _fitted: Any
+    _by_margin = True  #: and not by a posterior of the method's own
+
+    def _row_probabilities(self: Any, model: CoreModel, rows: Rows, names: list[Any]) -> Array:
+        found = None
+        if self._by_margin:
+            found = rows.given_to(model.predict_two_classes, names, n_threads(self.n_jobs))
+        return super()._row_probabilities(model, rows, names) if found is None else found
 
     def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
         """The Gaussian margin m/sqrt(v) as a probability, calibrated online.
@@ -100,7 +115,9 @@ class MarginProbabilities(Probabilities):
             return np.ones_like(scores)
         now = self._fitted.calibration if calibration is None else calibration
         if n_classes == 2:
-            return self._of_two(scores, variances, now)
+            each = np.ascontiguousarray(np.broadcast_to(now, (len(scores), 2)), dtype=np.float64)
+            ovr = self.multiclass == "ovr"
+            return np.asarray(_core.two_classes(scores, variances, each, mirrored=ovr))
         from scipy.special import softmax
 
         rows = np.arange(len(scores))
@@ -130,22 +147,6 @@ class MarginProbabilities(Probabilities):
     def _told_probabilities(self) -> dict[str, Any] | None:
         scale, lapse = (float(number) for number in self._fitted.calibration)
         return {"kind": "margin", "scale": scale, "lapse": lapse, "equal_share": EQUAL_SHARE}
-
-    def _of_two(self, scores: Array, variances: Array, calibration: Any) -> Array:
-        """The same of two classes: nothing is to be put in order, nor shared."""
-        if self.multiclass == "ovr":  # one margin, and its mirror image
-            margin, variance = scores[:, 1], variances[:, 1]
-        else:
-            margin, variance = scores[:, 1] - scores[:, 0], variances[:, 1] + variances[:, 0]
-        top = _sure(np.abs(margin), np.sqrt(variance), calibration, 2)
-        best, rest = _above_chance(top, 2), 1 - top
-        total = best + rest
-        best /= total
-        rest /= total
-        probabilities = np.empty_like(scores)
-        probabilities[:, 0] = np.where(margin > 0, rest, best)
-        probabilities[:, 1] = np.where(margin > 0, best, rest)
-        return probabilities
 
 
 def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> Array:

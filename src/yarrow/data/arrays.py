@@ -32,7 +32,7 @@ class Rows:
     made_of: list[str] | None = None
     #: how they were made, for a model that learns the rows to remember
     stream: dict[str, Any] | None = None
-    #: NaN is a value that is missing: for a model that tells it from 0
+    #: NaN is a value that is missing; to most models a row has no feature there
     may_miss: bool = False
 
     @property
@@ -43,6 +43,26 @@ class Rows:
     def arrays(self) -> tuple[Array, Array | None, Array | None, int, bool]:
         """As the core takes them."""
         return self.values, self.indices, self.begins, self.n_columns, self.may_miss
+
+    def given_to(self, function: Callable[..., Any], *rest: Any) -> Any:
+        """What a function of the core says of them, which counts columns and knows no names."""
+        try:
+            return function(*self.arrays, *rest)
+        except DataError:
+            if self.may_miss:
+                self.without_missing()
+            raise
+
+    def without_missing(self) -> Rows:
+        """The same with 0 where a value is missing."""
+        values = self.values
+        if values.dtype.kind != "f":
+            return self
+        with np.errstate(all="ignore"):
+            if not np.isfinite(values.sum()):  # as fast as memory
+                values = np.where(np.isnan(values), values.dtype.type(0), values)
+                check_finite(values, "Input X", dataclasses.replace(self, values=values))
+        return dataclasses.replace(self, values=values, may_miss=False)
 
     @functools.cached_property
     def _may_repeat(self) -> bool:
@@ -284,8 +304,7 @@ def check_values(rows: Rows, dtype: str = "float64") -> None:
     if rows.values.dtype.kind != "f":
         return
     if rows.may_miss:
-        values = np.where(np.isnan(rows.values), 0, rows.values)
-        rows = dataclasses.replace(rows, values=values, may_miss=False)
+        rows = rows.without_missing()
     # In the words of the core.
     way_out = ": give a frame, in which it means a missing value, or put a number there"
     check_finite(rows.values, "Input X", rows, when_nan=way_out)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from yarrow.data.arrays import Rows, check_finite, check_shape, column_names, read_rows
+from yarrow.data.arrays import Rows, check_shape, column_names, read_rows
 from yarrow.data.frames import (
     arrow_columns,
     frame_of,
@@ -67,8 +67,8 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     if names is not None and (reader is None or all(map(reader.is_number, names))):
         values = numbers_of(frame)
         if values is not None:
-            rows = dataclasses.replace(read_rows(values, by_core), names=names)
-            return _with_missing(rows) if tells else _without_missing(rows)
+            rows = dataclasses.replace(read_rows(values, by_core), names=names, may_miss=True)
+            return rows if by_core else rows.without_missing()
     if reader is None:
         numbers = () if fresh else model.__dict__.get("_feature_names_in") or ()
         reader = _first_reader(numbers, tells)
@@ -125,26 +125,6 @@ def rows_of_named(
     names = rows.names or [_NO_FEATURE]
     size = len(rows), len(names)
     return Rows(rows.values, rows.indices, rows.indptr, *size, names, columns, stream, may_miss)
-
-
-def _with_missing(rows: Rows) -> Rows:
-    """Numbers with NaN where one is missing, for a model that knows."""
-    check_finite(np.where(np.isnan(rows.values), 0, rows.values), "Input X", rows)
-    return dataclasses.replace(rows, may_miss=True)
-
-
-def _without_missing(rows: Rows) -> Rows:
-    """Numbers with 0 where one is missing: a row has no feature there, by either of them."""
-    values = rows.values
-    if values.dtype.kind != "f":
-        return rows
-    with np.errstate(all="ignore"):
-        if np.isfinite(values.sum()):  # as fast as memory
-            return rows
-    values = np.where(np.isnan(values), values.dtype.type(0), values)
-    rows = dataclasses.replace(rows, values=values)
-    check_finite(values, "Input X", rows)
-    return rows
 
 
 def _reader_of(model: Any) -> Any:

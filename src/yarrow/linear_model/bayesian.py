@@ -48,8 +48,12 @@ class BayesianPerceptron(Averaging, ConfidenceClassifier):
 
     core_rule = "bayesian_perceptron"
 
+    @property
+    def _by_margin(self) -> bool:  # type: ignore[override]
+        return self.probabilities == "calibrated"
+
     def _probabilities(self, scores: Array, variances: Array, calibration: Any = None) -> Array:
-        if scores.shape[1] != 2 or self.probabilities == "calibrated":
+        if scores.shape[1] != 2 or self._by_margin:
             return super()._probabilities(scores, variances, calibration)
         from scipy.special import ndtr
 

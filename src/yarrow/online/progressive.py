@@ -172,7 +172,5 @@ def core_result(
     assert rows is not None
     assert known is not None
     weights = read_weights(batch.weights, rows.n_rows)
-    given = (*rows.arrays, *known, weights, batch.names)
-    return CoreResult(
-        *model.predict_then_learn_rows(*given, delay, wants_scores, wants_uncertainty, undo)
-    )
+    asked = (*known, weights, batch.names, delay, wants_scores, wants_uncertainty, undo)
+    return CoreResult(*rows.given_to(model.predict_then_learn_rows, *asked))
