@@ -53,7 +53,7 @@ def test_a_step_goes_down_the_gradient_of_the_squared_error():
     assert after - before == pytest.approx(moved, rel=1e-3)
 
 
-@pytest.mark.parametrize(("l2", "rate"), [(0.5, 0.2), (8.0, 1e12)], ids=["xiao", "ling"])
+@pytest.mark.parametrize(("l2", "rate"), [(0.5, 0.2), (8.0, 1e12)], ids=["fading", "l2 alone"])
 def test_averaged_factors_are_the_argmin_for_the_average_of_their_gradients(l2, rate):
     """Of gradients taken numerically from the squared error; the argmin by a solver."""
     X, y = tastes(60)

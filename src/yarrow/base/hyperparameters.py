@@ -239,7 +239,7 @@ def covariance(*options: str, only: str = "") -> Any:
         "projected": "projected (of the covariance)",
         "full": "full",
         "factored": "factored by `rank`",
-        "joint": "joint, full over the weights of all classes together",
+        "joint": "joint over classes",
     }
     doc = f"{only or 'What is kept'}: {', '.join(words[option] for option in options)}."
     return choice(default=options[0], options=options, doc=doc)

@@ -32,11 +32,11 @@ class Factorization(Stored):
     learned by itself, in order, so all chunkings give the same result. Memory grows with the users
     and the items, not with the ratings.
 
-    With `steps="dual_averaging"` (DA-PMF and DA-RMF of the paper) the factors of a user or an item
-    are those that are best for the average of all their gradients so far, with the penalty l2/2
-    |w|² and one that fades, |w|²/(2 learning_rate sqrt(n)) after n of them: Xiao's (2010) dual
-    averaging, which with an infinite learning_rate is the paper's. What was learned early counts as
-    much as what came last. Begin with `learning_rate=1`; several times more may diverge.
+    With `steps="dual_averaging"`, after the paper's DA-PMF and DA-RMF, the factors of a user or an
+    item are those that are best for the average of all their gradients so far, with the penalty
+    l2/2 |w|² and one that fades, |w|²/(2 learning_rate sqrt(n)) after n of them: the dual averaging
+    of Xiao (2010). What was learned early counts as much as what came last. Begin with
+    `learning_rate=1`; several times more may diverge.
     """
 
     n_factors: int = integer(default=10, doc="Factors of a user, and of an item.", at_least=1)

@@ -1,8 +1,8 @@
 """Judging learners: how good their predictions were, how sure that is, and what theorems promised.
 
 `progressive` runs any learner over a stream, `cross_validate`, `tune` and `line_search` choose
-settings, `paired_comparison` and `mean_ranks` say whether differences mean anything, `regret` compares with
-the best in hindsight, and `certificate` with what a theorem allows.
+settings, `paired_comparison` and `mean_ranks` say whether differences mean anything, `regret`
+compares with the best in hindsight, and `certificate` with what a theorem allows.
 
 >>> import numpy as np
 >>> from yarrow import Perceptron
