@@ -50,7 +50,6 @@ def test_a_class_of_another_name_is_found_by_its_old_one(old):
             warnings.simplefilter("ignore", DeprecationWarning)
             found = pickle.loads(f"c{old}\n{name}\n.".encode())
         assert found is getattr(import_module(MOVED[old]), new)
-    assert yarrow.estimator.ClassifierManners is yarrow.estimator.ClassifierMixin
 
 
 @pytest.mark.parametrize("old", MOVED)

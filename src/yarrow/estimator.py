@@ -507,9 +507,6 @@ def determination(y: Any, predicted: Any, weights: Any) -> float:
     return float(1 - residual / total) if total > 0 else float(residual == 0)
 
 
-ClassifierManners = ClassifierMixin  # its name before version 0.2
-
-
 def columns_in(stream: dict[str, Any] | None) -> list[str]:
     """The columns of a table that made features, as a model remembers them."""
     table = (stream or {}).get("table", {})

@@ -1,9 +1,8 @@
 """Estimators that learn in Python: kernels, and those that are made of other learners.
 
 What they have learned is one state. A subclass says what a batch of rows does to a state (`_walk`):
-predict each row, then learn it; `partial_fit` is `progressive` without its answer. Arrays are
-learned by a copy that takes the state's place; one row by the state itself, which can take it back
-(`attempt`).
+predict each row, then learn it; `partial_fit` leaves the answer out. Arrays are learned by a copy
+that takes the state's place; one row by the state itself, which can take it back (`attempt`).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.delay import steps
-from yarrow.online.progressive import ProgressiveMixin
+from yarrow.online.progressive import ProgressiveMixin, labels_of
 from yarrow.online.results import ProgressiveResult
 from yarrow.saving.codec import Saved
 
@@ -131,9 +130,7 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
         rows = rows_as_taught(self, X, fresh=True)
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None.")
-        batch = self._batch(rows, rows.names or [], y, sample_weight)
+        batch = self._batch(rows, rows.names or [], labels_of(y), sample_weight)
         if not self.regression:
             batch = dataclasses.replace(batch, classes=in_order(set(batch.truth)))
         state = self._new_state()
@@ -158,6 +155,16 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         batch = self._one(x, y, w)
         with self._lock:
             self._learn_batch(batch)
+
+    def _partial_fit(self, X: Any, y: Any, weight: Any, classes: Any = None) -> None:
+        rows, names = self._read_named(X)
+        batch = self._batch(rows, names, labels_of(y), weight, classes)
+
+        def learn(twin: Self) -> None:
+            twin._learn_batch(batch)
+            twin._keep_columns(rows)
+
+        self._change(learn)
 
     def _learn_named(self, rows: Rows, names: list[Any], y: Any, weight: Any) -> None:
         batch = self._batch(rows, names, y, weight)
@@ -247,13 +254,13 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 class StateClassifier(ClassifierMixin, StateEstimator):
     """Base of the classifiers that learn in Python."""
 
-    def _numbers(self, said: Any) -> Array:
+    def _numbers(self, said: Any) -> Any:
         """What is said as class numbers, -1 for none."""
-        return np.asarray(said)
+        return said
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once. `classes` are all that may ever come."""
-        self.progressive(X, y, sample_weight, classes=classes)
+        self._partial_fit(X, y, sample_weight, classes)
         return self
 
     @property
@@ -263,8 +270,8 @@ class StateClassifier(ClassifierMixin, StateEstimator):
 
     def _predict_batch(self, state: Any, batch: Batch) -> Array:
         with self._lock:
-            said = self._numbers(self._said(state, batch))
-            return array_of(state.classes)[np.maximum(said, 0)]
+            numbers: Array = np.maximum(self._numbers(self._said(state, batch)), 0)
+            return array_of(state.classes)[numbers]
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The class of one row; None before any row was learned."""

@@ -188,7 +188,7 @@ class _StateRun(_Run):
             self.model._state = self.state
         if self.classes is None:
             return np.asarray(said)
-        labels = named(self.model._numbers(said), self.state.classes)
+        labels = named(np.asarray(self.model._numbers(said)), self.state.classes)
         return self.classes.number_said(list(labels))
 
 

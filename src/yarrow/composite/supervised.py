@@ -20,7 +20,7 @@ class CompositeRegressor(RegressorMixin, Composite):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the rows of `X` in order, once."""
-        self.progressive(X, y, sample_weight)
+        self._partial_fit(X, y, sample_weight)
         return self
 
     def predict_one(self, x: dict[Any, Any]) -> float:

@@ -109,13 +109,15 @@ class KernelClassifier(ScoringClassifier):
     def _walk(self, state: Expansion, batch: Batch) -> list[Array]:
         """The scores of the classes known at each row; its kernel serves both."""
         told: list[Array] = []
+        truth, weights = batch.truth, batch.weights
         for i, row in enumerate(rows_of(batch)):
+            weight = 1.0 if weights is None else float(weights[i])
             with about_row(i, batch):
                 values = state.kernel_row(row)
                 scores = state.scores(values)
                 told.append(scores[:-1])
-                if (weight := batch.weight(i)) > 0:  # a row of no weight is absent
-                    self._learn_row(state, row, values, scores, batch.truth[i], weight)
+                if weight > 0:  # a row of no weight is absent
+                    self._learn_row(state, row, values, scores, truth[i], weight)
         return told
 
     def _learn_row(
@@ -157,9 +159,9 @@ class KernelClassifier(ScoringClassifier):
     def _scores(self, state: Expansion, batch: Batch) -> Array:
         return np.array(self._said(state, batch))
 
-    def _numbers(self, said: Any) -> Array:
+    def _numbers(self, said: Any) -> Any:
         """The class with the highest score; ties go to the class seen first."""
-        return np.array([np.argmax(one) if len(one) else -1 for one in said], dtype=np.int64)
+        return [int(one.argmax()) if len(one) else -1 for one in said]
 
     def _result(self, said: Any) -> ProgressiveResult:
         """What was said of the classes known at each time, as one table sorted by class."""
@@ -168,7 +170,7 @@ class KernelClassifier(ScoringClassifier):
         for line, one in zip(scores, said, strict=True):
             line[: len(one)] = one
         in_table = scores[:, order_of(classes)]
-        labels = named(self._numbers(said), classes)
+        labels = named(np.array(self._numbers(said), np.int64), classes)
         return ProgressiveResult(labels, in_table, array_of(in_order(classes)))
 
     def _text_name(self) -> str | None:

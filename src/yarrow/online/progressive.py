@@ -55,9 +55,7 @@ class ProgressiveMixin:
 
         check_delay(delay)
         rows, names = self._read_named(X)
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None.")
-        batch = Batch(rows, names, y=y, weights=sample_weight, classes=classes)
+        batch = Batch(rows, names, y=labels_of(y), weights=sample_weight, classes=classes)
         return self._progressive(batch, int(delay), probabilities)
 
     def _read_named(self, X: Any) -> tuple[Rows, list[Any]]:
@@ -102,6 +100,13 @@ class ProgressiveMixin:
             return series_like(X, np.full(rows_in(X), self.nothing))
         rows = rows_as_taught(self, X, self._by_core)
         return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
+
+
+def labels_of(y: Any) -> Any:
+    """The labels, if there are any."""
+    if y is None:
+        raise DataError("This estimator requires y to be passed, but the target y is None.")
+    return y
 
 
 class CoreResult(NamedTuple):
