@@ -170,7 +170,8 @@ def _confidence(samples: Sequence[tuple[float, float, bool]]) -> list[tuple[floa
 
 def _shown(row: dict[Any, Any]) -> str:
     """The begin of a row, for people."""
-    parts = [str(v) if isinstance(v, str) else f"{k}:{v:g}" for k, v in list(row.items())[:12]]
+    there = [(k, v) for k, v in list(row.items())[:12] if v is not None]
+    parts = [str(v) if isinstance(v, str) else f"{k}:{v:g}" for k, v in there]
     return " ".join(parts)[:200]
 
 
