@@ -109,7 +109,8 @@ class Rows:
         lengths = np.concatenate([np.diff(np.asarray(part.begins)) for part in parts])
         begins = np.concatenate([[0], np.cumsum(lengths)])
         width = max(part.n_columns for part in parts)
-        return cls(values, indices, begins, len(lengths), width, None)
+        may_miss = any(part.may_miss for part in parts)
+        return cls(values, indices, begins, len(lengths), width, None, may_miss=may_miss)
 
 
 def read_rows(X: Any, by_core: bool = False) -> Rows:

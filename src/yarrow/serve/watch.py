@@ -184,9 +184,10 @@ def _confidence(samples: Sequence[tuple[float, float, bool]]) -> list[tuple[floa
 
 def _shown(row: dict[Any, Any]) -> str:
     """The begin of a row, for people."""
+    there = [(name, value) for name, value in list(row.items())[:12] if value is not None]
     parts = [
         str(value) if isinstance(value, str) else f"{name}" if value == 1 else f"{name}:{value:g}"
-        for name, value in list(row.items())[:12]
+        for name, value in there
     ]
     return " ".join(parts)[:200]
 
