@@ -115,8 +115,8 @@ class NumberedRows {
   template <class LookUp>
   Row<W> place(std::size_t i, LookUp look_up) {
     const Row<W> row = stated(block_.row(i));
-    std::vector<Index>& numbers = numbers_.of(
-        block_.names, static_cast<std::size_t>(block_.name_count), model_.vocabulary);
+    std::vector<Index>& numbers =
+        numbers_.of(block_.names, static_cast<std::size_t>(block_.name_count), model_.vocabulary);
     index_.resize(row.size + missing_.size());
     Index lowest = 0;
     for (std::size_t j = 0; j < row.size; ++j) {

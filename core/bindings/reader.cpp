@@ -148,7 +148,6 @@ static nb::object next_arrays(PythonReader<W>& self) {
 /// Names in the order of their appearance, shared by all who read the same streams.
 struct SharedNames {
   Vocabulary vocabulary;
-
   NameNumbers numbers;
 
   /// The numbers of a block's features, each in the place of its name.

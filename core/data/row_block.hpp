@@ -34,8 +34,8 @@ class TextBuffer {
 };
 
 // Rows that a parser made from one piece of text. Features are either numbered, or named: then
-// `index` is the place of a name in a list, and whoever learns turns names into numbers in the order
-// of rows. Labels and tags point into the block and live as long as its content.
+// `index` is the place of a name in a list, and whoever learns turns names into numbers in the
+// order of rows. Labels and tags point into the block and live as long as its content.
 template <class W>
 struct RowBlock {
   Buffer<std::int64_t> begin;  // rows + 1 places in index and value

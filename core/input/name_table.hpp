@@ -66,7 +66,7 @@ class NameTable {
   // Lends a block the list that its names will be in.
   template <class W>
   void start(RowBlock<W>& block) {
-    if (!list_ || list_->size() > most_names || list_->bytes() > most_bytes) renew();
+    if (!list_ || used_ > most_words || list_->bytes() + space_bytes_ > most_bytes) renew();
     block.names = list_;
   }
 
@@ -90,8 +90,9 @@ class NameTable {
     return find_or_add({key, name.data(), 0, hash(key, 0)});
   }
 
-  // Asks for the place of a word in a namespace; the text may be read to 16 bytes from its beginning.
-  // The memory where the answer is found is asked for at once, and looked at with the next answers.
+  // Asks for the place of a word in a namespace; the text may be read to 16 bytes from its
+  // beginning. The memory where the answer is found is asked for at once, and looked at with the
+  // next answers.
   void ask(std::string_view word, const Space& space, Buffer<Index>& answers) {
     const WordKey key = WordKey::of_margin(word.data(), word.size());
     const std::uint32_t hash = this->hash(key, space.number);
@@ -114,9 +115,9 @@ class NameTable {
   void ask_nothing() { asked_count_ = 0; }
 
  private:
-  static constexpr Index most_names = 1 << 16;
+  static constexpr std::size_t most_words = 1 << 16;
   static constexpr std::size_t most_bytes = 1 << 22;
-  static constexpr std::size_t least_slots = 1 << 8;
+  static constexpr std::size_t least_slots = 1 << 8, most_loose_slots = 1 << 20;
   // In place of a namespace's number: of words that are namespaces, and of slots that are free.
   static constexpr std::uint32_t of_spaces = ~std::uint32_t{0}, of_nothing = of_spaces - 1;
 
@@ -145,14 +146,14 @@ class NameTable {
     used_ = 0;
     spaces_.clear();
     space_texts_.clear();
+    space_bytes_ = 0;
   }
 
   [[gnu::always_inline]] Index find_or_add(const Asked& asked) {
     for (std::size_t at = asked.hash >> shift_;; at = next(at)) {
       const Slot& slot = slots_[at];
-      const bool differs =
-          ((slot.key.first ^ asked.key.first) | (slot.key.second ^ asked.key.second) |
-           (slot.space ^ asked.space)) != 0;
+      const bool differs = ((slot.key.first ^ asked.key.first) |
+                            (slot.key.second ^ asked.key.second) | (slot.space ^ asked.space)) != 0;
       if (!differs && (asked.key.is_whole() || text_at(slot) == asked.word())) [[likely]]
         return slot.place;
       if (slot.space == of_nothing) return add(asked);
@@ -168,7 +169,8 @@ class NameTable {
 
   [[gnu::noinline]] Index add(const Asked& asked) {
     const Index place = new_place(asked);  // which may add to the table
-    if (4 * ++used_ > slots_.size()) {
+    ++used_;
+    if ((slots_.size() < most_loose_slots ? 4 : 2) * used_ > slots_.size()) {
       std::vector<Slot> before(2 * slots_.size());
       before.swap(slots_);
       --shift_;
@@ -183,6 +185,7 @@ class NameTable {
     if (asked.space == 0) return list_->add(asked.word());
     if (asked.space == of_spaces) {
       spaces_.push_back(space_texts_.copy(asked.word()));
+      space_bytes_ += asked.word().size();
       return static_cast<Index>(spaces_.size());
     }
     // As a whole the name may be known: "a^b" and "c", "a" and "b^c".
@@ -202,11 +205,14 @@ class NameTable {
   std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
 
   std::shared_ptr<NameList> list_;
-  std::vector<Slot> slots_;  // at most a quarter full: most names stand where they are looked for
+  // At most a quarter full, so that most names stand where they are looked for first; or half, in
+  // a block of so many that memory counts.
+  std::vector<Slot> slots_;
   int shift_ = 0;
   std::size_t used_ = 0;
   std::vector<std::string_view> spaces_;
   TextArena space_texts_;
+  std::size_t space_bytes_ = 0;
   std::array<Asked, 64> asked_;
   std::size_t asked_count_ = 0;
   std::string joined_;

@@ -18,8 +18,8 @@ namespace yarrow {
 template <class W>
 class PackedRow {
  public:
-  // Adds the row to a block, for all of whose rows `memory` is the same; false, and the block's rows
-  // are as they were, if it is unusual.
+  // Adds the row to a block, for all of whose rows `memory` is the same; false, and the block's
+  // rows are as they were, if it is unusual.
   static bool add(RowBlock<W>& block, ParserMemory& memory, std::string_view bytes) {
     PackedRow reader(bytes, memory);
     if (reader.read(block)) return true;

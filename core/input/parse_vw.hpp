@@ -58,7 +58,7 @@ class VwParser : public TextParser<W> {
 
   struct Scratch {
     ParserMemory& memory;
-    bool is_utf8;                   // all of the block
+    bool is_utf8;                     // all of the block
     std::vector<Feature> features{};  // of the row, for interactions
     std::vector<const Feature*> left{}, right{};
   };
@@ -189,10 +189,10 @@ class VwParser : public TextParser<W> {
     }
   }
 
-  // Reads a feature of a usual form: a word alone of less than sixteen bytes, or a shorter name with
-  // a value that parse_usual_number() takes. Returns its end, or nullptr if it has another form. Its
-  // ends are found by one comparison, or two, so that the next feature can begin before this one's
-  // digits are joined.
+  // Reads a feature of a usual form: a word alone of less than sixteen bytes, or a name of at most
+  // fifteen with a value that parse_usual_number() takes. Returns its end, or nullptr if it has
+  // another form. Its ends are found by one comparison, or two, so that the next feature can begin
+  // before this one's digits are joined.
   static const char* parse_usual_feature(const char* p, std::size_t& name_size, double& value) {
 #ifdef __SSE2__
     std::size_t colon = text::first_place(text::equal(text::load(p), ':'));
@@ -236,14 +236,15 @@ class VwParser : public TextParser<W> {
   }
 
   [[gnu::always_inline]] void add_feature(const char* p, const char* end, std::size_t name_size,
-                                         double value, const Space& space, RowBlock<W>& block,
-                                         Scratch& scratch) const {
+                                          double value, const Space& space, RowBlock<W>& block,
+                                          Scratch& scratch) const {
     const std::string_view word(p, name_size);
     const auto name = [&] {
       return space.text.empty() ? word : block.arena.join(space.text, '^', word);
     };
     const W rounded = static_cast<W>(value * space.scale);
-    if (!std::isfinite(rounded)) throw text::Mistake{text::between(p, end), "the value is too large"};
+    if (!std::isfinite(rounded))
+      throw text::Mistake{text::between(p, end), "the value is too large"};
     if (rounded != 0) {
       block.value.push_back(rounded);
       if (hashed())

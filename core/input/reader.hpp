@@ -17,7 +17,8 @@
 namespace yarrow {
 
 // Memory is at most 2 * threads + 2 blocks with their rows, about 3 * block_bytes each
-// (interactions multiply that: take smaller blocks there), unless single lines are longer.
+// (interactions multiply that: take smaller blocks there), unless single lines are longer, and for
+// each thread a table of names (NameTable), some 10 MB.
 struct ReaderOptions {
   int threads = 1;                                   // all in all: 1 starts none
   std::size_t block_bytes = std::size_t{256} << 10;  // small enough for a core's own cache

@@ -62,8 +62,7 @@ inline std::uint64_t join_digits(std::uint64_t digits) {
 // Of eight bytes, ones in the last `count`.
 inline constexpr std::array<std::uint64_t, 9> kLastBytes = [] {
   std::array<std::uint64_t, 9> masks{};
-  for (int count = 1; count <= 8; ++count)
-    masks[count] = ~std::uint64_t{0} << (64 - 8 * count);
+  for (int count = 1; count <= 8; ++count) masks[count] = ~std::uint64_t{0} << (64 - 8 * count);
   return masks;
 }();
 
@@ -77,8 +76,7 @@ inline bool join_digits(__m128i letters, __m128i keep, __m128i& numbers) {
   const __m128i odd = _mm_srli_epi16(digits, 8);
   const __m128i fours = _mm_add_epi32(_mm_madd_epi16(even, _mm_set1_epi32(10 << 16 | 1000)),
                                       _mm_madd_epi16(odd, _mm_set1_epi32(1 << 16 | 100)));
-  numbers =
-      _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+  numbers = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
   return true;
 }
 #endif

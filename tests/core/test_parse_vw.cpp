@@ -38,8 +38,8 @@ std::string show(const RowBlock<W>& block) {
     out << block.label_text[i] << "|";
     for (auto k = static_cast<std::size_t>(block.begin[i]);
          k < static_cast<std::size_t>(block.begin[i + 1]); ++k)
-      out << (k > static_cast<std::size_t>(block.begin[i]) ? " " : "") << block.name(k).view() << "="
-          << block.value[k];
+      out << (k > static_cast<std::size_t>(block.begin[i]) ? " " : "") << block.name(k).view()
+          << "=" << block.value[k];
     out << "\n";
   }
   return out.str();
@@ -267,7 +267,8 @@ void names_have_one_place() {
     for (int i = 0; i < many; ++i) {
       const std::string letter(1, static_cast<char>('a' + random() % 2));
       std::string space, word(random() % 40, 'x');
-      if (random() % 3) space = std::string(random() % 20, 'n') + letter + (random() % 4 ? "" : "^");
+      if (random() % 3)
+        space = std::string(random() % 20, 'n') + letter + (random() % 4 ? "" : "^");
       if (many > 1000) word += std::to_string(random());
       word += random() % 5 ? letter : "^" + letter;
       text += "1 |" + space + " " + word + ":0.5\n";
@@ -298,6 +299,18 @@ void names_have_one_place() {
     CHECK(block.name(3999).view() == "w" + std::to_string(round * 4000 + 3999));
     CHECK(block.name_count < 75'000);
   }
+  // So does one of many namespaces, whose words may be few.
+  std::size_t lists = 0;
+  std::shared_ptr<const NameList> last;
+  for (int round = 0; round < 40; ++round) {
+    std::string text;
+    for (int i = 0; i < 4000; ++i) text += "1 |n" + std::to_string(round * 4000 + i) + "\n";
+    block.text.assign(text + "1 | w\n");
+    VwParser<float>({}).parse(block, memory);
+    lists += block.names != last;
+    last = block.names;
+  }
+  CHECK(lists > 1 && lists < 6);
 }
 
 // Whatever the bytes, a line becomes a canonical row, or is refused.

@@ -104,6 +104,28 @@ def test_a_model_that_knows_something_may_meet_an_empty_file(tmp_path: Path) -> 
     assert model.coef_.tolist() == before
 
 
+@pytest.mark.parametrize("settings", [{}, {"hash_bits": 8}])
+def test_rows_that_are_left_out_leave_no_names(settings: dict[str, Any]) -> None:
+    """Their new names get numbers that names of the next rows have then, in the same block."""
+    random = np.random.default_rng(0)
+    lines, good = [], []
+    for i in range(9_000):  # some blocks
+        row = {f"w{n}": 0.25 for n in {*random.zipf(1.3, 8).tolist(), i // 2}}
+        label = ["yes", "no", "other"][random.integers(3)]
+        lines.append(f"{label} | " + " ".join(f"{name}:{value}" for name, value in row.items()))
+        if label != "other":
+            good.append((row, label))
+    model, expected = (AROWClassifier(classes=["no", "yes"], **settings) for _ in range(2))
+    text = io.BytesIO("\n".join(lines).encode())
+    progress = learned(model, text, stream_format=StreamFormat(format="vw", on_error="skip"))
+    for row, label in good:
+        expected.learn_one(row, label)
+    assert progress.rows == len(good) > 5_000
+    assert model.coef_.tolist() == expected.coef_.tolist()
+    if not settings:
+        assert model.feature_names_ == expected.feature_names_
+
+
 @pytest.mark.parametrize(("lowest", "highest"), [(1, 3), (0, 2)])
 def test_an_index_may_be_as_large_as_the_number_of_features(lowest: int, highest: int) -> None:
     rows = f"1 {lowest}:1\n-1 {highest}:1\n".encode()
