@@ -2,8 +2,8 @@
 #include "simd/kernels/layout.hpp"
 #include "simd/lanes.hpp"
 
-// What the learner of yarrow_learner.hpp does with many numbers at a time is written once, in the
-// words of lanes.hpp, and compiled twice: for registers of 16 bytes, and for those of 32 where
+// What is done with many numbers at a time, most of it by yarrow_learner.hpp, is written once, in
+// the words of lanes.hpp, and compiled twice: for registers of 16 bytes, and for those of 32 where
 // a processor has them. Each number is treated alike in both, and sums are taken in the same order,
 // so that both give the same bits.
 

@@ -57,3 +57,21 @@ def test_both_read_the_same_names_and_values(row):
 def test_both_refuse_the_same_rows(row, learner):
     with pytest.raises(DataError):
         learner().learn_one(row, "yes")
+
+
+def test_keys_mean_their_text_whichever_objects_they_are():
+    random = np.random.default_rng(0)
+    names = [f"{'ü' * (i % 3)}{i}" for i in range(9_000)]  # more than the core remembers
+    same, fresh = AROWClassifier(), AROWClassifier()
+    for turn in range(400):
+        first = 0 if turn % 2 else int(random.integers(len(names) - 60))
+        chosen, label = names[first : first + 60], turn % 3 % 2
+        values = random.normal(size=60).tolist()
+        row = dict(zip(chosen, values, strict=True))
+        other = {name.encode().decode(): row[name] for name in chosen}  # at addresses used before
+        assert same.predict_proba_one(row) == fresh.predict_proba_one(other)
+        same.learn_one(row, label)
+        fresh.learn_one(other, label)
+        del row, other
+    assert same.feature_names_ == fresh.feature_names_
+    assert same.coef_.tolist() == fresh.coef_.tolist()
