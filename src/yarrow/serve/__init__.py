@@ -9,7 +9,7 @@
 - models, service: all of it for one directory, without HTTP
 - watch: a drift monitor on every model
 - history: undo, correct, erase, as of, diff
-- endpoints, api: all of it by HTTP; client and vw speak to it
+- endpoints, api, connection: all of it by HTTP; client and vw speak to it
 """
 
 from __future__ import annotations
