@@ -176,7 +176,7 @@ def difference(
         share = sum(
             moved.get(name, 0.0) * abs(value) if not isinstance(value, str)
             else moved.get(f"{name}={value}", 0.0)
-            for name, value in row.row.items()
+            for name, value in row.row.items() if value is not None
         )  # fmt: skip
         if share:
             labels.append({"event": event, "line": line, "label": row.label, "share": share})
