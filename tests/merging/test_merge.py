@@ -236,6 +236,17 @@ def test_integer_columns_and_hashed_models(two_classes):
     assert yarrow.merge(hashed).score(X, y) > 0.9
 
 
+def test_a_hashed_model_that_does_not_say_what_taught_it_never_will():
+    parts = [yarrow.AROWClassifier(hash_bits=6).learn_one({"a": 1}, k) for k in "xy"]
+    state = parts[0]._fitted.get_state()
+    del state["hashed_kinds"]  # as in a file from before there was one
+    parts[0]._fitted.set_state(state, parts[0]._fitted.classes)
+    for merged in (yarrow.merge(parts), yarrow.merge(parts[::-1])):
+        assert "hashed_kinds" not in merged._fitted.get_state()
+        assert np.isfinite(merged.decision_function(np.ones((1, 3)))).all()
+    assert yarrow.merge(parts[1:])._fitted.get_state()["hashed_kinds"].tolist() == [1]
+
+
 def test_what_does_not_belong_together_is_refused(two_classes):
     X, y = two_classes
     a, b = yarrow.AROWClassifier().fit(X, y), yarrow.AROWClassifier(r=2.0).fit(X, y)

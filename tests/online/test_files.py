@@ -79,3 +79,17 @@ def test_rows_that_cannot_be_learned_are_skipped_and_told(tmp_path: Path) -> Non
     assert files.complaints[0].endswith("a.vw, line 2: the row has no label")
     with pytest.raises(DataError, match=r"a\.vw, line 2: the row has no label"):
         list(FileBatches([str(tmp_path / "a.vw")]).read())
+
+
+def test_rows_of_a_file_are_not_lost_to_a_model_that_came_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n-1 2:1\n")
+    model = AROWClassifier()
+    reading = learn_files(model, [str(path)], StreamFormat())
+    first = next(reading)  # the file's model is there, and no other one is
+    model.learn_one({"a": 1}, "spam")
+    with pytest.raises(DataError, match="Another thread has taught this model its first rows"):
+        for first in reading:
+            pass
+    assert first.rows == 2
+    assert model.t_ == 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from yarrow import _core
-from yarrow.errors import ModelFileError, not_fitted
+from yarrow.errors import DataError, ModelFileError, not_fitted
 from yarrow.estimator import Estimator, LearnsArrays
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
@@ -58,7 +58,21 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
                 model = self._new_model(declared)
             yield model
             if model.t > 0:
-                self._model, self._made_with = model, self.get_params(deep=False)
+                self._own(model)
+
+    def _keep(self, model: CoreModel) -> None:
+        """Own a model that was made before there was one, and has learned meanwhile."""
+        with _STARTING:
+            if self.__dict__.get("_model", model) is not model:
+                raise DataError(
+                    "Another thread has taught this model its first rows while these were read; "
+                    "they are not in it: learn them again."
+                )
+            self._own(model)
+
+    def _own(self, model: CoreModel) -> None:
+        if "_model" not in self.__dict__:
+            self._model, self._made_with = model, self.get_params(deep=False)
 
     @property
     def _fitted(self) -> CoreModel:

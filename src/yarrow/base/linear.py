@@ -200,7 +200,7 @@ class LinearModel(CoreRule, CoreEstimator):
             return None
         if self.hash_bits is not None:
             named_file = (self._stream or {}).get("format") not in (None, "svmlight")
-            return "" if core.hashed_kinds == 1 or named_file else None  # older files: 0
+            return "" if core.hashed_kinds == 1 or named_file else None
         if core.has_integer_names:
             return None
         return next((name for name in core.feature_names if isinstance(name, str)), None)

@@ -167,7 +167,7 @@ class CoreRun(_Run):
 
     def learned(self) -> Any:
         if self.core.t > 0:
-            self.model._model, self.model._made_with = self.core, self.model.get_params(deep=False)
+            self.model._keep(self.core)
             if self._width is not None and self._width >= 0:
                 self.model._n_features_in, self.model._feature_names_in = self._width, None
         return self.model

@@ -24,6 +24,7 @@ from yarrow.merging.families import (
 )
 
 _BINS = 96  #: of a calibration, where all are in use
+_NAMES_UNKNOWN = 4  #: as the core says of an older file, which does not tell what taught a model
 
 
 def merge(parts: Iterable[Any], base: Any = None) -> Any:
@@ -100,7 +101,7 @@ class Sums:
     like: Any  #: an estimator with the parameters, without what it learned
     origin: dict[str, Any]  #: declared classes and their weights
     features: list[Any] | None  #: names; None: they are hashed
-    hashed_kinds: int  #: see core/saved_state.hpp
+    hashed_kinds: int  #: what names taught a hashed model, see core/data/named_row.hpp
     classes: list[Any]  #: in the order of their appearance
     numbers: Numbers
 
@@ -122,7 +123,7 @@ class Sums:
             like=like,
             origin={"declared": core.declared, "class_weights": core.class_weights},
             features=None if like.hash_bits else core.feature_names,
-            hashed_kinds=int(state.get("hashed_kinds", [0])[0]),
+            hashed_kinds=int(state.get("hashed_kinds", [_NAMES_UNKNOWN])[0]),
             classes=core.classes,
             numbers=numbers | family.read(state, planes, _settings(like)),
         )
@@ -233,7 +234,7 @@ class Sums:
         } | tensors
         if self.features is not None:
             tensors |= _flat_names(self.features)
-        elif self.hashed_kinds:
+        elif self.hashed_kinds < _NAMES_UNKNOWN:
             tensors["hashed_kinds"] = np.array([self.hashed_kinds], dtype=np.uint8)
         merged = copy.deepcopy(self.like)
         merged._restore({**self.origin, "tensors": tensors, "classes": self.classes,

@@ -111,11 +111,8 @@ class Learning:
             for _ in self._learn_text(opened) if opened.is_text else self._learn_table(opened):
                 self._advance(opened)
                 yield dataclasses.replace(progress)
-            if progress.rows > 0 and "_model" not in self.model.__dict__:
-                self.model._model, self.model._made_with = (
-                    self.core,
-                    self.model.get_params(deep=False),
-                )
+            if progress.rows > 0:
+                self.model._keep(self.core)
             if "_model" in self.model.__dict__:
                 self.model.__dict__["_stream"] = known | opened.described()
         progress.done = True
