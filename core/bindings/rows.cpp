@@ -176,7 +176,7 @@ static auto from_arrays(Result (*function)(PythonModel<W>&, ArrayRows<W>, Rest..
                     std::size_t columns, bool may_miss, Rest... rest) {
     return function(self,
                     ArrayRows<W>(std::move(values), std::move(indices), std::move(begins), columns,
-                                 !may_miss                            ? Missing::refused
+                                 !may_miss                       ? Missing::refused
                                  : self.learner->tells_missing() ? Missing::kept
                                                                  : Missing::left_out),
                     std::forward<Rest>(rest)...);

@@ -203,22 +203,22 @@ class ModelF32:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool, nan_is_missing: bool = False) -> None:
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
         """
         Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
         """
 
-    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool, nan_is_missing: bool = False) -> tuple:
+    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, variances: bool = True, jobs: int = 1, nan_is_missing: bool = False) -> tuple:
+    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, names: list, variances: bool = True, jobs: int = 1) -> tuple:
         """
         Scores, a column a class in the order of appearance, and the variances of the margins; by so many threads.
         """
 
-    def predict_two_classes(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, jobs: int = 1, nan_is_missing: bool = False) -> object:
+    def predict_two_classes(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, names: list, jobs: int = 1) -> object:
         """
         The probabilities of two classes in the order of appearance, as calibrated; None where there are not two.
         """
@@ -339,22 +339,22 @@ class ModelF64:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool, nan_is_missing: bool = False) -> None:
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
         """
         Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
         """
 
-    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool, nan_is_missing: bool = False) -> tuple:
+    def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
         """
         Predicts each row and learns it `delay` rows later: predictions as class numbers (-1: none known) or values; scores, a column a class in the order of appearance; and what makes probabilities of them: variances of the margins, and the calibration at each row.
         """
 
-    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, variances: bool = True, jobs: int = 1, nan_is_missing: bool = False) -> tuple:
+    def predict_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, names: list, variances: bool = True, jobs: int = 1) -> tuple:
         """
         Scores, a column a class in the order of appearance, and the variances of the margins; by so many threads.
         """
 
-    def predict_two_classes(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, names: list, jobs: int = 1, nan_is_missing: bool = False) -> object:
+    def predict_two_classes(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, names: list, jobs: int = 1) -> object:
         """
         The probabilities of two classes in the order of appearance, as calibrated; None where there are not two.
         """
