@@ -50,7 +50,7 @@ void check_sparse(const Given& given, std::int64_t columns, NumberType value, Nu
   const auto rows = static_cast<std::int64_t>(given.begins.size()) - 1;
   const SparseRows<W> source({begins.data(), NumberType::i64, 8},
                              {indices.data() + shift, index, sizeof(I)},
-                             {values.data() + shift, value, sizeof(V)}, rows, columns, false);
+                             {values.data() + shift, value, sizeof(V)}, rows, columns);
   RowCursor<W> cursor(source, 0, rows);
   for (std::int64_t i = 0; i < rows; ++i) {
     const Row<W>& row = cursor[i];
@@ -76,7 +76,7 @@ void check_dense(bool has_zeros, NumberType type, bool is_turned, std::size_t sh
   const auto bytes = bytes_of<V>(cells, shift);
   const std::ptrdiff_t size = sizeof(V);
   const DenseRows<W> source({bytes.data() + shift, type, is_turned ? rows * size : size}, rows,
-                            columns, is_turned ? size : columns * size, false);
+                            columns, is_turned ? size : columns * size);
   RowCursor<W> cursor(source, 0, rows);
   for (std::int64_t i = 0; i < rows; ++i) {
     const Row<W>& row = cursor[i];
@@ -121,7 +121,7 @@ void check_repeated() {
   const double value[] = {1, 2, 0.5, 1, 0.25, 4};
   const auto at = [](const void* data) { return static_cast<const char*>(data); };
   const SparseRows<float> source({at(begins), NumberType::i32, 4}, {at(index), NumberType::i32, 4},
-                                 {at(value), NumberType::f64, 8}, 2, 4, false);
+                                 {at(value), NumberType::f64, 8}, 2, 4);
   const std::int64_t order[] = {1, 0, 1};
   RowCursor<float> cursor(source, 0, 3, order);
   CHECK(cursor[0].size == 3 && cursor[0].index[0] == 3 && cursor[0].value[0] == 0.75F);

@@ -152,7 +152,7 @@ void learn_some(Model<W>& model, const Kind& kind, int rows, bool may_fail) {
     }
     const double label = kind.classes == 0 ? i % 5 - 2 : i % kind.classes;
     DenseRows<W> source({reinterpret_cast<const char*>(cells.data()), NumberType::f32, sizeof(W)},
-                        1, columns, columns * sizeof(W), false);
+                        1, columns, columns * sizeof(W));
     try {
       model.learn_rows(source, columns, {}, Labels{{&label, 1}, {}}, nullptr, nullptr, 1, true);
     } catch (const Error&) {
@@ -164,7 +164,7 @@ void learn_some(Model<W>& model, const Kind& kind, int rows, bool may_fail) {
 void predict_some(Model<W>& model) {
   const W cells[2][columns] = {{1, 0, -1, 0.5, 2, 0}, {0, 0, 0, 1, 1, 1}};
   DenseRows<W> source({reinterpret_cast<const char*>(cells), NumberType::f32, sizeof(W)}, 2,
-                      columns, columns * sizeof(W), false);
+                      columns, columns * sizeof(W));
   std::vector<double> scores(2 * model.score_width()), variances(scores.size());
   model.predict_rows(source, columns, {}, scores.data(), variances.data());
   for (const double score : scores) require(std::isfinite(score), "a score is not finite");

@@ -237,7 +237,9 @@ def test_integer_columns_and_hashed_models(two_classes):
 
 
 def test_a_hashed_model_that_does_not_say_what_taught_it_never_will():
-    parts = [yarrow.AROWClassifier(hash_bits=6).learn_one({"a": 1}, k) for k in "xy"]
+    parts = [yarrow.AROWClassifier(hash_bits=6) for _ in range(2)]
+    for part, label in zip(parts, "xy", strict=True):
+        part.learn_one({"a": 1}, label)
     state = parts[0]._fitted.get_state()
     del state["hashed_kinds"]  # as in a file from before there was one
     parts[0]._fitted.set_state(state, parts[0]._fitted.classes)

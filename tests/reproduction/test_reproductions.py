@@ -55,7 +55,7 @@ def test_what_is_stable_comes_out_at_the_reduced_size(name, tmp_path):
     written = pages.write(one, results, tmp_path / "pages", reduced=True)
     page = written.page.read_text()
     drawn = re.findall(r"!\[.*?\]\((.*?)\)", page)
-    assert drawn or name == "future"
+    assert drawn or name in ("future", "arow-outlook")
     for file in drawn:
         assert (written.page.parent / file).read_text().startswith("<svg")
     assert written.claims

@@ -49,6 +49,11 @@ def row_of_dict(x: Any) -> Row:
 
 def features_of(x: Any) -> dict[Any, float]:
     """The names and values of such a row, zeros left out; what is no row is refused."""
+    return {name: value for name, value in numbers_of_dict(x).items() if value}
+
+
+def numbers_of_dict(x: Any) -> dict[Any, float]:
+    """The same with zeros, for those who do not want another order without them."""
     if not isinstance(x, Mapping):
         raise DataError(f"A row must be a dict of features, not {x!r}.")
     found: dict[Any, float] = {}
@@ -58,7 +63,7 @@ def features_of(x: Any) -> dict[Any, float]:
         if not (plain and name.isascii() and math.isfinite(value)):
             name, value = _feature(name, value)
         found[name] = found.get(name, 0.0) + value
-    return {name: value for name, value in found.items() if value}
+    return found
 
 
 def _feature(name: Any, value: Any) -> tuple[str | int, float]:

@@ -68,7 +68,7 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
         values = numbers_of(frame)
         if values is not None:
             rows = dataclasses.replace(read_rows(values, by_core), names=names, may_miss=True)
-            return rows if by_core else rows.without_missing()
+            return rows if by_core or tells else rows.without_missing()
     if reader is None:
         numbers = () if fresh else model.__dict__.get("_feature_names_in") or ()
         reader = _first_reader(numbers, tells)

@@ -10,7 +10,7 @@ from yarrow.base.explanation import OneScore
 from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
-from yarrow.data.dict_rows import features_of
+from yarrow.data.dict_rows import numbers_of_dict
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.io.taught import as_taught, rows_as_taught
@@ -142,8 +142,8 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     def learn_pair(self, better: dict[Any, Any], worse: dict[Any, Any], w: float = 1.0) -> None:
         """Learn that one row is better than another. A string makes the feature `name=value`."""
-        difference = features_of(as_taught(self, better))
-        for name, value in features_of(as_taught(self, worse)).items():
+        difference = numbers_of_dict(as_taught(self, better))
+        for name, value in numbers_of_dict(as_taught(self, worse)).items():
             difference[name] = difference.get(name, 0.0) - value
         with self._learning([]) as model:
             model.learn_one(difference, 0.0, w)
