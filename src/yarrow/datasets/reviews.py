@@ -21,10 +21,6 @@ from yarrow.lazy import np
 from yarrow.parameters import choice
 
 DOMAINS = ("books", "dvd", "electronics", "kitchen")
-_AMAZON = (
-    "Multi-Domain Sentiment (Blitzer, Dredze, Pereira, Biographies, Bollywood, Boom-boxes and "
-    "Blenders, ACL 2007)"
-)
 
 
 @options

@@ -1,4 +1,6 @@
-"""From typed columns to named features: the one place that says what becomes what.
+"""From typed columns to named features: what becomes what.
+
+Rows in Python are made here, those of Arrow in `arrow_columns`; tests hold both equal.
 
 | value                     | features                                                          |
 | ------------------------- | ----------------------------------------------------------------- |

@@ -16,7 +16,6 @@ from yarrow.linear_model.confidence import covariance_parameters
 from yarrow.parameters import anything, choice
 
 SIGNATURE = "void (double *, double *, double *)"
-NUMBA_SIGNATURE = "(float64*, float64*, float64*) -> none"
 
 
 def _is_rule(value: Any) -> bool:
