@@ -224,10 +224,20 @@ class MirrorLoop : public LoopBase<W> {
     score_columns<false>(state, row, out);
   }
 
-  /// Refuses a reference that learning does not lead to.
+  /// Refuses a reference that learning does not lead to, and a total that is not that of the terms.
   void check(const State<W>& state) const {
-    for (const Column& column : state.columns)
-      if (!Link::can_be(column.scale)) SavedState::refuse("scale", "has a number out of range");
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      const double reference = state.columns[k].scale, total = state.columns[k].ww;
+      if (!Link::can_be(reference) || link_.is_beyond(largest_size(state, k), reference))
+        SavedState::refuse("scale", "has a number out of range");
+      double sum = 0;
+      for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot) {
+        const W* const cell = state.blocks.cell(slot, k);
+        if (has_entered(state, cell)) sum += link_.term(*cell, reference);
+      }
+      if (!(std::abs(sum - total) <= 0.01 * std::max(sum, total)))
+        SavedState::refuse("ww", "does not fit the blocks");
+    }
   }
 
   /// Counts the totals from scratch, for example when features were forgotten.
