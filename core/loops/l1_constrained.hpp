@@ -147,6 +147,16 @@ class L1ConstrainedLoop : public LoopBase<W> {
   /// By the constraint itself.
   bool is_bounded(const State<W>& state) const { return state.largest(0) <= 2 * beta_; }
 
+  /// Refuses weights that learning does not lead to: their norm is at most beta, and some rounding.
+  void check(const State<W>& state) const {
+    for (int k = 0; k < state.blocks.columns(); ++k) {
+      double norm = 0;
+      for (std::size_t slot = 0; slot <= state.blocks.features(); ++slot)
+        norm += std::abs(static_cast<double>(*state.blocks.cell(slot, k)));
+      if (!(norm <= 1.01 * beta_)) SavedState::refuse("blocks", "has weights of too large a norm");
+    }
+  }
+
   /// What an update needs beyond the scores: |x|^2, and as the variance the largest |x_i|^2.
   void measure(const State<W>&, const Row<W>& row, std::span<const int> listed, Scores& out) const {
     out.xx = squared_norm(row) + intercept_ * intercept_;
