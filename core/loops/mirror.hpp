@@ -227,7 +227,8 @@ class MirrorLoop : public LoopBase<W> {
   /// Refuses a reference that learning does not lead to, and a total that is not that of the terms.
   void check(const State<W>& state) const {
     for (int k = 0; k < state.blocks.columns(); ++k) {
-      const double reference = state.columns[k].scale, total = state.columns[k].ww;
+      const double reference = state.columns[k].scale, total = state.columns[k].ww,
+                   peak = state.columns[k].scale_sum;
       if (!Link::can_be(reference) || link_.is_beyond(largest_size(state, k), reference))
         SavedState::refuse("scale", "has a number out of range");
       double sum = 0;
@@ -235,7 +236,10 @@ class MirrorLoop : public LoopBase<W> {
         const W* const cell = state.blocks.cell(slot, k);
         if (has_entered(state, cell)) sum += link_.term(*cell, reference);
       }
-      if (!(std::abs(sum - total) <= 0.01 * std::max(sum, total)))
+      // What has rounded off is small beside the largest total, which is not that large beside this
+      // one; it is t before the first step.
+      if (!(total <= peak && peak <= std::max(std::ldexp(total, 16), state.t) &&
+            std::abs(sum - total) <= 1e-5 * peak))
         SavedState::refuse("ww", "does not fit the blocks");
     }
   }
