@@ -18,7 +18,11 @@ class PythonModel : public Model<W> {
 /// Says once of a model that it diverges. To be called when no lock is held.
 template <class W>
 void warn_of_divergence(PythonModel<W>& model) {
-  if (!model.learner->divergence.tells()) return;
+  if (!model.is_regression()) return;
+  {
+    const Changing lock(model.mutex);
+    if (!model.learner->divergence.tells()) return;
+  }
   constexpr auto text =
       "The predictions of most rows are more than three times as far off as 0 would be: the "
       "learner "

@@ -113,13 +113,17 @@ static nb::object predict_two_classes(PythonModel<W>& self, ArrayRows<W> x, cons
   const std::vector<Name> column_names = borrow_names(names);
   Buffer<double> likely;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
+  bool are_two = false;
   {
     nb::gil_scoped_release release;
     const Reading lock(self.mutex, Interpreter::released);
-    if (self.is_regression() || self.state().classes != 2) return nb::none();
-    likely.resize(rows * 2);
-    self.predict_two_classes(*x.rows, x.columns, column_names, likely.data(), jobs);
+    are_two = !self.is_regression() && self.state().classes == 2;
+    if (are_two) {
+      likely.resize(rows * 2);
+      self.predict_two_classes(*x.rows, x.columns, column_names, likely.data(), jobs);
+    }
   }
+  if (!are_two) return nb::none();  // which is for those who hold the interpreter's lock
   return to_array(std::move(likely), {rows, 2});
 }
 
