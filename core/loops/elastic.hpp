@@ -81,11 +81,14 @@ class ElasticLoop : public LoopBase<W> {
     }
   }
 
-  /// Refuses a scale that learning does not lead to.
+  /// Refuses a scale, and a sum of scales, that learning does not lead to.
   void check(const State<W>& state) const {
-    for (const Column& column : state.columns)
+    for (const Column& column : state.columns) {
       if (!(column.scale >= 1 && column.scale < most_scale))
         SavedState::refuse("scale", "has a number out of range");
+      if (!(column.scale_sum >= 0 && column.scale_sum <= 2 * most_scale * state.t))
+        SavedState::refuse("scale_sum", "has a number out of range");
+    }
   }
 
   double weight(const State<W>& state, std::size_t slot, int column) const {
