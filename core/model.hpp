@@ -184,9 +184,9 @@ class Model : public FeatureNumbers {
                     double* scores, double* variances, int jobs = 1) {
     const auto width = static_cast<std::int64_t>(score_width());
     for_batches(rows, columns, names, jobs,
-                [&](std::span<const Row<W>> some, std::int64_t at, Scores& found) {
-                  learner->predict_rows(some, scores + at * width,
-                                        variances ? variances + at * width : nullptr, found);
+                [&](RowCursor<W>& cursor, std::int64_t begin, std::int64_t end, Scores& found) {
+                  learner->predict_rows(cursor, begin, end, scores + begin * width,
+                                        variances ? variances + begin * width : nullptr, found);
                 });
   }
 
@@ -196,12 +196,12 @@ class Model : public FeatureNumbers {
     const bool mirrored = !learner->outputs().is_one_a_class();
     const Calibration& now = state().calibration;
     for_batches(rows, columns, names, jobs,
-                [&](std::span<const Row<W>> some, std::int64_t at, Scores& found) {
+                [&](RowCursor<W>& cursor, std::int64_t begin, std::int64_t end, Scores& found) {
                   double scores[2 * RowBatch<W>::most_rows], variances[std::size(scores)];
-                  learner->predict_rows(some, scores, variances, found);
-                  for (std::size_t i = 0; i < 2 * some.size(); i += 2)
+                  learner->predict_rows(cursor, begin, end, scores, variances, found);
+                  for (std::int64_t i = 0; i < 2 * (end - begin); i += 2)
                     Calibration::of_two(now.c, now.lapse, mirrored, scores + i, variances + i,
-                                        likely + 2 * at + i);
+                                        likely + 2 * begin + i);
                 });
   }
 
@@ -213,8 +213,9 @@ class Model : public FeatureNumbers {
   }
 
  private:
-  /// Calls f with some rows, the first one's number and memory for scores; each of `jobs` threads
-  /// takes rows that stand behind each other. Of what is wrong with rows the first is told.
+  /// Calls f with a few rows at a time (a cursor, the first one's number, the last one's) and
+  /// memory for scores; each of `jobs` threads takes rows that stand behind each other. Of what is
+  /// wrong with rows the first is told.
   template <class F>
   void for_batches(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                    int jobs, F f) {
@@ -228,11 +229,9 @@ class Model : public FeatureNumbers {
           [&](std::int64_t begin, std::int64_t end) {
             RowCursor<W> cursor(source, begin, end);
             Scores found;
-            for (std::int64_t i = begin; i < end;) {
-              const std::span<const Row<W>> some = cursor.from(i);
-              f(some, i, found);
-              i += static_cast<std::int64_t>(some.size());
-            }
+            constexpr std::int64_t most = RowBatch<W>::most_rows;
+            for (std::int64_t i = begin; i < end; i += most)
+              f(cursor, i, std::min(i + most, end), found);
           });
   }
 

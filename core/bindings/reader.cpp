@@ -332,11 +332,9 @@ static nb::object predict_from(PythonModel<W>& self, PythonReader<W>& reader, bo
       if (wants_variances) variances.resize(scores.size());
       NumberedRows<W> rows(self, *block, reader.numbers);
       Scores found;
-      for (std::size_t i = 0; i < block->rows(); ++i) {
-        const Row<W> row = rows.find(i);
-        self.learner->predict_rows({&row, 1}, scores.data() + i * width,
-                                   wants_variances ? variances.data() + i * width : nullptr, found);
-      }
+      double *to = scores.data(), *sure = wants_variances ? variances.data() : nullptr;
+      for (std::size_t i = 0; i < block->rows(); ++i)
+        self.learner->predict_to(rows.find(i), to, sure, found);
     }
   }
   if (!block) return nb::none();

@@ -24,7 +24,7 @@ namespace yarrow {
 template <class W>
 class RowBatch {
  public:
-  static constexpr std::size_t most_rows = 256, most_values = 16384;  ///< but one row at least
+  static constexpr std::size_t most_rows = 256, most_values = 8192;  ///< but one row at least
 
   std::vector<Row<W>> rows;
   DuplicateMerger merger;
@@ -67,11 +67,34 @@ class RowBatch {
   std::unique_ptr<RowBatch> given_;
 };
 
+/// Where an array keeps its rows, so that their memory can be asked for before they are read.
+struct RowMemory {
+  const char *values = nullptr, *indices = nullptr;
+  std::size_t value_bytes = 0, index_bytes = 0;  ///< of a number; of a whole row if dense
+  std::ptrdiff_t row_step = 0;                   ///< of dense rows
+  const std::int64_t* begins = nullptr;          ///< of sparse rows
+
+  [[gnu::always_inline]] void ask(std::int64_t row) const {
+    if (!begins) return ask(values + row * row_step, value_bytes);
+    const std::int64_t begin = begins[row], n = begins[row + 1] - begin;
+    ask(values + begin * value_bytes, n * value_bytes);
+    ask(indices + begin * index_bytes, n * index_bytes);
+  }
+
+ private:
+  /// Of a long row the beginning: the rest would drive out what is read before it.
+  [[gnu::always_inline]] static void ask(const char* first, std::size_t bytes) {
+    constexpr std::size_t line = 64, most = 1 << 14;
+    for (std::size_t at = 0; at < std::min(bytes, most); at += line) __builtin_prefetch(first + at);
+  }
+};
+
 /// Rows by number. One that is not fit to be learned throws, and names the place.
 template <class W>
 class RowSource {
  public:
   virtual ~RowSource() = default;
+  virtual RowMemory memory() const = 0;
   virtual std::int64_t rows() const = 0;
   virtual std::size_t values() const = 0;  ///< an upper bound on the values of all rows together
   /// Reads the rows listed, as many as make a batch; -1 stands for an empty one.
@@ -85,17 +108,26 @@ class RowCursor {
   /// In their own order if `order` is null. Rows of weight 0 are not looked at, and empty.
   RowCursor(const RowSource<W>& source, std::int64_t begin, std::int64_t end,
             const std::int64_t* order = nullptr, const double* weights = nullptr)
-      : source_(source), begin_(begin), end_(end), order_(order), weights_(weights) {}
+      : source_(source),
+        memory_(source.memory()),
+        begin_(begin),
+        end_(end),
+        order_(order),
+        weights_(weights) {}
 
   /// Row i, which lives until one behind its batch is asked for; i never falls.
   [[gnu::always_inline]] const Row<W>& operator[](std::int64_t i) {
     while (static_cast<std::size_t>(i - begin_) >= batch_.rows.size()) read_on();
     return batch_.rows[static_cast<std::size_t>(i - begin_)];
   }
-  /// The rows from i on that have been read already, i itself at least.
-  std::span<const Row<W>> from(std::int64_t i) {
-    const Row<W>* const first = &(*this)[i];
-    return {first, batch_.rows.data() + batch_.rows.size()};
+  /// The rows from i on that have been read already, i itself at least. Whoever learns or predicts
+  /// it gives memory the time to fetch a row of the next batch, which else would wait for it.
+  [[gnu::always_inline]] std::span<const Row<W>> from(std::int64_t i) {
+    const Row<W>* const row = &(*this)[i];
+    const auto read = static_cast<std::int64_t>(batch_.rows.size());
+    if (const std::int64_t later = i + read; memory_.values && later < end_)
+      memory_.ask(order_ ? order_[later] : later);
+    return {row, batch_.rows.data() + read};
   }
 
  private:
@@ -112,6 +144,7 @@ class RowCursor {
   }
 
   const RowSource<W>& source_;
+  const RowMemory memory_;
   std::int64_t begin_, end_;  ///< of the batch; of all
   const std::int64_t* order_;
   const double* weights_;
@@ -190,6 +223,11 @@ class DenseRows final : public ArraySource<W, DenseRows<W>> {
                  row_step % static_cast<std::ptrdiff_t>(alignof(W)) == 0;
   }
 
+  RowMemory memory() const override {
+    if (!is_whole_) return {};  // a column's numbers are asked for where it is turned into rows
+    const auto bytes = with_type(cells_.type, [](auto x) { return sizeof x; });
+    return {.values = cells_.data, .value_bytes = columns_ * bytes, .row_step = row_step_};
+  }
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(rows_) * columns_; }
 
@@ -279,6 +317,13 @@ class SparseRows final : public ArraySource<W, SparseRows<W>> {
     lends_values_ = values.type == type_of<W> && is_aligned(values, alignof(W));
   }
 
+  RowMemory memory() const override {
+    return {.values = values_.data,
+            .indices = indices_.data,
+            .value_bytes = static_cast<std::size_t>(values_.step),
+            .index_bytes = static_cast<std::size_t>(indices_.step),
+            .begins = begins_.data()};
+  }
   std::int64_t rows() const override { return rows_; }
   std::size_t values() const override { return static_cast<std::size_t>(begins_[rows_]); }
 
@@ -389,6 +434,7 @@ class MappedRows final : public RowSource<W> {
   MappedRows(const RowSource<W>& source, std::vector<Index> map, bool may_collide)
       : source_(source), map_(std::move(map)), may_collide_(may_collide) {}
 
+  RowMemory memory() const override { return source_.memory(); }
   std::int64_t rows() const override { return source_.rows(); }
   std::size_t values() const override { return source_.values(); }
 

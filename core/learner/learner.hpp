@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/arrays.hpp"
 #include "data/classes.hpp"
 #include "learner/loop_list.hpp"
 #include "learner/outputs.hpp"
@@ -79,11 +80,9 @@ class Learner {
     outputs().to_classes(out.variance, 1);
   }
 
-  /// The same of some rows, as many numbers a row; variances only where somebody asks for them.
+  /// The same, and where the next row's numbers go; variances only where somebody asks for them.
   /// `found` is memory that later calls may use again.
-  void predict_rows(std::span<const Row<W>> rows, double* scores, double* variances,
-                    Scores& found) const {
-    const bool is_large = this->is_large();
+  void predict_to(const Row<W>& row, double*& scores, double*& variances, Scores& found) const {
     const Outputs outputs = this->outputs();
     const auto put = [&](const std::vector<double>& columns, int mirror, double*& to) {
       if (outputs.is_real())
@@ -91,11 +90,17 @@ class Learner {
       else
         to = outputs.to_classes(columns, mirror, to);
     };
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (is_large && i + 1 < rows.size()) prefetch<false>(rows[i + 1]);
-      predict_columns(rows[i], variances, found);
-      put(found.score, -1, scores);
-      if (variances) put(found.variance, 1, variances);
+    predict_columns(row, variances, found);
+    put(found.score, -1, scores);
+    if (variances) put(found.variance, 1, variances);
+  }
+  void predict_rows(RowCursor<W>& rows, std::int64_t begin, std::int64_t end, double* scores,
+                    double* variances, Scores& found) const {
+    const bool is_large = this->is_large();
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::span<const Row<W>> read = rows.from(i);
+      if (is_large && read.size() > 1) prefetch<false>(read[1]);
+      predict_to(read[0], scores, variances, found);
     }
   }
 

@@ -19,6 +19,7 @@
 //                        or moved(cells, weight, step), if it starts from the weight
 //   growth(step, state)  how much larger than before the first `growing` planes may become by that
 //   remove_penalty()     makes it that of the intercept, which is not pulled
+//   may_keep(cells)      whether learning can lead to these numbers, which a file says
 //   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
 // Cells are doubles, or two features' side by side (Pair).
 
@@ -101,6 +102,17 @@ class ProximalLoop : public LoopBase<W> {
   }
 
   bool is_bounded(const State<W>& state) const { return state.weight_bound.covers(largest(state)); }
+
+  /// Refuses penalties and gradients that learning does not lead to.
+  void check(const State<W>& state) const {
+    const Blocks<W>& blocks = state.blocks;
+    const Regularizer regularizer(state, parameters_), without = free(regularizer);
+    for (std::size_t slot = 0; slot <= blocks.features(); ++slot)
+      for (int k = 0; k < blocks.columns(); ++k)
+        if (!(slot == 0 ? without : regularizer)
+                 .may_keep(cells_at(blocks.cell(slot, k), blocks.capacity())))
+          SavedState::refuse("blocks", "has a number out of range");
+  }
 
  private:
   using Count = Known<Regularizer::planes.size()>;

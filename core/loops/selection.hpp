@@ -73,6 +73,8 @@ class Selected {
         const W number = entry(static_cast<Index>(f));
         if (!(number <= static_cast<W>(most)) || number != std::floor(number))
           throw Error("the state's 'blocks' has an entry number out of range");
+        if (number == 0 && blocks.first()[f * blocks.stride() + k] != 0)
+          throw Error("the state's 'blocks' has a weight of a feature that is not selected");
         if (number > 0) list.push_back(static_cast<Index>(f));
       }
       std::sort(list.begin(), list.end(), [&](Index a, Index b) { return entry(a) < entry(b); });
@@ -198,6 +200,13 @@ class LargestLoop : public ScaledLoop<W> {
   }
 
   void rebuild(State<W>& state) const { Selected<W>::rebuild(state, 1); }
+
+  /// Refuses a scale that learning does not lead to.
+  void check(const State<W>& state) const {
+    for (const Column& column : state.columns)
+      if (is_extreme(column.scale) || column.scale > 1)
+        SavedState::refuse("scale", "has a number out of range");
+  }
 
  private:
   bool explores(const State<W>& state) const {

@@ -18,6 +18,10 @@ inline double squared_growth(double growth, const Scalars& state) {
              : std::numeric_limits<double>::infinity();
 }
 
+/// Whether the sum of n gradients, or of as many and what FTRL adds to them, fits the root of their
+/// squares. Each adds at most 1 to the ratio of both; both are rounded.
+inline bool is_sum_of(double n, double sum, double s) { return std::abs(sum) <= 1.01 * n * s; }
+
 /// AdaGrad by composite mirror descent (Duchi, Hazan & Singer 2011), diagonal: with the gradient g
 /// of row t and H_t = delta + s_t,
 ///   w <- argmin eta*g.w + eta*l1*|w|_1 + 1/2 (w - w_t)'H_t(w - w_t)
@@ -41,6 +45,7 @@ struct AdaGradMirror : Regularizer {
         rounded(state) {}
 
   void remove_penalty() { penalty = 0; }
+  bool may_keep(const std::array<double, 3>& cells) const { return cells[2] <= rows; }
   template <class N>
   N weight(const std::array<N, 3>& cells) const {
     const auto [stored, s, paid] = cells;
@@ -61,14 +66,17 @@ struct AdaGradMirror : Regularizer {
 struct AdaGradDual : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, s
   static constexpr std::size_t growing = 2;
-  double threshold, eta, delta;
+  double rows, threshold, eta, delta;
   SumRounding rounded;
 
   template <class W>
   AdaGradDual(const State<W>& state, const std::vector<double>& p)
-      : threshold(p[0] * state.t), eta(p[1]), delta(p[2]), rounded(state) {}
+      : rows(state.t), threshold(p[0] * state.t), eta(p[1]), delta(p[2]), rounded(state) {}
 
   void remove_penalty() { threshold = 0; }
+  bool may_keep(const std::array<double, 2>& cells) const {
+    return is_sum_of(rows, cells[0], cells[1]);
+  }
   template <class N>
   N weight(const std::array<N, 2>& cells) const {
     const auto [g, s] = cells;
@@ -89,14 +97,17 @@ struct AdaGradDual : Regularizer {
 struct FTRLProximal : Regularizer {
   static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // d, s
   static constexpr std::size_t growing = 2;
-  double alpha, beta, l1, l2, per_alpha = finite(1 / alpha);
+  double rows, alpha, beta, l1, l2, per_alpha = finite(1 / alpha);
   SumRounding rounded;
 
   template <class W>
   FTRLProximal(const State<W>& state, const std::vector<double>& p)
-      : alpha(p[1]), beta(p[2]), l1(p[0]), l2(p[3]), rounded(state) {}
+      : rows(state.t), alpha(p[1]), beta(p[2]), l1(p[0]), l2(p[3]), rounded(state) {}
 
   void remove_penalty() { l1 = l2 = 0; }
+  bool may_keep(const std::array<double, 2>& cells) const {
+    return is_sum_of(rows, cells[0], cells[1]);
+  }
   template <class N>
   N weight(const std::array<N, 2>& cells) const {
     const auto [d, s] = cells;

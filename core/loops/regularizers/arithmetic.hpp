@@ -33,6 +33,10 @@ struct Regularizer {
   static double growth(double step, const Scalars&) { return step; }
   template <class W>
   static void finish_row(State<W>&, const std::vector<double>&) {}
+  template <class Cells>
+  static bool may_keep(const Cells&) {
+    return true;
+  }
 };
 
 /// A sum of the model's clock as features store it. What rounding leaves out of one visit is

@@ -82,6 +82,7 @@ struct FrequencyPenalty : FrequencyClock {
   static constexpr std::size_t growing = 2;
   using FrequencyClock::FrequencyClock;
 
+  bool may_keep(const std::array<double, 3>& cells) const { return cells[2] <= total.paid; }
   template <class N>
   N weight(const std::array<N, 3>& cells) const {
     const auto [stored, h, paid] = cells;
@@ -101,6 +102,9 @@ struct FrequencyCumulativePenalty : FrequencyClock {
   static constexpr std::size_t growing = 3;
   using FrequencyClock::FrequencyClock;
 
+  bool may_keep(const std::array<double, 3>& cells) const {
+    return is_paid(cells[1], total.now * norm.capped(cells[2]));
+  }
   template <class N>
   N payment(const std::array<N, 3>& cells) const {
     const auto [w, q, h] = cells;

@@ -16,6 +16,7 @@ struct SoftThreshold : Regularizer {
       : total(as_stored<W>(state.penalty)) {}
 
   void remove_penalty() { total = {}; }
+  bool may_keep(const std::array<double, 2>& cells) const { return cells[1] <= total.paid; }
   template <class N>
   N weight(const std::array<N, 2>& cells) const {
     const auto [stored, paid] = cells;
@@ -81,6 +82,9 @@ inline N cumulative_payment(N w, N q, N due) {
   return smaller(larger(w, -by), by);
 }
 
+/// Whether a weight can have received q where `due` was asked of everybody; q is rounded.
+inline bool is_paid(double q, double due) { return std::abs(q) <= (1 + 0x1p-16) * due; }
+
 /// Cumulative penalty (Tsuruoka, Tsujii & Ananiadou 2009): as SG-L1, but a weight that was stopped
 /// at zero still owes what it could not pay, so that no single step makes it leave zero. With u the
 /// sum of eta_t*l1 over all rows and q what the weight has received of it,
@@ -94,6 +98,8 @@ struct CumulativePenalty : SoftThreshold {
   template <class W>
   CumulativePenalty(const State<W>& state, const std::vector<double>& p)
       : SoftThreshold(state, p), rounded(state) {}
+
+  bool may_keep(const std::array<double, 2>& cells) const { return is_paid(cells[1], total.now); }
 
   template <class N>
   N weight(const std::array<N, 2>& cells) const {
