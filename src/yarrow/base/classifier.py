@@ -217,7 +217,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
     def _in_class_order(self, scores: Array, of_unseen: float = -math.inf) -> Array:
         order = self._class_table(scores.shape[1])[1]
         in_order = bool((order == np.arange(len(order))).all())
-        return scores if in_order else filled(scores.take(order, axis=1).T, order, of_unseen).T
+        return scores if in_order else filled(scores.T[order], order, of_unseen).T
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of the second class where there are two, else a column a class.
