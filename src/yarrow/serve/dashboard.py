@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from yarrow.online.learners import is_regression
-from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.models import Model
 from yarrow.serve.replay import Version
@@ -115,5 +114,5 @@ def _rate(version: Version) -> float:
 
 
 def _hour_ago(api: Api, model: Model) -> int:
-    event = log.last_event_at(api.service.db, model.number, time.time() - 3600)
+    event = api.service.reader.last_event_at(model.number, time.time() - 3600)
     return max(event, model.champion.since)
