@@ -80,6 +80,8 @@ class Estimator:
     grows_with_rows: ClassVar[bool] = False
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
+    #: why that of class weights cannot, if so
+    class_weight_fails: ClassVar[str] = ""
     #: tags of scikit-learn that are not the usual ones, such as "input_tags.sparse"
     sklearn_tags: ClassVar[dict[str, Any]] = {}
 
@@ -88,6 +90,8 @@ class Estimator:
         super().__init_subclass__(**more)
         bases = [vars(base).get("expected_failed_checks", {}) for base in cls.__mro__[::-1]]
         cls.expected_failed_checks = {name: why for base in bases for name, why in base.items()}
+        if cls.class_weight_fails:
+            cls.expected_failed_checks["check_class_weight_classifiers"] = cls.class_weight_fails
         for method in ("fit", "partial_fit", "score"):
             name = f"set_{method}_request"
             if not hasattr(cls, name) and _metadata_of(cls, method):

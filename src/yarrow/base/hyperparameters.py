@@ -19,6 +19,9 @@ Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
 UpdateOn = Literal["margin", "mistakes"]
 Covariance = Literal["diagonal", "projected", "full", "factored", "joint"]
 
+#: why scikit-learn's check of class weights fails where margins are asked for at any price
+HARD = "a hard constraint has no price that a class weight could multiply"
+
 
 class CoreRule:
     """Has a rule of the core; {loss} in its name stands for the value of that parameter."""

@@ -134,6 +134,7 @@ def _write_names(writer: Any, path: str) -> str:
 def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> Iterator[Any]:
     """The rows of a file in any format; `tagged` gets the tags (svmlight: qids) of the rows."""
     from yarrow.io.formats import reading
+    from yarrow.online.ledger import Progress
 
     progress.source = source
     labels = bool(stream_format.table.get("label"))
@@ -142,7 +143,7 @@ def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> 
         for row in _text_rows(reader, tagged) if opened.is_text else _table_rows(reader):
             progress.rows += 1
             yield row
-        progress.skipped, progress.complaints = reader.skipped, opened.complaints
+        progress.read(opened, Progress())
 
 
 def _text_rows(reader: Any, tagged: list[str]) -> Iterator[Any]:

@@ -117,7 +117,11 @@ def command(
     _check_metrics(keeper.wanted, estimator)
     if watch and (is_regression or not has_labels):
         raise ParameterError(f"{type(estimator).__name__} has no classes to --watch.")
-    monitor = _monitor() if watch else None
+    monitor: Any = None
+    if watch:
+        from yarrow.evaluate.monitor import Monitor  # which loads more than most runs need
+
+        monitor = Monitor()
     stream = learn_files(
         estimator, data, stream_format, delay=delay, wanted=keeper.wanted, keep_results=has_labels
     )
@@ -127,8 +131,8 @@ def command(
             results.add(*progress.results)
             names = progress.classes
             keeper.take(progress)
-            if monitor is not None:
-                _watch(monitor, *progress.results, names)
+            for label, said in zip(*progress.results, strict=True) if monitor else ():
+                monitor.update(label=names[int(label)], wrong=float(label != said))
         for checkpoint in progress.checkpoints:
             table.add(checkpoint, keeper.at(checkpoint.rows))
     keeper.at(progress.rows)
@@ -176,18 +180,6 @@ def command(
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
     report_skipped(progress)
-
-
-def _monitor() -> Any:
-    from yarrow.evaluate.monitor import Monitor  # which loads more than most runs need
-
-    return Monitor()
-
-
-def _watch(monitor: Any, labels: Any, predictions: Any, names: list[Any]) -> None:
-    """Some more rows for the monitor, as numbers of classes."""
-    for label, said in zip(labels, predictions, strict=True):
-        monitor.update(label=names[int(label)], wrong=float(label != said))
 
 
 def _check_metrics(wanted: str, estimator: Any) -> None:

@@ -163,10 +163,11 @@ class Display(_Display):
         volume = f"{_short(progress.bytes / 1e6 / self.seconds)} MB/s" if progress.bytes else ""
         words = [f"{progress.rows:,} rows", speed, volume, self._error(progress)]
         share = [f"{100 * at / self.total:3.0f} %"] if self.total else []
+        place = self._place(progress)
         self._live.update(
             self._live.task_ids[0],
             completed=at,
-            description=_shortened(self._place(progress), 22),
+            description=place if len(place) <= 22 else f"{place[:21]}…",
             words="  ".join([*share, *filter(None, words)]),
         )
 
@@ -187,10 +188,6 @@ def _new_bar(total: int | None) -> Any:
     bar.start()
     bar.add_task("", total=total, words="")
     return bar
-
-
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _total_size(sources: Sequence[str]) -> int:

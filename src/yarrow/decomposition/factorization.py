@@ -121,8 +121,6 @@ class Factorization(Stored):
         if not abs(rating) <= LARGEST:
             raise DataError(f"{y!r} is not a rating: it must be a finite number")
         with self._lock, uninterrupted():  # nothing refuses it from here on
-            if not self.__sklearn_is_fitted__():
-                self._start()
             self._learn_pair(user, item, rating)
 
     def predict_one(self, x: Mapping[str, Hashable]) -> float:
@@ -150,7 +148,7 @@ class Factorization(Stored):
     def _learn_pairs(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
         """All or nothing: lines that ratings touch are put back, and new ones taken out."""
         if not self.__sklearn_is_fitted__():
-            self._change(lambda twin: twin._learn_first(pairs, ratings))
+            self._change(lambda twin: twin._learn_all(pairs, ratings))
             return
         old = self._contents()
         counts = len(self._users), len(self._items)
@@ -168,10 +166,6 @@ class Factorization(Stored):
                     names.popitem()  # the newest
             self.__dict__.update(old)
             raise
-
-    def _learn_first(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
-        self._start()
-        self._learn_all(pairs, ratings)
 
     def _touched(self, pairs: list[tuple[Hashable, Hashable]]) -> tuple[list[int], list[int]]:
         """The lines of users and of items that learning these pairs may change."""
@@ -205,6 +199,8 @@ class Factorization(Stored):
         return min(self.l2, 1 / rate) if rate else self.l2
 
     def _learn_pair(self, user: Hashable, item: Hashable, rating: float) -> None:
+        if not self.__sklearn_is_fitted__():
+            self._start()
         users, items = self._users, self._items
         rows = users.setdefault(user, len(users)), items.setdefault(item, len(items))
         if len(users) > len(self._user_factors) or len(items) > len(self._item_factors):

@@ -74,7 +74,8 @@ class TopicModel(Blockwise):
         rate = (self.learning_offset + blocks + 1) ** -self.learning_decay
         total = self.total_rows or self._n_rows
         found = self._found(counts, words, rate, rate * (total / rows.shape[0]))
-        weights = (1 - rate) * self._weights + rate * self._word_prior
+        of_words = prior(1 / self.n_components if self.eta is None else self.eta)
+        weights = (1 - rate) * self._weights + rate * of_words
         weights[words] += found
         self._weights = weights
 
@@ -84,10 +85,6 @@ class TopicModel(Blockwise):
 
         What is known so far counts 1 - `rate`, and `scale` times what a document says is added.
         """
-
-    @property
-    def _word_prior(self) -> float:
-        return prior(1 / self.n_components if self.eta is None else self.eta)
 
     def _word_logs(self, words: Any) -> Floats:
         """The expected logarithms of the words' chances in each topic."""

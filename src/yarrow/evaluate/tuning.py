@@ -244,32 +244,31 @@ def line_search(
     return judge.verdict()
 
 
+@dataclasses.dataclass
 class _Judge:
     """Hears candidates one after the other, all by the same rows."""
 
-    def __init__(
-        self,
-        example: Any,
-        X: Any,
-        y: Any,
-        by: By = "progressive",
-        metric: Metric | str | None = None,
-        delay: int = 0,
-        share: float = 0.2,
-        folds: int = 10,
-        passes: int = 1,
-        seed: int = 0,
-        stratified: bool = False,
-    ) -> None:
+    example: Any
+    X: Any
+    y: Any
+    by: By = "progressive"
+    metric: Any = None
+    delay: int = 0
+    share: float = 0.2
+    folds: int = 10
+    passes: int = 1
+    seed: int = 0
+    stratified: bool = False
+
+    def __post_init__(self) -> None:
+        by = self.by
         if by not in ("progressive", "first_half", "validation", "folds"):
             raise ParameterError(
                 "The 'by' parameter must be progressive, first_half, validation or folds. "
                 f"Got {by!r} instead."
             )
-        self.X, self.y = _checked(X, y)
-        self.metric = known_metrics.chosen(metric, is_regression(example))[0]
-        self.by, self.delay, self.share, self.folds = by, delay, share, folds
-        self.passes, self.seed, self.stratified = passes, seed, stratified
+        self.X, self.y = _checked(self.X, self.y)
+        self.metric = known_metrics.chosen(self.metric, is_regression(self.example))[0]
         self.candidates: list[Any] = []
         self.values: list[float] = []
         self.best_passes: list[int] = []

@@ -108,7 +108,8 @@ class LateLabels(Saved, Shared):
                 raise ParameterError(
                     f"The {name!r} parameter must be an integer >= {least}. Got {value!r} instead."
                 )
-        if max_age is not None and not _is_positive(max_age):
+        is_number = isinstance(max_age, numbers.Real) and not isinstance(max_age, bool)
+        if max_age is not None and not (is_number and max_age > 0):
             raise ParameterError(
                 f"The 'max_age' parameter must be None or seconds > 0. Got {max_age!r} instead."
             )
@@ -306,10 +307,6 @@ class LateLabels(Saved, Shared):
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) > 0
 
 
 def _teach(model: Any, row: _Learned) -> None:

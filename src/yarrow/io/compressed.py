@@ -30,7 +30,7 @@ def open_bytes(source: Source) -> BinaryIO:
         close = file.close
     else:
         file = sys.stdin.buffer if source == "-" else source  # type: ignore[assignment]
-        close = _leave_open
+        close = lambda: None  # noqa: E731
     name = source_name(source)
     start = file.read(6)
     whole = _Chained(start, file)
@@ -71,10 +71,6 @@ def lines_of(file: BinaryIO, name: str, longest: int = LONGEST_LINE) -> Iterator
 def too_long(what: str, longest: int) -> str:
     """What to say of a line that takes more memory than it should."""
     return f"the {what} is longer than the limit of {longest} bytes; longest_line allows more"
-
-
-def _leave_open() -> None:
-    pass
 
 
 class _Chained(io.RawIOBase):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +70,9 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
             rows = dataclasses.replace(read_rows(values, by_core), names=names, may_miss=True)
             return rows if by_core or tells else rows.without_missing()
     if reader is None:
+        # Nobody has read such rows before, but for columns that have held numbers alone.
         numbers = () if fresh else model.__dict__.get("_feature_names_in") or ()
-        reader = _first_reader(numbers, tells)
+        reader = RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")}, tells)
     if texts:
         return rows_of_named(reader.of_texts(list(X)), [], None)
     if dicts:
@@ -144,11 +145,6 @@ def _reader(stream: dict[str, Any], tells_missing: bool) -> Any:
     if stream["format"] not in TABLE_FORMATS:
         return None
     return RowReader.of(stream["format"], stream.get("table", {}), tells_missing)
-
-
-def _first_reader(numbers: Iterable[str], tells_missing: bool) -> RowReader:
-    """For rows that nobody has read before, but for columns that have held numbers alone."""
-    return RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")}, tells_missing)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
-from yarrow.io.formats import TEXT_FORMATS, OpenedSource, StreamFormat, reading
+from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
 from yarrow.io.taught import Strangers
 from yarrow.lazy import np
 from yarrow.online.learners import is_core
@@ -74,7 +75,7 @@ def _predict_by_core(
     if wanted == "probabilities" and not hasattr(model, "predict_proba"):
         raise ParameterError(f"{model!r} has no probabilities, only scores.")
     learner: Any = getattr(model, "_inner", model)  # of an exported one
-    progress.source = source_name(source)
+    progress.source, before = source_name(source), dataclasses.replace(progress)
     with reading(
         source,
         asked.remembering(stream_of(model)),
@@ -95,11 +96,10 @@ def _predict_by_core(
             if hasattr(learner, "_chosen"):
                 predictions = learner._chosen(*map(np.asarray, (scores, variances))).tolist()
             progress.rows += len(labels)
-            progress.position = opened.position
-            _note(progress, opened)
+            progress.read(opened, before)
             table = _table(learner, scores, variances, wanted)
             yield Predicted(predictions, labels, table, *passed)
-        _note(progress, opened)
+        progress.read(opened, before)
         if opened.is_text and len(said) == 1:  # else some of what it says depends on the rows
             strangers.meet(_first_names(source, opened.stream_format, learner))
         strangers.warn(progress.source)
@@ -148,11 +148,6 @@ def _table(learner: Any, scores: Any, variances: Any, wanted: Wanted) -> list[li
     if order == sorted(order):
         return rows
     return [[row[place] for place in order] for row in rows]
-
-
-def _note(progress: Progress, opened: OpenedSource) -> None:
-    progress.bytes, progress.skipped = opened.reader.bytes, opened.reader.skipped
-    progress.complaints = opened.complaints
 
 
 def _predict_batches(

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import sqlite3
 import time
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from yarrow.lazy import resource
@@ -219,7 +219,7 @@ class Log(Reader):
 
     def reader(self) -> Reader:
         """What a thread that only reads the log reads it by."""
-        place = f"file:{_uri(self.path)}?mode=ro"
+        place = f"{Path(self.path).absolute().as_uri()}?mode=ro"
         db = sqlite3.connect(place, uri=True, timeout=60, check_same_thread=False)
         db.execute("PRAGMA mmap_size = 268435456")
         return Reader(db)
@@ -385,10 +385,6 @@ class Log(Reader):
 def _damaged(part: list[Event]) -> ServiceError:
     number = next(event.number for event in part if zlib.crc32(event.content) != event.check)
     return ServiceError(f"Event {number} of the log is damaged: restore a copy of it.", 500)
-
-
-def _uri(path: str) -> str:
-    return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _open(path: str) -> sqlite3.Connection:
