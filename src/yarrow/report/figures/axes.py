@@ -153,7 +153,9 @@ class Plane:
         left = 12 + max((text_width(text, TICK_SIZE) for _, text in ticks), default=0)
         self.frame = Box(left, top, width - right, height - 50)
         across = [at for at, _ in points]
-        self.x = Scale(x, across, self.frame.left, self.frame.right).widened(air[0])
+        self.x = Scale(x, across, self.frame.left, self.frame.right)
+        if air[0]:
+            self.x.widened(air[0])
         draw_bottom_axis(self.drawing, self.frame, self.x)
         draw_left_axis(self.drawing, self.frame, self.y, ticks)
 
