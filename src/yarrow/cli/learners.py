@@ -328,6 +328,4 @@ def _setting(cls: type[LinearModel], text: str) -> tuple[str, Any]:
             return name, click.BOOL.convert(value, None, None)
         return name, (parameter.kind or str)(value)
     except (ValueError, click.BadParameter):
-        raise ParameterError(
-            f"The {name!r} parameter must be {parameter.allowed}. Got {value!r} instead."
-        ) from None
+        raise ParameterError.of(name, value, parameter.allowed) from None

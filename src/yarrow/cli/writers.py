@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.errors import DataError, ParameterError, needing
 
 MOST_COLUMNS = 10_000
 
@@ -152,11 +152,9 @@ class ParquetWriter:
     _ROWS = 4096
 
     def __init__(self, file: Any, layout: Layout) -> None:
-        try:
+        with needing("pyarrow", "Writing Parquet"):
             import pyarrow as pa
             import pyarrow.parquet as parquet
-        except ImportError:
-            missing_dependency("pyarrow", "Writing Parquet")
         self.layout, self.rows = layout, list[Row]()
         number = pa.float64() if layout.has_fractions else pa.int64()
         kinds = (

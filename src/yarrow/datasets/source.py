@@ -296,9 +296,7 @@ def option_value(name: str, parameter: Parameter, text: str) -> Any:
     try:
         return text if parameter.kind is bool else parameter.kind(text)
     except ValueError:
-        raise ParameterError(
-            f"The {name!r} parameter must be {parameter.allowed}. Got {text!r} instead."
-        ) from None
+        raise ParameterError.of(name, text, parameter.allowed) from None
 
 
 def options_of(source: type[Source]) -> dict[str, Parameter]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from yarrow.decomposition.base import LARGEST, Blockwise, Floats, dense
 from yarrow.decomposition.stored import numbers
-from yarrow.errors import ModelFileError, missing_dependency
+from yarrow.errors import ModelFileError, needing
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -165,10 +165,8 @@ class OnlineDictionaryLearning(Blockwise):
 
 
 def _lasso(rows: Floats, atoms: Floats, alpha: float) -> Floats:
-    try:
+    with needing("scikit-learn", "Coding with a dictionary", "compat"):
         from sklearn.decomposition import sparse_encode
-    except ImportError:
-        missing_dependency("scikit-learn", "Coding with a dictionary", "compat")
     with warnings.catch_warnings():
         # After so many rounds a code is near enough to the best one.
         warnings.filterwarnings("ignore", message="Objective did not converge")

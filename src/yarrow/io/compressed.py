@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from yarrow._core import LONGEST_LINE
-from yarrow.errors import DataError, missing_dependency
+from yarrow.errors import DataError, needing
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -122,10 +122,8 @@ class _Zstd(io.RawIOBase):
     """A zstd file: one frame after another, each of which must be whole."""
 
     def __init__(self, file: BinaryIO) -> None:
-        try:
+        with needing("zstandard", "Reading zstd"):
             import zstandard
-        except ImportError:
-            missing_dependency("zstandard", "Reading zstd")
         self._file, self._pending = file, b""
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
         self._frame = self._new_frame()
@@ -172,10 +170,8 @@ def _xz(file: BinaryIO, mode: Any = "rb") -> Any:
 
 
 def _zstd_writer(file: BinaryIO, mode: str) -> Any:
-    try:
+    with needing("zstandard", "Writing zstd"):
         import zstandard
-    except ImportError:
-        missing_dependency("zstandard", "Writing zstd")
     return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 

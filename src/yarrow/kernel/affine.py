@@ -16,6 +16,7 @@ from yarrow.base.hyperparameters import (
     ForgettingRule,
     PAVariant,
     UpdateOn,
+    check_rate,
     first_step,
     pa_variant,
     price,
@@ -24,7 +25,7 @@ from yarrow.base.hyperparameters import (
     update_on,
 )
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
@@ -135,11 +136,7 @@ class KernelNORMAClassifier(AffineKernelClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.eta0 * self.l2 >= 1:
-            raise ParameterError(
-                f"The 'eta0' parameter must be < 1/l2 = {1 / self.l2:g}, or a step would turn the "
-                f"functions over. Got {self.eta0!r} instead."
-            )
+        check_rate(self.eta0, self.l2)
 
     def _rule(self) -> _core.Rule:
         return rules.norma if self.nu is None else rules.norma_nu
