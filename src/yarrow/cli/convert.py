@@ -22,7 +22,6 @@ from yarrow.cli.options import (
 )
 from yarrow.cli.progress import counted
 from yarrow.cli.train import report_skipped
-from yarrow.data.labels import kept
 from yarrow.errors import ParameterError
 
 
@@ -147,25 +146,21 @@ def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> 
 
 
 def _text_rows(reader: Any, tagged: list[str]) -> Iterator[Any]:
+    from yarrow.cli.writers import rows_of
+
     while (block := reader.next_arrays()) is not None:
         named = "names" in block
         tagged += filter(None, block["tags"])
         names = block["names"] if named else (block["indices"] + reader.index_base).tolist()
         weights = block["weights"].tolist()
-        yield from _split(names, block["values"], block["begins"], block["labels"], weights)
+        yield from rows_of(names, block["values"], block["begins"], block["labels"], weights)
 
 
 def _table_rows(reader: Any) -> Iterator[Any]:
+    from yarrow.cli.writers import rows_of
+
     for block in reader:
         names = [block.names[index] for index in block.indices.tolist()]
         labels = block.labels or [None] * len(block)
         weights = [1.0] * len(block) if block.weights is None else block.weights.tolist()
-        yield from _split(names, block.values, block.indptr, labels, weights)
-
-
-def _split(names: Any, values: Any, begins: Any, labels: Any, weights: Any) -> Iterator[Any]:
-    from yarrow.cli.writers import Row
-
-    values, begins = values.tolist(), begins.tolist()
-    for begin, end, label, weight in zip(begins, begins[1:], labels, weights, strict=False):
-        yield Row(kept(label), weight, names[begin:end], values[begin:end])
+        yield from rows_of(names, block.values, block.indptr, labels, weights)

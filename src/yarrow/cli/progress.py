@@ -27,6 +27,11 @@ def error_words(judged: int, mistakes: float, squared_error: float, wrong: str) 
     return f"{wrong} {100 * mistakes / max(1, judged):.2f} %"
 
 
+def passes_said(errors: Sequence[str], wrong: str) -> str:
+    """The errors of all passes, which name them once."""
+    return ", then ".join([*errors[:1], *(word.removeprefix(f"{wrong} ") for word in errors[1:])])
+
+
 def wrong_of(estimator: Any) -> str:
     """What a learner's error is called: that of classes, `RMSE` for values, or its own name."""
     is_regression = learns_labels(estimator) and estimator.regression
@@ -139,8 +144,7 @@ class Display(_Display):
             )
             words.append(error_words(int(judged), mistakes, squared, self.wrong))
             before = account
-        first, *later = words
-        return ", then ".join([first, *(word.removeprefix(f"{self.wrong} ") for word in later)])
+        return passes_said(words, self.wrong)
 
     def _place(self, progress: Progress) -> str:
         name = os.path.basename(progress.source)

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from yarrow import _core
 from yarrow.base.hyperparameters import declared_classes, passes, seed, shuffling
 from yarrow.base.state_estimator import ScoringClassifier
 from yarrow.data.arrays import (
@@ -95,6 +96,22 @@ class KernelClassifier(ScoringClassifier):
             return True
         may_come = self.classes is None or len(state.classes) < len({*self.classes})
         return bool(wants[-1]) and may_come and self.budget is None
+
+    def _steps(
+        self, rule: _core.Rule, settings: list[float], t: int, x: Example, told: dict[int, Array]
+    ) -> Array:
+        """The step of a rule for each margin: a line of two numbers and what it remembers.
+
+        Rules are told margin, target, zz, ww, v, weight, t, updates and memory, in this order.
+        """
+        table = np.ones((len(told[0]), 9))
+        table[:, 2], table[:, 5], table[:, 6] = x.square, x.weight, t
+        for place, column in told.items():
+            table[:, place] = column
+        steps = np.array(rule.steps(table, settings))
+        if not np.isfinite(steps).all():
+            raise DataError("The step for this row is too large a number.")
+        return steps
 
     # -- learning ---------------------------------------------------------------------------------
 

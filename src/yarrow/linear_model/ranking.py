@@ -58,15 +58,10 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     core_strategy = "pairs"
     core_rule = "{variant}"
 
-    def _new_model(
-        self,
-        declared: list[Any],
-        class_weights: list[tuple[Any, float]] | None = None,
-        joint: bool = False,
-    ) -> CoreModel:
+    def _new_model(self, *settings: Any, **more: Any) -> CoreModel:
         if not self.fit_intercept:
-            return super()._new_model(declared, class_weights, joint)
-        return self.clone({"fit_intercept": False})._new_model(declared, class_weights, joint)
+            return super()._new_model(*settings, **more)
+        return self.clone({"fit_intercept": False})._new_model(*settings, **more)
 
     def _stream_learning(self) -> type[Learning]:
         from yarrow.online.query_stream import QueryLearning

@@ -7,7 +7,6 @@ through HTTP with many that share a sync. Reading, predicting and looking back g
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
 import os
 import sqlite3
@@ -21,6 +20,7 @@ from typing import Any
 import msgspec
 
 from yarrow.errors import YarrowError
+from yarrow.io.replacing import locked
 from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import (
@@ -59,7 +59,10 @@ class Service(Models):
     ) -> None:
         self.folder = Path(directory)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it has people's rows
-        self._lock_file = _locked(self.folder / "lock")
+        lock = locked(self.folder / "lock", os.O_RDWR | os.O_CREAT)
+        if lock is None:
+            raise ServiceError(f"{self.folder}: another service works in this directory.", 409)
+        self._lock_file = lock
         try:
             self.log = Log(str(self.folder / "log.db"), level)
             self.log.purge()  # a process that was killed may have erased something
@@ -364,16 +367,3 @@ def _n_features(version: Version) -> int | None:
     """How many features a learner of the core knows: a row that brings new ones is news."""
     core = getattr(version.learner, "_model", None)
     return None if core is None else int(core.n_features)
-
-
-def _locked(path: Path) -> int:
-    """Take a directory for this process alone; the lock ends with the process, however it ends."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise ServiceError(
-            f"{path.parent}: another service works in this directory.", 409
-        ) from None
-    return descriptor
