@@ -78,6 +78,8 @@ class Estimator:
     #: a row costs more than its values; the more, the more rows there have been
     is_dear: ClassVar[bool] = False
     grows_with_rows: ClassVar[bool] = False
+    #: the attribute that is there once anything has been learned; "": there is nothing to learn
+    _learned_as: ClassVar[str] = ""
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
     #: why that of class weights cannot, if so
@@ -131,7 +133,10 @@ class Estimator:
             getattr(self, name).set_params(**values)
         return self
 
-    def _check_fitted(self: Any) -> None:
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._learned_as or self._learned_as in self.__dict__
+
+    def _check_fitted(self) -> None:
         """Raise `NotFittedError` if nothing has been learned."""
         if not self.__sklearn_is_fitted__():
             not_fitted(self)

@@ -33,6 +33,7 @@ from yarrow.cli.progress import (
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
 from yarrow.cli.train import classes_named, report_skipped, report_unseen
 from yarrow.errors import DataError, ParameterError
+from yarrow.online.learners import check_tells
 from yarrow.online.ledger import Ledger, Progress
 from yarrow.online.results import ProgressiveResult
 
@@ -114,7 +115,7 @@ def command(
         raise ParameterError(
             f"{type(estimator).__name__} learns without labels, so it has no metrics."
         )
-    _check_metrics(keeper.wanted, estimator)
+    check_tells(estimator, keeper.wanted)
     if watch and (is_regression or not has_labels):
         raise ParameterError(f"{type(estimator).__name__} has no classes to --watch.")
     monitor: Any = None
@@ -180,17 +181,6 @@ def command(
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
     report_skipped(progress)
-
-
-def _check_metrics(wanted: str, estimator: Any) -> None:
-    """Refuse a metric that the learner cannot have."""
-    if wanted == "probabilities" and not hasattr(estimator, "predict_proba"):
-        raise ParameterError(
-            f"{type(estimator).__name__} has no probabilities, which log_loss, brier_score and "
-            "calibration_error need."
-        )
-    if wanted == "scores" and not hasattr(estimator, "decision_function"):
-        raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")
 
 
 class _Keeper(Ledger):

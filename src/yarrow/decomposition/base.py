@@ -33,6 +33,7 @@ class Decomposition(Stored, Transformer):
     A feature that a dict row does not name is 0 in it.
     """
 
+    _learned_as: ClassVar[str] = "_columns"
     _takes_new_columns: ClassVar[bool] = False  # may features appear after the first row?
     _takes_missing: ClassVar[bool] = False  # is NaN a value that is not known?
     _takes_negative: ClassVar[bool] = True
@@ -202,9 +203,6 @@ class Decomposition(Stored, Transformer):
         known = [i for i, place in enumerate(places) if place >= 0]
         row[0, [places[i] for i in known]] = values[known]
         return row
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_columns" in self.__dict__
 
     @classmethod
     def _unit_test_skips(cls) -> set[str]:

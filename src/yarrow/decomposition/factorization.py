@@ -54,6 +54,7 @@ class Factorization(Stored):
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
     regression: ClassVar[bool] = True
+    _learned_as: ClassVar[str] = "_users"
     #: arrays with a line a user, and with a line an item
     _of_users: ClassVar[tuple[str, ...]] = ("_user_factors",)
     _of_items: ClassVar[tuple[str, ...]] = ("_item_factors",)
@@ -247,9 +248,6 @@ class Factorization(Stored):
         for name in GRADIENTS:
             if name in state and (state[name][:, -1] < 0).any():
                 raise ModelFileError(f"{name} counts fewer than no gradients")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_users" in self.__dict__
 
 
 @estimator

@@ -118,10 +118,6 @@ class Stored(Saved, Shared, Estimator):
         known = parameters(self)
         return {key: value for key, value in self._contents().items() if key not in known}
 
-    @abstractmethod
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether anything has been learned."""
-
 
 def _as_json(value: Any) -> Any:
     """Dicts as pairs: JSON knows keys only as text."""

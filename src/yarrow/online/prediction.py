@@ -13,7 +13,7 @@ from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
 from yarrow.io.taught import Strangers
 from yarrow.lazy import np
-from yarrow.online.learners import is_core
+from yarrow.online.learners import check_tells, is_core
 from yarrow.online.ledger import Progress
 from yarrow.online.results import Wanted
 
@@ -72,8 +72,8 @@ def predict_files(
 def _predict_by_core(
     model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
 ) -> Iterator[Predicted]:
-    if wanted == "probabilities" and not hasattr(model, "predict_proba"):
-        raise ParameterError(f"{model!r} has no probabilities, only scores.")
+    if wanted == "probabilities":
+        check_tells(model, wanted)
     learner: Any = getattr(model, "_inner", model)  # of an exported one
     progress.source, before = source_name(source), dataclasses.replace(progress)
     with reading(
@@ -153,9 +153,7 @@ def _table(learner: Any, scores: Any, variances: Any, wanted: Wanted) -> list[li
 def _predict_batches(
     model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
 ) -> Iterator[Predicted]:
-    for kind, method in (("probabilities", "predict_proba"), ("scores", "decision_function")):
-        if wanted == kind and not hasattr(model, method):
-            raise ParameterError(f"{type(model).__name__} has no {wanted}.")
+    check_tells(model, wanted)
     from yarrow.online.files import FileBatches
 
     known = stream_of(model)
