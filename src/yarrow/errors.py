@@ -123,6 +123,22 @@ class UnknownFeaturesWarning(UserWarning):
         )
 
 
+class about_row:
+    """Say which row an error is about, if it is one of several. (A generator would be slow.)"""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int | None) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, DataError) and self.place is not None:
+            raise type(error)(error.problem, row=self.place, field=error.field) from None
+
+
 def check_value(holds: bool, name: str, value: object, allowed: str) -> None:
     """Refuse the value of a parameter, unless it holds what is asked."""
     if not holds:

@@ -50,6 +50,11 @@ class BanditState(State):
     draws: int = 0
     mistakes: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        """What the weights take."""
+        return self.table.nbytes
+
     def begin(self) -> None:
         super().begin()
         assert self.past is not None
@@ -330,11 +335,6 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     def gamma_(self) -> float:
         """The probability with which the next row explores."""
         return self.gamma / float((self._fitted.draws + 1) ** self.decay)
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        state = self.__dict__.get("_state")
-        return super()._raw_memory_usage + (0 if state is None else state.table.nbytes)
 
     def _pack_state(self, state: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         table = state.table

@@ -242,6 +242,11 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         """Rows learned."""
         return int(self._fitted.t)
 
+    @property
+    def _raw_memory_usage(self) -> int:
+        state = self.__dict__.get("_state")
+        return super()._raw_memory_usage + (0 if state is None else int(state.nbytes))
+
     def _classes_seen(self) -> list[Any]:
         """The classes in the order of their appearance."""
         state = self.__dict__.get("_state")

@@ -23,7 +23,7 @@ from yarrow.data.frames import (
     numbers_of,
     rows_in,
 )
-from yarrow.errors import DataError, UnknownFeaturesWarning
+from yarrow.errors import DataError, UnknownFeaturesWarning, about_row
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -201,12 +201,10 @@ class RowReader:
 
         rows = []
         for place, record in enumerate(records):
-            try:
+            with about_row(place):
                 if not isinstance(record, Mapping):
                     raise DataError(f"{record!r} is no dict, as the first row is")
                 rows.append(self(record))
-            except DataError as error:
-                raise type(error)(error.problem, row=place, field=error.field) from None
         return self._named([block_of(rows)], len(rows))
 
     def of_texts(self, texts: list[Any]) -> NamedRows:

@@ -18,9 +18,9 @@ from yarrow.data.arrays import (
 )
 from yarrow.data.dict_rows import Row
 from yarrow.data.labels import array_of, in_order, named, order_of
-from yarrow.errors import DataError
+from yarrow.errors import DataError, about_row
 from yarrow.estimator import estimator
-from yarrow.kernel.expansion import Expansion, about_row, rows_of
+from yarrow.kernel.expansion import Expansion, rows_of
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -129,7 +129,7 @@ class KernelClassifier(ScoringClassifier):
         truth, weights = batch.truth, batch.weights
         for i, row in enumerate(rows_of(batch)):
             weight = 1.0 if weights is None else float(weights[i])
-            with about_row(i, batch):
+            with about_row(None if batch.rows is None else i):
                 values = state.kernel_row(row)
                 scores = state.scores(values)
                 told.append(scores[:-1])
@@ -229,11 +229,6 @@ class KernelClassifier(ScoringClassifier):
     def n_mistakes_(self) -> int:
         """Rows that were predicted wrongly before they were learned."""
         return int(self._fitted.mistakes)
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        state = self.__dict__.get("_state")
-        return super()._raw_memory_usage + (0 if state is None else state.nbytes)
 
     # -- files ------------------------------------------------------------------------------------
 
