@@ -6,9 +6,10 @@ place: catch `YarrowError` to catch whatever a user's input can cause.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 
@@ -18,6 +19,11 @@ class YarrowError(ValueError):
 
 class ParameterError(YarrowError, TypeError):
     """A parameter has a value or a type that is not allowed."""
+
+    @classmethod
+    def of(cls, name: str, value: object, allowed: str) -> ParameterError:
+        """The error of a parameter that has this value, and not what is allowed."""
+        return cls(f"The {name!r} parameter must be {allowed}. Got {value!r} instead.")
 
 
 class DataError(YarrowError):
@@ -117,6 +123,28 @@ class UnknownFeaturesWarning(UserWarning):
         )
 
 
+class about_row:
+    """Say which row an error is about, if it is one of several. (A generator would be slow.)"""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int | None) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, DataError) and self.place is not None:
+            raise type(error)(error.problem, row=self.place, field=error.field) from None
+
+
+def check_value(holds: bool, name: str, value: object, allowed: str) -> None:
+    """Refuse the value of a parameter, unless it holds what is asked."""
+    if not holds:
+        raise ParameterError.of(name, value, allowed)
+
+
 def first_of(items: Iterable[object], most: int = 20) -> str:
     """The first of some names, and how many more there are.
 
@@ -161,8 +189,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {alike[0]}?)" if alike else ""
 
 
-def missing_dependency(package: str, purpose: str, extra: str = "formats") -> NoReturn:
-    """Raise `MissingDependencyError` with the command that installs what is missing."""
-    raise MissingDependencyError(
-        f"{purpose} needs the package {package}: pip install 'yarrow-learn[{extra}]'"
-    )
+@contextlib.contextmanager
+def needing(package: str | None, purpose: str, extra: str = "formats") -> Iterator[None]:
+    """Say how to install what the imports inside do not find: `package`, or what it was."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{purpose} needs the package {package or error.name}: "
+            f"pip install 'yarrow-learn[{extra}]'"
+        ) from error

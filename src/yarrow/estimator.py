@@ -78,8 +78,12 @@ class Estimator:
     #: a row costs more than its values; the more, the more rows there have been
     is_dear: ClassVar[bool] = False
     grows_with_rows: ClassVar[bool] = False
+    #: the attribute that is there once anything has been learned; "": there is nothing to learn
+    _learned_as: ClassVar[str] = ""
     #: checks of scikit-learn that cannot hold, with the reason
     expected_failed_checks: ClassVar[dict[str, str]] = {}
+    #: why that of class weights cannot, if so
+    class_weight_fails: ClassVar[str] = ""
     #: tags of scikit-learn that are not the usual ones, such as "input_tags.sparse"
     sklearn_tags: ClassVar[dict[str, Any]] = {}
 
@@ -88,6 +92,8 @@ class Estimator:
         super().__init_subclass__(**more)
         bases = [vars(base).get("expected_failed_checks", {}) for base in cls.__mro__[::-1]]
         cls.expected_failed_checks = {name: why for base in bases for name, why in base.items()}
+        if cls.class_weight_fails:
+            cls.expected_failed_checks["check_class_weight_classifiers"] = cls.class_weight_fails
         for method in ("fit", "partial_fit", "score"):
             name = f"set_{method}_request"
             if not hasattr(cls, name) and _metadata_of(cls, method):
@@ -127,7 +133,10 @@ class Estimator:
             getattr(self, name).set_params(**values)
         return self
 
-    def _check_fitted(self: Any) -> None:
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._learned_as or self._learned_as in self.__dict__
+
+    def _check_fitted(self) -> None:
         """Raise `NotFittedError` if nothing has been learned."""
         if not self.__sklearn_is_fitted__():
             not_fitted(self)

@@ -167,6 +167,4 @@ def check_parameters(estimator: Any) -> None:
     for name, parameter in parameters(estimator).items():
         value = getattr(estimator, name)
         if not parameter.accepts(value):
-            raise ParameterError(
-                f"The {name!r} parameter must be {parameter.allowed}. Got {value!r} instead."
-            )
+            raise ParameterError.of(name, value, parameter.allowed)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from yarrow.datasets import load_ratings
 from yarrow.decomposition import OnlineMatrixFactorization, OnlineRankMF
-from yarrow.decomposition.ranking import _chances
+from yarrow.decomposition.base import softmax
 from yarrow.errors import DataError, ModelFileError, NotFittedError, YarrowError
 
 AVERAGED = {"steps": "dual_averaging"}
@@ -128,7 +128,7 @@ def test_the_ranking_goes_down_the_gradient_of_the_cross_entropy():
     items, ratings = np.arange(4), np.array([3.0, 1.0, 4.0, 2.0])
 
     def loss(mine: np.ndarray, its: np.ndarray, biases: np.ndarray) -> float:
-        return float(-(_chances(ratings) * np.log(_chances(its @ mine + biases))).sum())
+        return float(-(softmax(ratings) * np.log(softmax(its @ mine + biases))).sum())
 
     state = [model._user_factors[0], model._item_factors[:4], model._item_biases[:4]]
     before = [part.copy() for part in state]

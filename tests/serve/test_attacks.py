@@ -261,7 +261,7 @@ def test_lines_of_a_stream_are_known_by_their_number(client, api):
     rows = [{"row": {"a": 1}, "label": 1, "source": "one"}, {"row": {"a": 1}, "label": 2}]
     body = json.dumps({"rows": rows, "source": "two"}).encode()
     client._send("POST", "/models/m/learn", msgspec.Raw(body))
-    sources = api.service.db.execute("SELECT source FROM events WHERE event > 1").fetchall()
+    sources = api.service.reader.db.execute("SELECT source FROM events WHERE event > 1").fetchall()
     assert sources == [("one",), ("two",)]
 
 
@@ -356,8 +356,8 @@ def test_undo_learn_promote_and_predict_at_once(tmp_path):
             version = service.model("m").versions[number]
             service.rebuilder.wait(version, 60)
             mine = file_of(service.live(version), tmp_path / "mine")
-            again = version.begun(service.db, 0)
-            again.fold(service.db, service.log.committed)
+            again = version.begun(service.reader, 0)
+            again.fold(service.reader, service.log.committed)
             assert mine == file_of(again.learner, tmp_path / "again")
         assert service.log.last > 200
 

@@ -63,7 +63,7 @@ def check(folder: Path, tmp_path: Path) -> int:
     if not acks:
         return 0
     with Service(folder / "data") as service:
-        db = service.db
+        db = service.reader.db
         number = service.model("m").number
         ids = {i: e for e, i in db.execute("SELECT event, id FROM events WHERE id IS NOT NULL")}
         assert len(ids) == db.execute("SELECT count(id) FROM events").fetchone()[0]

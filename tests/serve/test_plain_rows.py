@@ -82,7 +82,7 @@ def by_python(model, block):
             found.loss += learn_one(model, row.row, row.label, row.weight)
             found.rows += 1
         except yarrow.errors.YarrowError as error:
-            learning.complain(found, number, error)
+            found.also(1, [f"line {number}: {error}"])
     return found
 
 

@@ -425,7 +425,7 @@ def test_a_clock_that_steps_back_keeps_events_in_order(service, tmp_path, monkey
     earlier = time.time() - 3600
     monkeypatch.setattr("yarrow.serve.log.time.time", lambda: earlier)
     teach(service, "m", ROWS[10:20], 10)
-    times = [t for (t,) in service.db.execute("SELECT time FROM events ORDER BY event")]
+    times = [t for (t,) in service.reader.db.execute("SELECT time FROM events ORDER BY event")]
     assert times == sorted(times)
     expected = file_of(local(ROWS[:20]), tmp_path / "b")
     now = history.as_of(service, "m", time=times[-1])

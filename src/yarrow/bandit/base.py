@@ -50,6 +50,11 @@ class BanditState(State):
     draws: int = 0
     mistakes: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        """What the weights take."""
+        return self.table.nbytes
+
     def begin(self) -> None:
         super().begin()
         assert self.past is not None
@@ -220,9 +225,9 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
         csr = csr_matrix(batch.matrix, dtype=np.float64, copy=True)
         csr.sum_duplicates()
         csr.eliminate_zeros()
-        used = np.unique(csr.indices)
-        names = [batch.names[j] for j in used] if batch.names else used.tolist()
         line_of = np.zeros(csr.shape[1], dtype=np.int64)
+        used = np.flatnonzero(np.bincount(csr.indices, minlength=len(line_of)))
+        names = [batch.names[j] for j in used] if batch.names else used.tolist()
         line_of[used] = table.lines(names, adds)
         lines = np.insert(line_of[csr.indices], csr.indptr[1:], 0)
         values = np.insert(csr.data, csr.indptr[1:], self._constant)
@@ -330,11 +335,6 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     def gamma_(self) -> float:
         """The probability with which the next row explores."""
         return self.gamma / float((self._fitted.draws + 1) ** self.decay)
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        state = self.__dict__.get("_state")
-        return super()._raw_memory_usage + (0 if state is None else state.table.nbytes)
 
     def _pack_state(self, state: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         table = state.table

@@ -29,6 +29,7 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
     """Base of all that learns by a model of the core."""
 
     _model: CoreModel
+    _learned_as: ClassVar[str] = "_model"
     _made_with: dict[str, Any]
     dtype: Any
     #: a value that is missing is no 0
@@ -81,9 +82,6 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
         except KeyError:
             not_fitted(self)
         return model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
 
     @property
     def t_(self) -> int:

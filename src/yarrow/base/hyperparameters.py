@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from yarrow import _core
 from yarrow.base.combinations import Needs
 from yarrow.data.labels import is_class_list
+from yarrow.errors import check_value
 from yarrow.estimator import estimator
 from yarrow.parameters import anything, choice, flag, integer, number
 
@@ -18,6 +19,9 @@ PAVariant = Literal["pa", "pa1", "pa2"]
 Multiclass = Literal["ovr", "top1", "max_loss", "topk", "all"]
 UpdateOn = Literal["margin", "mistakes"]
 Covariance = Literal["diagonal", "projected", "full", "factored", "joint"]
+
+#: why scikit-learn's check of class weights fails where margins are asked for at any price
+HARD = "a hard constraint has no price that a class weight could multiply"
 
 
 class CoreRule:
@@ -79,6 +83,12 @@ def declared_classes(more: str = "") -> Any:
         accepts=lambda v: v is None or is_class_list(v),
         doc=f"The classes that may appear; others are refused.{more}",
     )
+
+
+def check_rate(eta0: float, l2: float) -> None:
+    """Refuse a first step that shrinks what was learned by more than all of it."""
+    turns = f"< 1/l2 = {1 / l2:g}, or a step would turn what was learned over"
+    check_value(eta0 * l2 < 1, "eta0", eta0, turns)
 
 
 def averaging(default: bool = False) -> Any:

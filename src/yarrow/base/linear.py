@@ -86,8 +86,9 @@ class LinearModel(CoreRule, CoreEstimator):
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "O(nnz)"
-    #: its loop in the core, named as its rule is
+    #: its loop in the core, named as its rule is, and what rows it learns
     core_loop: ClassVar[str]
+    core_strategy: ClassVar[str]
     #: the parameters that the loop must know beside its rule, in its order
     loop_settings: ClassVar[tuple[str, ...]] = ()
     #: settings that do not go together
@@ -120,7 +121,7 @@ class LinearModel(CoreRule, CoreEstimator):
         return 0.0
 
     def _strategy(self, declared: list[Any]) -> _core.Strategy:
-        raise NotImplementedError
+        return _core.Strategy[self.core_strategy]
 
     def _class_weights(self) -> list[tuple[Any, float]]:
         return []

@@ -141,7 +141,8 @@ class MarginProbabilities(Probabilities):
         mix = np.divide(room, excess, out=np.ones_like(room), where=excess > room)[:, None]
         mix *= 1 - EQUAL_SHARE
         probabilities = (1 - top)[:, None] * (mix * share + (1 - mix) * equal)
-        probabilities[rows, best] = _above_chance(top, n_classes)
+        # A little above chance, so that a tie does not change the predicted class.
+        probabilities[rows, best] = np.maximum(top, 1.0 / n_classes * (1 + 1e-9))
         return normalised(probabilities)
 
     def _told_probabilities(self) -> dict[str, Any] | None:
@@ -164,12 +165,6 @@ def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> 
     likely *= 1 - lapse - chance
     likely += chance
     return likely
-
-
-def _above_chance(top: Array, n_classes: int) -> Array:
-    """A little above, so that a tie does not change the predicted class."""
-    least: Array = np.maximum(top, 1.0 / n_classes * (1 + 1e-9))
-    return least
 
 
 def probabilities_then(model: Any, found: CoreResult) -> Array:

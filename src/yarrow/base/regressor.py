@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
-from yarrow import _core
 from yarrow.base.explanation import OneScore
 from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows, read_values
@@ -23,8 +22,7 @@ class LinearRegressor(RegressorMixin, OneScore, SupervisedModel):
 
     nothing = 0.0
 
-    def _strategy(self, declared: list[Any]) -> _core.Strategy:
-        return _core.Strategy.regression
+    core_strategy = "regression"
 
     # -- scikit-learn ----------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from yarrow.data.arrays import (
     read_weights,
 )
 from yarrow.data.labels import array_of, in_order, named, order_of, read_labels
-from yarrow.errors import DataError, ParameterError, not_fitted
+from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, Estimator, LearnsArrays, Shared, columns_of
 from yarrow.io.taught import as_taught, rows_as_taught
 from yarrow.lazy import np
@@ -34,6 +34,7 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     """Base of all that learns in Python."""
 
     _state: Any
+    _learned_as: ClassVar[str] = "_state"
     learns_rows: ClassVar[bool] = True
     is_dear: ClassVar[bool] = True
     max_iter: int
@@ -233,17 +234,18 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 
     @property
     def _fitted(self) -> Any:
-        if "_state" not in self.__dict__:
-            not_fitted(self)
+        self._check_fitted()
         return self._state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
 
     @property
     def t_(self) -> int:
         """Rows learned."""
         return int(self._fitted.t)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        state = self.__dict__.get("_state")
+        return super()._raw_memory_usage + (0 if state is None else int(state.nbytes))
 
     def _classes_seen(self) -> list[Any]:
         """The classes in the order of their appearance."""

@@ -22,7 +22,6 @@ from yarrow.cli.options import (
 )
 from yarrow.cli.progress import counted
 from yarrow.cli.train import report_skipped
-from yarrow.data.labels import kept
 from yarrow.errors import ParameterError
 
 
@@ -134,6 +133,7 @@ def _write_names(writer: Any, path: str) -> str:
 def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> Iterator[Any]:
     """The rows of a file in any format; `tagged` gets the tags (svmlight: qids) of the rows."""
     from yarrow.io.formats import reading
+    from yarrow.online.ledger import Progress
 
     progress.source = source
     labels = bool(stream_format.table.get("label"))
@@ -142,29 +142,25 @@ def _rows(source: str, stream_format: Any, progress: Any, tagged: list[str]) -> 
         for row in _text_rows(reader, tagged) if opened.is_text else _table_rows(reader):
             progress.rows += 1
             yield row
-        progress.skipped, progress.complaints = reader.skipped, opened.complaints
+        progress.read(opened, Progress())
 
 
 def _text_rows(reader: Any, tagged: list[str]) -> Iterator[Any]:
+    from yarrow.cli.writers import rows_of
+
     while (block := reader.next_arrays()) is not None:
         named = "names" in block
         tagged += filter(None, block["tags"])
         names = block["names"] if named else (block["indices"] + reader.index_base).tolist()
         weights = block["weights"].tolist()
-        yield from _split(names, block["values"], block["begins"], block["labels"], weights)
+        yield from rows_of(names, block["values"], block["begins"], block["labels"], weights)
 
 
 def _table_rows(reader: Any) -> Iterator[Any]:
+    from yarrow.cli.writers import rows_of
+
     for block in reader:
         names = [block.names[index] for index in block.indices.tolist()]
         labels = block.labels or [None] * len(block)
         weights = [1.0] * len(block) if block.weights is None else block.weights.tolist()
-        yield from _split(names, block.values, block.indptr, labels, weights)
-
-
-def _split(names: Any, values: Any, begins: Any, labels: Any, weights: Any) -> Iterator[Any]:
-    from yarrow.cli.writers import Row
-
-    values, begins = values.tolist(), begins.tolist()
-    for begin, end, label, weight in zip(begins, begins[1:], labels, weights, strict=False):
-        yield Row(kept(label), weight, names[begin:end], values[begin:end])
+        yield from rows_of(names, block.values, block.indptr, labels, weights)

@@ -127,15 +127,11 @@ def _numbered(data: Any) -> tuple[list[Any], dict[str, int]]:
 
 
 def _rows(data: Any, labels: list[Any], names: list[str] | None) -> Iterator[Any]:
-    from yarrow.cli.writers import Row
+    from yarrow.cli.writers import rows_of
 
-    start = 0
+    left = iter(labels)
     for block in data.blocks():
-        begins = block.X.indptr.tolist()
-        columns, values = block.X.indices.tolist(), block.X.data.astype(float).tolist()
-        words: list[Any] = [column + 1 for column in columns]
-        if names is not None:
-            words = [names[column] for column in columns]
-        for i, (begin, end) in enumerate(itertools.pairwise(begins)):
-            yield Row(labels[start + i], 1.0, words[begin:end], values[begin:end])
-        start += len(block)
+        columns, values = block.X.indices.tolist(), block.X.data.astype(float)
+        words = [column + 1 if names is None else names[column] for column in columns]
+        some = itertools.islice(left, len(block))
+        yield from rows_of(words, values, block.X.indptr, some, itertools.repeat(1.0))

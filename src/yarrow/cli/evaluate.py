@@ -33,6 +33,7 @@ from yarrow.cli.progress import (
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
 from yarrow.cli.train import classes_named, report_skipped, report_unseen
 from yarrow.errors import DataError, ParameterError
+from yarrow.online.learners import check_tells
 from yarrow.online.ledger import Ledger, Progress
 from yarrow.online.results import ProgressiveResult
 
@@ -114,10 +115,14 @@ def command(
         raise ParameterError(
             f"{type(estimator).__name__} learns without labels, so it has no metrics."
         )
-    _check_metrics(keeper.wanted, estimator)
+    check_tells(estimator, keeper.wanted)
     if watch and (is_regression or not has_labels):
         raise ParameterError(f"{type(estimator).__name__} has no classes to --watch.")
-    monitor = _monitor() if watch else None
+    monitor: Any = None
+    if watch:
+        from yarrow.evaluate.monitor import Monitor  # which loads more than most runs need
+
+        monitor = Monitor()
     stream = learn_files(
         estimator, data, stream_format, delay=delay, wanted=keeper.wanted, keep_results=has_labels
     )
@@ -127,8 +132,8 @@ def command(
             results.add(*progress.results)
             names = progress.classes
             keeper.take(progress)
-            if monitor is not None:
-                _watch(monitor, *progress.results, names)
+            for label, said in zip(*progress.results, strict=True) if monitor else ():
+                monitor.update(label=names[int(label)], wrong=float(label != said))
         for checkpoint in progress.checkpoints:
             table.add(checkpoint, keeper.at(checkpoint.rows))
     keeper.at(progress.rows)
@@ -176,29 +181,6 @@ def command(
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
     report_skipped(progress)
-
-
-def _monitor() -> Any:
-    from yarrow.evaluate.monitor import Monitor  # which loads more than most runs need
-
-    return Monitor()
-
-
-def _watch(monitor: Any, labels: Any, predictions: Any, names: list[Any]) -> None:
-    """Some more rows for the monitor, as numbers of classes."""
-    for label, said in zip(labels, predictions, strict=True):
-        monitor.update(label=names[int(label)], wrong=float(label != said))
-
-
-def _check_metrics(wanted: str, estimator: Any) -> None:
-    """Refuse a metric that the learner cannot have."""
-    if wanted == "probabilities" and not hasattr(estimator, "predict_proba"):
-        raise ParameterError(
-            f"{type(estimator).__name__} has no probabilities, which log_loss, brier_score and "
-            "calibration_error need."
-        )
-    if wanted == "scores" and not hasattr(estimator, "decision_function"):
-        raise ParameterError(f"{type(estimator).__name__} has no scores, which roc_auc needs.")
 
 
 class _Keeper(Ledger):

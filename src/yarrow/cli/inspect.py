@@ -200,7 +200,9 @@ class _ModelFile:
         """A row written as in training, or as a JSON object."""
         from yarrow.io.formats import TABLE_FORMATS, text_reader
 
-        numbered = self.format == "svmlight" or (self.format is None and self._has_numbers())
+        names = self.model.feature_names_ if self.format is None else ()
+        are_numbers = bool(names) and all(isinstance(name, int) for name in names)
+        numbered = self.format == "svmlight" or are_numbers
         if text.startswith("{"):
             row = _object(text)
             if not numbered:
@@ -218,10 +220,6 @@ class _ModelFile:
         if by_name and not set(names) & set(self.model.feature_names_):
             raise DataError("none of its features is known; write columns as a JSON object")
         return dict(zip(names, block["values"].tolist(), strict=True))
-
-    def _has_numbers(self) -> bool:
-        names = self.model.feature_names_
-        return bool(names) and all(isinstance(name, int) for name in names)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -89,35 +89,18 @@ def _parse_learners(texts: Iterable[str]) -> list[Any]:
     return found
 
 
-def _parse_learner(texts: Iterable[str]) -> Any:
-    *_, last = _parse_learners(texts)
-    return last
-
-
-def _last(texts: Iterable[str]) -> str:
-    return list(texts)[-1]
-
-
 #: parameters that are neither numbers nor words: how they look, and what makes them of texts
 _SPECIAL: dict[str, tuple[str, Callable[[Iterable[str]], Any]]] = {
     "classes": ("A,B,...", _parse_classes),
     "class_weight": ("A=W,B=W,...", _parse_class_weight),
     "cost": ("A:B=COST,...", _parse_cost),
     "groups": ("SEPARATOR", _parse_groups),
-    "kernel": ("NAME", _last),
-    "learner": ("NAME:R=1:...", _parse_learner),
+    "kernel": ("NAME", lambda texts: list(texts)[-1]),
+    "learner": ("NAME:R=1:...", lambda texts: _parse_learners(texts)[-1]),
     "learners": ("NAME:R=1,NAME,...", _parse_learners),
 }
 #: options that are not called as their parameters are, since --learner names the learner itself
 _FLAGS = {"learner": "--inner", "learners": "--experts"}
-
-
-def _flag(name: str) -> str:
-    return _FLAGS.get(name, "--" + name.replace("_", "-"))
-
-
-def _default(cls: Any, name: str) -> Any:
-    return cls.__dataclass_fields__[name].default
 
 
 def hyper_parameters(cls: type[LinearModel]) -> dict[str, Parameter]:
@@ -143,14 +126,15 @@ def learner_options(cls: type[LinearModel]) -> list[Option]:
         if name in ONLY_FIT:
             continue
         section = "Options of all learners" if name in common else f"Options of {cls.__name__}"
-        made = _option(name, parameter, _default(cls, name), section)
+        default = cls.__dataclass_fields__[name].default
+        made = _option(name, parameter, default, section)
         (shared if name in common else own).append(made)
     return own + shared
 
 
 def _option(name: str, parameter: Parameter, default: Any, section: str) -> Option:
     settings: dict[str, Any] = {"section": section, "default": None}
-    flag = _flag(name)
+    flag = _FLAGS.get(name, "--" + name.replace("_", "-"))
     limits = "" if parameter.choices or parameter.kind is bool else parameter.allowed
     limits = limits.removeprefix("None or ").removeprefix("an integer ")
     if parameter.kind is bool:
@@ -344,6 +328,4 @@ def _setting(cls: type[LinearModel], text: str) -> tuple[str, Any]:
             return name, click.BOOL.convert(value, None, None)
         return name, (parameter.kind or str)(value)
     except (ValueError, click.BadParameter):
-        raise ParameterError(
-            f"The {name!r} parameter must be {parameter.allowed}. Got {value!r} instead."
-        ) from None
+        raise ParameterError.of(name, value, parameter.allowed) from None

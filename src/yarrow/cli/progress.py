@@ -27,6 +27,11 @@ def error_words(judged: int, mistakes: float, squared_error: float, wrong: str) 
     return f"{wrong} {100 * mistakes / max(1, judged):.2f} %"
 
 
+def passes_said(errors: Sequence[str], wrong: str) -> str:
+    """The errors of all passes, which name them once."""
+    return ", then ".join([*errors[:1], *(word.removeprefix(f"{wrong} ") for word in errors[1:])])
+
+
 def wrong_of(estimator: Any) -> str:
     """What a learner's error is called: that of classes, `RMSE` for values, or its own name."""
     is_regression = learns_labels(estimator) and estimator.regression
@@ -139,8 +144,7 @@ class Display(_Display):
             )
             words.append(error_words(int(judged), mistakes, squared, self.wrong))
             before = account
-        first, *later = words
-        return ", then ".join([first, *(word.removeprefix(f"{self.wrong} ") for word in later)])
+        return passes_said(words, self.wrong)
 
     def _place(self, progress: Progress) -> str:
         name = os.path.basename(progress.source)
@@ -163,10 +167,11 @@ class Display(_Display):
         volume = f"{_short(progress.bytes / 1e6 / self.seconds)} MB/s" if progress.bytes else ""
         words = [f"{progress.rows:,} rows", speed, volume, self._error(progress)]
         share = [f"{100 * at / self.total:3.0f} %"] if self.total else []
+        place = self._place(progress)
         self._live.update(
             self._live.task_ids[0],
             completed=at,
-            description=_shortened(self._place(progress), 22),
+            description=place if len(place) <= 22 else f"{place[:21]}…",
             words="  ".join([*share, *filter(None, words)]),
         )
 
@@ -187,10 +192,6 @@ def _new_bar(total: int | None) -> Any:
     bar.start()
     bar.add_task("", total=total, words="")
     return bar
-
-
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _total_size(sources: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from yarrow.cli.options import Command, option
+from yarrow.errors import needing
 
 WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
 
@@ -59,10 +60,6 @@ def command(**options: Any) -> None:
       yarrow serve --data models
       yarrow serve --data models --new-token ops:admin
     """
-    try:
+    with needing(None, "yarrow serve", "serve"):
         from yarrow.serve import run
-    except ImportError as error:
-        from yarrow.errors import missing_dependency
-
-        missing_dependency(error.name or "starlette", "yarrow serve", "serve")
     run.serve(**options)

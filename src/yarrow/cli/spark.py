@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from yarrow.cli.progress import _Display, _new_bar, counted, error_words, rate
+from yarrow.cli.progress import _Display, _new_bar, counted, error_words, passes_said, rate
 
 
 class _State(NamedTuple):
@@ -96,8 +96,7 @@ def train(
 
 def summary(display: SparkDisplay, learned: str) -> str:
     """What was learned, as `yarrow train` says it."""
-    first, *later = display.errors or [""]
-    errors = ", then ".join([first, *(each.removeprefix(f"{display.wrong} ") for each in later)])
+    errors = passes_said(display.errors, display.wrong)
     words = [counted(display.rows, "row"), *([errors] if errors else []), learned]
     speed = rate(display.rows, display.seconds)
     return f"{', '.join(words)}, {display.seconds:.2f} s ({speed} rows/s)"

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.data.labels import kept
+from yarrow.errors import DataError, ParameterError, needing
 
 MOST_COLUMNS = 10_000
 
@@ -24,6 +27,17 @@ class Row(NamedTuple):
     weight: float
     names: list[Any]
     values: list[float]
+
+
+def rows_of(
+    names: list[Any], values: Any, begins: Any, labels: Iterable[Any], weights: Iterable[float]
+) -> Iterator[Row]:
+    """The rows of a CSR matrix, whose values have these names."""
+    values, begins = values.tolist(), begins.tolist()
+    for (begin, end), label, weight in zip(
+        itertools.pairwise(begins), labels, weights, strict=False
+    ):
+        yield Row(kept(label), weight, names[begin:end], values[begin:end])
 
 
 class Layout:
@@ -152,11 +166,9 @@ class ParquetWriter:
     _ROWS = 4096
 
     def __init__(self, file: Any, layout: Layout) -> None:
-        try:
+        with needing("pyarrow", "Writing Parquet"):
             import pyarrow as pa
             import pyarrow.parquet as parquet
-        except ImportError:
-            missing_dependency("pyarrow", "Writing Parquet")
         self.layout, self.rows = layout, list[Row]()
         number = pa.float64() if layout.has_fractions else pa.int64()
         kinds = (

@@ -25,7 +25,7 @@ from yarrow.compare.recommend import (
 from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.data.arrays import Array
 from yarrow.datasets import Dataset
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, check_value
 from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 from yarrow.online.adapters import adapter_of
@@ -65,11 +65,7 @@ def compare(
     ['affine', 'baseline', 'confidence']
     """
     started = time.monotonic()
-    if prefer not in PREFERENCES:
-        raise ParameterError(
-            f"The 'prefer' parameter must be one of {', '.join(PREFERENCES)}. Got {prefer!r} "
-            "instead."
-        )
+    check_value(prefer in PREFERENCES, "prefer", prefer, f"one of {', '.join(PREFERENCES)}")
     named = isinstance(learners, str) or all(isinstance(one, Entrant) for one in learners)
     if y is None and not named:
         y, learners = learners, "all"

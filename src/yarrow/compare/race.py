@@ -14,7 +14,7 @@ from yarrow.compare.comparison import Outcome
 from yarrow.compare.entrant import Entrant, EntrantRun
 from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.compare.runs import LastLabel, Majority
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, check_value
 from yarrow.io.formats import cores
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ class Race:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ParameterError(f"Two entrants have the name {twice!r}.")
-        if threads is not None and threads < 1:
-            raise ParameterError(f"The number of threads must be >= 1. Got {threads!r} instead.")
+        check_value(threads is None or threads >= 1, "threads", threads, ">= 1")
         self.classes = None if regression else Classes(classes)
         self.threads = threads or cores()
         self.clean = clean

@@ -50,6 +50,11 @@ class State:
     past: dict[str, Any] | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
+    def nbytes(self) -> int:
+        """What the members take."""
+        return sum(int(getattr(one.model, "_raw_memory_usage", 0)) for one in self.members)
+
+    @property
     def classes(self) -> list[Any]:
         """The classes in the order of their appearance."""
         return list(self.codes)
@@ -198,14 +203,6 @@ class Composite(StateEstimator):
         """Weights that are not zero, of all learners inside that have weights."""
         fitted = [one for one in self.learners_ if one.__dict__.get("_model") is not None]
         return sum(int(one.n_nonzero_) for one in fitted)
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        state = self.__dict__.get("_state")
-        inside = 0
-        for member in [] if state is None else state.members:
-            inside += int(getattr(member.model, "_raw_memory_usage", 0))
-        return super()._raw_memory_usage + inside
 
     # -- files -----------------------------------------------------------------------------------
 

@@ -103,8 +103,6 @@ def read_weight(weight: Any) -> float:
     try:
         weights = read_weights([weight], 1)
     except (YarrowError, OverflowError):
-        raise ParameterError(
-            f"The 'weight' parameter must be finite and >= 0. Got {weight!r} instead."
-        ) from None
+        raise ParameterError.of("weight", weight, "finite and >= 0") from None
     assert weights is not None
     return float(weights[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from yarrow.errors import DataError, DataTypeError, missing_dependency
+from yarrow.errors import DataError, DataTypeError, needing
 from yarrow.lazy import np
 
 _STREAM = "__arrow_c_stream__"
@@ -30,10 +30,8 @@ def frame_of(X: Any) -> Any:
         return X if getattr(X, "ndim", 2) == 2 and hasattr(X, "columns") else None
     if not hasattr(X, _STREAM) or not (hasattr(X, "columns") or hasattr(X, "schema")):
         return None
-    try:
+    with needing("pyarrow", _OTHERS):
         import pyarrow as pa
-    except ImportError:
-        missing_dependency("pyarrow", _OTHERS)
     return pa.table(X)
 
 
@@ -90,10 +88,8 @@ def numbers_of(frame: Any) -> Any:
 
 def arrow_columns(frame: Any) -> dict[str, Any]:
     """The columns of a frame as Arrow arrays, each in one piece."""
-    try:
+    with needing("pyarrow", _OTHERS):
         import pyarrow as pa
-    except ImportError:
-        missing_dependency("pyarrow", _OTHERS)
     import narwhals as nw
 
     try:
@@ -186,10 +182,8 @@ def dict_rows(X: Any) -> list[dict[Any, Any]]:
 
 
 def _arrow_array(values: Any) -> Any:
-    try:
+    with needing("pyarrow", "An answer that is not of pandas or polars"):
         import pyarrow as pa
-    except ImportError:
-        missing_dependency("pyarrow", "An answer that is not of pandas or polars")
     return pa.array(np.asarray(values).tolist())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.data.labels import distinct
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, check_value
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ class Dataset:
 
     def blocks(self, rows: int = 4096) -> Iterator[Block]:
         """Yield the rows in their order, at most `rows` at a time."""
-        if rows < 1:
-            raise ParameterError(f"The 'rows' parameter must be >= 1. Got {rows!r} instead.")
+        check_value(rows >= 1, "rows", rows, ">= 1")
         for start in range(0, len(self), rows):
             part = slice(start, start + rows)
             clean = None if self.clean is None else self.clean[part]
@@ -105,8 +104,7 @@ def with_noise(dataset: Dataset, share: float, seed: int = 0) -> Dataset:
     >>> round(float((data.y != data.clean).mean()), 1)
     0.3
     """
-    if not 0 <= share <= 1:
-        raise ParameterError(f"The 'share' parameter must be in [0, 1]. Got {share!r} instead.")
+    check_value(0 <= share <= 1, "share", share, "in [0, 1]")
     if dataset.task == "regression":
         raise ParameterError(f"{dataset.name} is a regression; label noise is for classes.")
     if dataset.clean is not None:

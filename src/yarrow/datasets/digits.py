@@ -56,15 +56,12 @@ class MNIST(_Digits, named="mnist"):
 
     def _arrays(self) -> tuple[Any, Any, Any, Any]:
         if not self.is_here():
-            return self._from_openml()
+            asked = {"name": "mnist_784", "version": 1, "as_frame": False, "return_X_y": True}
+            X, y = fetched("fetch_openml", self.files[0], **asked)
+            X, y = X.astype(np.uint8), y.astype(np.int64)
+            return X[:60_000], y[:60_000], X[60_000:], y[60_000:]
         images, labels, test_images, test_labels = (file.read() for file in self.files)
         return _pixels(images), _digits(labels), _pixels(test_images), _digits(test_labels)
-
-    def _from_openml(self) -> tuple[Any, Any, Any, Any]:
-        asked = {"name": "mnist_784", "version": 1, "as_frame": False, "return_X_y": True}
-        X, y = fetched("fetch_openml", self.files[0], **asked)
-        X, y = X.astype(np.uint8), y.astype(np.int64)
-        return X[:60_000], y[:60_000], X[60_000:], y[60_000:]
 
 
 def _pixels(idx: bytes) -> Any:

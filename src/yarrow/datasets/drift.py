@@ -10,7 +10,7 @@ from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.digits import USPS
 from yarrow.datasets.news import Newsgroups
 from yarrow.datasets.source import Source, options
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, check_value
 from yarrow.lazy import np
 from yarrow.parameters import integer
 
@@ -37,12 +37,8 @@ def four_phases(
     likely each class is moves evenly through each phase of `rows` rows, as `PHASES` says, and
     jumps where the third begins. No row is taken twice.
     """
-    if len(set(classes)) != 4:
-        raise ParameterError(
-            f"The 'classes' parameter must be four labels. Got {classes!r} instead."
-        )
-    if rows < 1:
-        raise ParameterError(f"The 'rows' parameter must be >= 1. Got {rows!r} instead.")
+    check_value(len(set(classes)) == 4, "classes", classes, "four labels")
+    check_value(rows >= 1, "rows", rows, ">= 1")
     random = np.random.default_rng(seed)
     progress = np.linspace(0, 1, rows)[:, None]
     chances = [(1 - progress) * np.array(begin) + progress * np.array(end) for begin, end in PHASES]
@@ -76,12 +72,9 @@ def drift_chances(rows: int, kind: str, width: float = 0.2, periods: int = 4) ->
     >>> drift_chances(6, "abrupt").tolist(), drift_chances(8, "recurring").tolist()
     ([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0])
     """
-    if kind not in KINDS:
-        raise ParameterError(f"The 'kind' parameter must be one of {KINDS}. Got {kind!r} instead.")
-    if not 0 < width <= 1:
-        raise ParameterError(f"The 'width' parameter must be in (0, 1]. Got {width!r} instead.")
-    if periods < 2:
-        raise ParameterError(f"The 'periods' parameter must be >= 2. Got {periods!r} instead.")
+    check_value(kind in KINDS, "kind", kind, f"one of {KINDS}")
+    check_value(0 < width <= 1, "width", width, "in (0, 1]")
+    check_value(periods >= 2, "periods", periods, ">= 2")
     time = (np.arange(rows) + 0.5) / max(rows, 1)
     if kind == "gradual":
         return np.clip((time - 0.5) / width + 0.5, 0, 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from yarrow import lazy
-from yarrow.errors import DataError, missing_dependency
+from yarrow.errors import DataError, needing
 from yarrow.io.compressed import open_bytes
 from yarrow.lazy import np
 
@@ -89,22 +89,19 @@ def absent(file: File, reason: str = "") -> NoReturn:
 
 def fetched(by: str, file: File, **settings: Any) -> Any:
     """Call a fetcher of scikit-learn; `file` is what its absence is explained with."""
-    try:
+    with needing("scikit-learn", f"Fetching {Path(file.path).parent}", extra="data"):
         from sklearn import datasets
 
-        return getattr(datasets, by)(**settings)
-    except ImportError:
-        missing_dependency("scikit-learn", f"Fetching {Path(file.path).parent}", extra="data")
-    except (OSError, ValueError) as error:  # not reached, or the other side refused
-        absent(file, f" and could not be fetched ({error})")
+        try:
+            return getattr(datasets, by)(**settings)
+        except (OSError, ValueError) as error:  # not reached, or the other side refused
+            absent(file, f" and could not be fetched ({error})")
 
 
 def _fetched(file: File) -> bytes:
     """Download the published bytes, or take those of an earlier time."""
-    try:
+    with needing("pooch", f"Fetching {file.path}", extra="data"):
         import pooch
-    except ImportError:
-        missing_dependency("pooch", f"Fetching {file.path}", extra="data")
     place = cache_folder() / "fetched"
     try:
         path = pooch.retrieve(file.url, f"sha256:{file.unpacked}", file.unpacked, place)

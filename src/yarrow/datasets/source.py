@@ -146,7 +146,8 @@ class Source:
         try:
             data = self._read()
             if self.order.startswith("shuffled"):
-                data = self._shuffled(data)
+                reason = re.sub(r"^shuffled with seed \d+, since ", "", self.order)
+                data = shuffled(data, self.seed, reason)
         except AbsentError as error:
             if error.source is None and error.problem.partition(" ")[0] != self.name:
                 raise AbsentError(error.problem, source=self.name) from None
@@ -191,11 +192,6 @@ class Source:
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         values: dict[str, Any] = {"order": self.order, "task": task_of(labels), **more}
         return Dataset(self.name, X, labels, source=self.origin, **values)
-
-    def _shuffled(self, data: Dataset) -> Dataset:
-        """`data` in an order drawn from the seed, for the reason that `order` declares."""
-        reason = re.sub(r"^shuffled with seed \d+, since ", "", self.order)
-        return shuffled(data, self.seed, reason)
 
     def _rows_of(self, classes: Any, y: Any) -> Any:
         """A mask of the rows that `_chosen` will keep, to leave out others early."""
@@ -300,9 +296,7 @@ def option_value(name: str, parameter: Parameter, text: str) -> Any:
     try:
         return text if parameter.kind is bool else parameter.kind(text)
     except ValueError:
-        raise ParameterError(
-            f"The {name!r} parameter must be {parameter.allowed}. Got {text!r} instead."
-        ) from None
+        raise ParameterError.of(name, text, parameter.allowed) from None
 
 
 def options_of(source: type[Source]) -> dict[str, Parameter]:

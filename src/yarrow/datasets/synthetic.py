@@ -6,7 +6,7 @@ import dataclasses
 
 from yarrow.datasets.dataset import Dataset
 from yarrow.datasets.source import Source, options
-from yarrow.errors import ParameterError
+from yarrow.errors import check_value
 from yarrow.lazy import np
 from yarrow.parameters import choice, integer, number
 
@@ -46,10 +46,8 @@ def drifting_text(
     from scipy.sparse import csr_array
 
     for name, value, low in (("rows", rows, 1), ("phases", phases, 1), ("words", words, 1)):
-        if value < low:
-            raise ParameterError(f"The {name!r} parameter must be >= {low}. Got {value!r} instead.")
-    if not 0 <= noise <= 1:
-        raise ParameterError(f"The 'noise' parameter must be in [0, 1]. Got {noise!r} instead.")
+        check_value(value >= low, name, value, f">= {low}")
+    check_value(0 <= noise <= 1, "noise", noise, "in [0, 1]")
     random = np.random.default_rng(seed)
     phase = np.arange(rows) * phases // rows
     clean = random.choice((-1, 1), rows)

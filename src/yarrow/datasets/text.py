@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.datasets.files import File, kept
-from yarrow.errors import ParameterError
+from yarrow.errors import needing
 from yarrow.io.columns import WORD
 from yarrow.lazy import np
 
@@ -28,12 +28,8 @@ def stems(words: Iterable[str]) -> list[str]:
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    try:
+    with needing("snowballstemmer", "Cutting words to stems", "data"):
         import snowballstemmer
-    except ImportError:
-        raise ParameterError(
-            "Stems need the package snowballstemmer: pip install yarrow-learn[data]."
-        ) from None
     stemmer = _stemmer(snowballstemmer)
     kept = [word for word in words if len(word) > 1 and word not in ENGLISH_STOP_WORDS]
     found: list[str] = stemmer.stemWords(kept)

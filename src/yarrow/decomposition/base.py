@@ -33,6 +33,7 @@ class Decomposition(Stored, Transformer):
     A feature that a dict row does not name is 0 in it.
     """
 
+    _learned_as: ClassVar[str] = "_columns"
     _takes_new_columns: ClassVar[bool] = False  # may features appear after the first row?
     _takes_missing: ClassVar[bool] = False  # is NaN a value that is not known?
     _takes_negative: ClassVar[bool] = True
@@ -72,11 +73,7 @@ class Decomposition(Stored, Transformer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything, then learn all rows."""
-        fresh = self.clone()
-        fresh.partial_fit(X)
-        with self._lock:
-            self.__dict__.update(fresh._state())
-        return self
+        return self._fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn all rows, in order; all of them or, if one cannot be, none."""
@@ -95,8 +92,7 @@ class Decomposition(Stored, Transformer):
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the few numbers that stand for each row."""
-        self._check_fitted()
-        now = self._snapshot()
+        now = self._now()
         rows, _, dtype = now._read(X)
         return now._code(rows).astype(dtype)
 
@@ -193,7 +189,7 @@ class Decomposition(Stored, Transformer):
         values = self._numbers(x)
         if not self.__sklearn_is_fitted__():
             return {}
-        now = self._snapshot()
+        now = self._now()
         return dict(enumerate(now._code(now._as_row(x, values))[0].tolist()))
 
     def _numbers(self, x: Row) -> Floats:
@@ -208,8 +204,11 @@ class Decomposition(Stored, Transformer):
         row[0, [places[i] for i in known]] = values[known]
         return row
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_columns" in self.__dict__
+    @classmethod
+    def _unit_test_skips(cls) -> set[str]:
+        # The order of features decides between what is equal, and how sums are rounded.
+        skips = {"check_shuffle_features_no_impact"}
+        return skips if cls._takes_new_columns else skips | {"check_emerging_features"}
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
@@ -242,6 +241,7 @@ class Blockwise(Decomposition):
 
     block_size: int
     _not_saved: ClassVar[tuple[str, ...]] = ("_seen",)
+    _n_blocks: int
 
     @abstractmethod
     def _begin(self, n_features: int) -> None:
@@ -249,9 +249,13 @@ class Blockwise(Decomposition):
 
     @abstractmethod
     def _learn_block(self, rows: Any) -> None:
-        """Learn a block, CSR or dense; arrays of the state are replaced, never changed in place."""
+        """Learn a block, CSR or dense, that has been counted already.
+
+        Arrays of the state are replaced, never changed in place.
+        """
 
     def _start(self, n_features: int) -> None:
+        self._n_rows, self._n_blocks = 0, 0
         self._begin(n_features)
         self._wait(np.zeros((0, n_features)))
 
@@ -263,9 +267,13 @@ class Blockwise(Decomposition):
             rows = vstack([self._waiting(), csr_array(rows)], format="csr")
         done = 0
         while rows.shape[0] - done >= self.block_size:
-            self._learn_block(rows[done : done + self.block_size])
+            self._learn_next(rows[done : done + self.block_size])
             done += self.block_size
         self._wait(rows[done:])
+
+    def _learn_next(self, rows: Any) -> None:
+        self._n_rows, self._n_blocks = self._n_rows + rows.shape[0], self._n_blocks + 1
+        self._learn_block(rows)
 
     def _wait(self, rows: Any) -> None:
         """Keep rows for the next block, as a CSR matrix that a file can hold."""
@@ -302,15 +310,13 @@ class Blockwise(Decomposition):
 
     def _now(self) -> Self:
         """The model that has learned the waiting rows, too, as of one moment."""
-        self._check_fitted()
-        self.__dict__.setdefault("_seen", [])  # a loaded one has none
-        now = self._snapshot()
+        now = super()._now()
         if len(now._waiting_begins) == 1:
             return now
         seen = now._seen
         if not seen:
             ahead = now._twin()
-            ahead._learn_block(now._waiting())
+            ahead._learn_next(now._waiting())
             ahead._wait(np.zeros((0, len(now._columns))))
             seen.append(ahead)
         return seen[0]
@@ -332,3 +338,10 @@ def flipped(basis: Floats) -> tuple[Floats, Floats]:
     largest = basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)]
     signs = np.where(largest < 0, -1.0, 1.0)
     return basis * signs[:, None], signs
+
+
+def softmax(logs: Floats) -> Floats:
+    """Return rows of chances from rows of logarithms of what they are proportional to."""
+    chances: Floats = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    chances /= chances.sum(axis=-1, keepdims=True)
+    return chances

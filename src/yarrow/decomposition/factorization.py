@@ -54,6 +54,7 @@ class Factorization(Stored):
 
     river_bases: ClassVar[tuple[str, ...]] = ("Regressor",)
     regression: ClassVar[bool] = True
+    _learned_as: ClassVar[str] = "_users"
     #: arrays with a line a user, and with a line an item
     _of_users: ClassVar[tuple[str, ...]] = ("_user_factors",)
     _of_items: ClassVar[tuple[str, ...]] = ("_item_factors",)
@@ -78,19 +79,22 @@ class Factorization(Stored):
             self._user_gradients = np.zeros((0, self.n_factors + 1))
             self._item_gradients = np.zeros((0, self.n_factors + 1))
 
+    def _arrays(self, side: int) -> tuple[str, ...]:
+        """The arrays with a line a user (side 0) or an item."""
+        own = (self._of_users, self._of_items)[side]
+        return (*own, GRADIENTS[side]) if self.steps == "dual_averaging" else own
+
     def _grow(self) -> None:
-        """Make place for new users and items."""
+        """Make place for new users and items: factors by chance, zeros of all else."""
+        own = self.__dict__
         for side, (name, names) in enumerate(zip(FACTORS, (self._users, self._items), strict=True)):
-            factors = self.__dict__[name]
-            while len(names) > len(factors):
-                rng = np.random.default_rng([self.seed, side, len(factors)])
+            while len(names) > len(own[name]):
+                rng = np.random.default_rng([self.seed, side, len(own[name])])
                 more = self.scale * rng.standard_normal((_ROWS_A_DRAW, self.n_factors))
-                factors = np.concatenate([factors, more])
-            self.__dict__[name] = factors
-            if self.steps == "dual_averaging":
-                sums = self.__dict__[GRADIENTS[side]]
-                more_rows = len(factors) - len(sums)
-                self.__dict__[GRADIENTS[side]] = np.pad(sums, [(0, more_rows), (0, 0)])
+                own[name] = np.concatenate([own[name], more])
+            for other in self._arrays(side):
+                lines = [(0, len(own[name]) - len(own[other]))]
+                own[other] = np.pad(own[other], lines + [(0, 0)] * (own[other].ndim - 1))
 
     def _average(self, side: int, rows: Any, gradients: Floats) -> None:
         """Dual averaging of the factors of some users (side 0) or items, a gradient each.
@@ -118,8 +122,6 @@ class Factorization(Stored):
         if not abs(rating) <= LARGEST:
             raise DataError(f"{y!r} is not a rating: it must be a finite number")
         with self._lock, uninterrupted():  # nothing refuses it from here on
-            if not self.__sklearn_is_fitted__():
-                self._start()
             self._learn_pair(user, item, rating)
 
     def predict_one(self, x: Mapping[str, Hashable]) -> float:
@@ -132,11 +134,7 @@ class Factorization(Stored):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn all ratings, in order."""
-        fresh = self.clone()
-        fresh.partial_fit(X, y)
-        with self._lock:
-            self.__dict__.update(fresh._state())
-        return self
+        return self._fit(X, y)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn all ratings, in order; all of them or, if one cannot be, none."""
@@ -151,17 +149,14 @@ class Factorization(Stored):
     def _learn_pairs(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
         """All or nothing: lines that ratings touch are put back, and new ones taken out."""
         if not self.__sklearn_is_fitted__():
-            self._change(lambda twin: twin._learn_first(pairs, ratings))
+            self._change(lambda twin: twin._learn_all(pairs, ratings))
             return
         old = self._contents()
         counts = len(self._users), len(self._items)
-        users, items = self._touched(pairs)
         kept = []
-        averaged = self.steps == "dual_averaging"
-        for side, (arrays, lines) in enumerate(((self._of_users, users), (self._of_items, items))):
-            arrays += (GRADIENTS[side],) * averaged
-            there = [line for line in lines if line < len(old[arrays[0]])]
-            kept += [(old[name], there, old[name][there]) for name in arrays]
+        for side, lines in enumerate(self._touched(pairs)):
+            there = [line for line in lines if line < len(old[FACTORS[side]])]
+            kept += [(old[name], there, old[name][there]) for name in self._arrays(side)]
         try:
             self._learn_all(pairs, ratings)
         except BaseException:
@@ -172,10 +167,6 @@ class Factorization(Stored):
                     names.popitem()  # the newest
             self.__dict__.update(old)
             raise
-
-    def _learn_first(self, pairs: list[tuple[Hashable, Hashable]], ratings: list[float]) -> None:
-        self._start()
-        self._learn_all(pairs, ratings)
 
     def _touched(self, pairs: list[tuple[Hashable, Hashable]]) -> tuple[list[int], list[int]]:
         """The lines of users and of items that learning these pairs may change."""
@@ -209,6 +200,8 @@ class Factorization(Stored):
         return min(self.l2, 1 / rate) if rate else self.l2
 
     def _learn_pair(self, user: Hashable, item: Hashable, rating: float) -> None:
+        if not self.__sklearn_is_fitted__():
+            self._start()
         users, items = self._users, self._items
         rows = users.setdefault(user, len(users)), items.setdefault(item, len(items))
         if len(users) > len(self._user_factors) or len(items) > len(self._item_factors):
@@ -231,12 +224,6 @@ class Factorization(Stored):
         self._check_fitted()
         with self._lock:
             return {name: self._item_factors[row].copy() for name, row in self._items.items()}
-
-    @property
-    def n_rows_(self) -> int:
-        """Ratings learned."""
-        self._check_fitted()
-        return self._n_rows
 
     def _expected(self) -> dict[str, schema.Schema]:
         # There is room for more than there are.
@@ -261,9 +248,6 @@ class Factorization(Stored):
         for name in GRADIENTS:
             if name in state and (state[name][:, -1] < 0).any():
                 raise ModelFileError(f"{name} counts fewer than no gradients")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_users" in self.__dict__
 
 
 @estimator
@@ -297,17 +281,9 @@ class OnlineMatrixFactorization(Factorization):
 
     def _start(self) -> None:
         super()._start()
+        # the bias, and how many ratings it has learned
         self._user_biases, self._item_biases = np.zeros((0, 2)), np.zeros((0, 2))
         self._mean, self._low, self._high = 0.0, math.inf, -math.inf
-
-    def _grow(self) -> None:
-        super()._grow()
-        for name, factors in (
-            ("_user_biases", self._user_factors),
-            ("_item_biases", self._item_factors),
-        ):
-            biases = self.__dict__[name]  # the bias, and how many ratings it has learned
-            self.__dict__[name] = np.pad(biases, [(0, len(factors) - len(biases)), (0, 0)])
 
     def _learn_rating(self, user: int, item: int, rating: float) -> None:
         mine, its = self._user_factors[user], self._item_factors[item]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from yarrow.decomposition.base import Floats
+from yarrow.decomposition.base import Floats, softmax
 from yarrow.decomposition.stored import numbers
 from yarrow.decomposition.topics import (
     TopicModel,
     expected_logs,
     first_weights,
     learning_decay,
-    prior,
+    likelihoods,
     total_rows,
     words_of,
 )
@@ -96,31 +96,25 @@ class OnlineHDP(TopicModel):
         ones = np.ones(self.n_components - 1)
         self._sticks = np.array([ones, self.gamma * ones])
         self._uses = np.zeros(self.n_components)
-        self._n_rows, self._n_blocks = 0, 0
 
-    def _learn_block(self, rows: Any) -> None:
-        counts, words = words_of(rows)
-        self._n_rows += rows.shape[0]
-        rate, scale = self._step(rows.shape[0])
-        self._n_blocks += 1
-        logs, shares = self._word_logs(words), _expected_logs_of_sticks(self._sticks)
+    def _found(self, counts: Any, words: Any, rate: float, scale: float) -> Floats:
         uses = np.zeros(self.n_components)
         found = np.zeros((len(words), self.n_components))
-        for begin, end in zip(counts.indptr[:-1], counts.indptr[1:], strict=True):
-            if end > begin:
-                places, amounts = counts.indices[begin:end], counts.data[begin:end]
-                document = self._infer(logs[places], amounts, shares)
-                uses += document.topics.sum(axis=0)
-                found[places] += (document.words * amounts[:, None]) @ document.topics
-        weights = (1 - rate) * self._weights + rate * prior(self.eta)
-        weights[words] += rate * scale * found
-        self._weights = weights
-        self._uses = (1 - rate) * self._uses + rate * scale * uses
+        for row, document in self._documents(counts, words):
+            uses += document.topics.sum(axis=0)
+            places, amounts = _line(counts, row)
+            found[places] += (document.words * amounts[:, None]) @ document.topics
+        self._uses = (1 - rate) * self._uses + scale * uses
         later = np.cumsum(self._uses[::-1])[::-1]
         self._sticks = np.array([1 + self._uses[:-1], self.gamma + later[1:]])
+        return scale * found
 
-    def _word_logs(self, words: Any) -> Floats:
-        return expected_logs(self._weights[words], self._weights.sum(axis=0))
+    def _documents(self, counts: Any, words: Any) -> Iterator[tuple[int, Document]]:
+        """Infer each document that has a word: which row it is, and what is found."""
+        logs, shares = self._word_logs(words), _expected_logs_of_sticks(self._sticks)
+        for row in np.flatnonzero(np.diff(counts.indptr)).tolist():
+            places, amounts = _line(counts, row)
+            yield row, self._infer(logs[places], amounts, shares)
 
     def _infer(self, logs: Floats, amounts: Floats, shares: Floats) -> Document:
         """Infer one document: `logs` has a row for each of its words, a column for each topic."""
@@ -131,12 +125,12 @@ class OnlineHDP(TopicModel):
         totals = np.zeros(self.n_document_topics)
         # The document's own topics are alike at first: begin with those that suit it best.
         best = np.argsort(-(amounts @ logs), kind="stable")[: self.n_document_topics]
-        words = _normalized(logs[:, np.resize(best, self.n_document_topics)])
+        words = softmax(logs[:, np.resize(best, self.n_document_topics)])
         for turn in range(self.max_rounds):
             with_prior = turn >= _WITHOUT_PRIOR
             weighted = words * amounts[:, None]
-            topics = _normalized(weighted.T @ logs + (shares if with_prior else 0.0))
-            words = _normalized(logs @ topics.T + (own_logs if with_prior else 0.0))
+            topics = softmax(weighted.T @ logs + (shares if with_prior else 0.0))
+            words = softmax(logs @ topics.T + (own_logs if with_prior else 0.0))
             before, totals = totals, amounts @ words
             later = np.cumsum(totals[::-1])[::-1]
             sticks = np.array([1 + totals[:-1], self.alpha + later[1:]])
@@ -159,15 +153,9 @@ class OnlineHDP(TopicModel):
     # -- using it --------------------------------------------------------------------------------
 
     def _code(self, rows: Any) -> Floats:
-        model = self._now()
-        counts, words = words_of(rows)
-        logs, shares = model._word_logs(words), _expected_logs_of_sticks(model._sticks)
-        codes = np.tile(_expected_shares(model._sticks), (rows.shape[0], 1))
-        for row, (begin, end) in enumerate(zip(counts.indptr[:-1], counts.indptr[1:], strict=True)):
-            if end > begin:
-                places, amounts = counts.indices[begin:end], counts.data[begin:end]
-                document = model._infer(logs[places], amounts, shares)
-                codes[row] = _expected_shares(document.sticks) @ document.topics
+        codes = np.tile(_expected_shares(self._sticks), (rows.shape[0], 1))
+        for row, document in self._documents(*words_of(rows)):
+            codes[row] = _expected_shares(document.sticks) @ document.topics
         return codes
 
     def perplexity(self, X: Any) -> float:
@@ -185,16 +173,14 @@ class OnlineHDP(TopicModel):
         counts, words = words_of(now._checked_words(Y))
         weights = now._weights
         chances = weights[words] / weights.sum(axis=0)
-        documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        likelihoods = np.einsum("nk,nk->n", shares[documents], chances[counts.indices])
-        return math.exp(-float(counts.data @ np.log(likelihoods)) / float(counts.data.sum()))
+        surprise = -float(counts.data @ np.log(likelihoods(counts, shares, chances)))
+        return math.exp(surprise / float(counts.data.sum()))
 
 
-def _normalized(logs: Floats) -> Floats:
-    """Return rows of chances from rows of logarithms of what they are proportional to."""
-    chances: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
-    return chances
+def _line(counts: Any, row: int) -> tuple[Any, Any]:
+    """Return the words of a document, as rows of the weights, and how often each is there."""
+    inside = slice(counts.indptr[row], counts.indptr[row + 1])
+    return counts.indices[inside], counts.data[inside]
 
 
 def _expected_logs_of_sticks(sticks: Floats) -> Floats:

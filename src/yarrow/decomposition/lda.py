@@ -12,6 +12,7 @@ from yarrow.decomposition.topics import (
     expected_logs,
     first_weights,
     learning_decay,
+    likelihoods,
     prior,
     total_rows,
     words_of,
@@ -53,7 +54,7 @@ class OnlineLDA(TopicModel):
     alpha: float | None = number(
         default=None, doc="Prior of a topic in a document; None: 1 / n_components.", above=0
     )
-    eta: float | None = number(  # type: ignore[assignment]
+    eta: float | None = number(
         default=None, doc="Prior of a word in a topic; None: 1 / n_components.", above=0
     )
     learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=1)
@@ -72,36 +73,24 @@ class OnlineLDA(TopicModel):
     def _prior(self) -> float:
         return prior(1 / self.n_components if self.alpha is None else self.alpha)
 
-    @property
-    def _word_prior(self) -> float:
-        return prior(1 / self.n_components if self.eta is None else self.eta)
-
     # -- learning --------------------------------------------------------------------------------
 
     def _begin(self, n_features: int) -> None:
         self._weights = first_weights(self.seed, 0, n_features, self.n_components)
-        self._n_rows, self._n_blocks = 0, 0
 
-    def _learn_block(self, rows: Any) -> None:
-        counts, words = words_of(rows)
-        self._n_rows += rows.shape[0]
-        rate, scale = self._step(rows.shape[0])
-        self._n_blocks += 1
+    def _found(self, counts: Any, words: Any, rate: float, scale: float) -> Floats:
         likely = self._likely(words)
         # Topics are all alike at first: what tells them apart then is chance.
         rng = np.random.default_rng([self.seed, 1, self._n_blocks])
-        start = rng.gamma(100.0, 0.01, (rows.shape[0], self.n_components))
+        start = rng.gamma(100.0, 0.01, (counts.shape[0], self.n_components))
         shares = np.exp(_logs_up_to_a_constant(self._shares(counts, likely, start)))
-        counts.data = counts.data / _likelihoods(counts, shares, likely)
-        weights = (1 - rate) * self._weights + rate * self._word_prior
-        weights[words] += rate * scale * likely * (counts.T @ shares)
-        self._weights = weights
+        counts.data = counts.data / likelihoods(counts, shares, likely)
+        found: Floats = scale * likely * (counts.T @ shares)
+        return found
 
     def _likely(self, words: Any) -> Floats:
         """The exponential of the expected logarithm of the words' chances in each topic."""
-        totals = self._weights.sum(axis=0)
-        logs = expected_logs(self._weights[words], totals)
-        likely: Floats = np.exp(np.maximum(logs, _UNLIKELY))
+        likely: Floats = np.exp(np.maximum(self._word_logs(words), _UNLIKELY))
         return likely
 
     def _shares(self, counts: Any, likely: Floats, start: Floats | None = None) -> Floats:
@@ -141,8 +130,7 @@ class OnlineLDA(TopicModel):
 
     def _code(self, rows: Any) -> Floats:
         counts, words = words_of(rows)
-        model = self._now()
-        shares = model._shares(counts, model._likely(words))
+        shares = self._shares(counts, self._likely(words))
         shares /= shares.sum(axis=1, keepdims=True)
         return shares
 
@@ -159,7 +147,7 @@ class OnlineLDA(TopicModel):
         shares = model._shares(counts, likely)
         totals = shares.sum(axis=1, keepdims=True)
         logs = expected_logs(shares, totals)
-        bound = float(counts.data @ np.log(_likelihoods(counts, np.exp(logs), likely)))
+        bound = float(counts.data @ np.log(likelihoods(counts, np.exp(logs), likely)))
         bound += float(((self._prior - shares) * logs + gammaln(shares)).sum())
         bound -= float(gammaln(totals).sum())
         start = math.lgamma(self._prior * self.n_components)
@@ -185,10 +173,3 @@ def _logs_up_to_a_constant(shares: Floats) -> Floats:
     logs: Floats = psi(shares)
     logs -= logs.max(axis=1, keepdims=True)
     return logs
-
-
-def _likelihoods(counts: Any, chances: Floats, likely: Floats) -> Floats:
-    """Return the likelihood of each word of each document."""
-    documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    found: Floats = np.einsum("nk,nk->n", chances[documents], likely[counts.indices])
-    return found

@@ -82,12 +82,6 @@ class OnlinePCA(Decomposition):
         self._check_fitted()
         return self._loss * self.radius**2
 
-    @property
-    def n_rows_(self) -> int:
-        """Rows learned."""
-        self._check_fitted()
-        return self._n_rows
-
     def loss_bound(self, best_loss: float) -> float:
         """The most that `compression_loss_` can be, if the best subspace in hindsight loses this.
 
@@ -109,8 +103,7 @@ class OnlinePCA(Decomposition):
 
         A direction is left out with its uncertainty times d - k (systematic sampling).
         """
-        self._check_fitted()
-        now = self._snapshot()
+        now = self._now()
         start = np.random.default_rng(seed).random()
         steps = np.cumsum(now.uncertainties_ * now._left_out) + start
         left_out = np.diff(np.floor(steps), prepend=0.0) > 0
@@ -176,15 +169,6 @@ class OnlinePCA(Decomposition):
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that the numbers from `transform` stand for."""
         return self._decoded(X, self.components_)
-
-    @classmethod
-    def _unit_test_skips(cls) -> set[str]:
-        return {
-            # The dimension is that of the first row: the start is the same for all directions.
-            "check_emerging_features",
-            # Directions that are equally uncertain are told apart by the order of features.
-            "check_shuffle_features_no_impact",
-        }
 
 
 def _capped(logs: Floats, parts: int) -> Floats:

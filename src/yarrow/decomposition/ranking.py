@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
-from yarrow.decomposition.base import LARGEST, Floats
+from yarrow.decomposition.base import LARGEST, Floats, softmax
 from yarrow.decomposition.factorization import Factorization
 from yarrow.decomposition.stored import numbers
 from yarrow.errors import ModelFileError
@@ -52,15 +52,6 @@ class OnlineRankMF(Factorization):
         self._kept_ratings = np.zeros((0, self.n_kept))
         self._n_ratings = np.zeros(0, np.int64)  # of each user
 
-    def _grow(self) -> None:
-        super()._grow()
-        users = len(self._user_factors) - len(self._n_ratings)
-        self._n_ratings = np.pad(self._n_ratings, (0, users))
-        self._kept_items = np.pad(self._kept_items, [(0, users), (0, 0)])
-        self._kept_ratings = np.pad(self._kept_ratings, [(0, users), (0, 0)])
-        items = len(self._item_factors) - len(self._item_biases)
-        self._item_biases = np.pad(self._item_biases, (0, items))
-
     def _learn_rating(self, user: int, item: int, rating: float) -> None:
         count, size = int(self._n_ratings[user]), self._kept_items.shape[1]
         known = min(count, size)
@@ -98,7 +89,7 @@ class OnlineRankMF(Factorization):
 
     def _step(self, user: int, items: Any, ratings: Floats) -> None:
         mine, its = self._user_factors[user], self._item_factors[items]
-        slopes = _chances(its @ mine + self._item_biases[items]) - _chances(ratings)
+        slopes = softmax(its @ mine + self._item_biases[items]) - softmax(ratings)
         rate = self.learning_rate
         l2 = self._shrink(rate)
         self._item_biases[items] -= rate * (slopes + l2 * self._item_biases[items])
@@ -120,10 +111,3 @@ class OnlineRankMF(Factorization):
         if user is not None:
             score += float(self._user_factors[user] @ self._item_factors[item])
         return score
-
-
-def _chances(scores: Floats) -> Floats:
-    """Return the chance of each to be the first one."""
-    raised: Floats = np.exp(scores - scores.max())
-    raised /= raised.sum()
-    return raised

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from yarrow.data.labels import plain
 from yarrow.errors import ModelFileError
@@ -61,9 +61,32 @@ class Stored(Saved, Shared, Estimator):
     Everything that is not a parameter is state: attributes that start with one underscore.
     """
 
-    _not_saved: ClassVar[tuple[str, ...]] = ()  # state that is worked out again
+    _not_saved: ClassVar[tuple[str, ...]] = ()  # lists of what is worked out again
+    _n_rows: int
 
     _fields: ClassVar[Mapping[str, schema.Schema]] = {"state": schema.MapOf(schema.Anything())}
+
+    def _fit(self, *data: Any) -> Self:
+        """Forget everything, then learn all rows."""
+        fresh = self.clone()
+        fresh.partial_fit(*data)
+        with self._lock:
+            self.__dict__.update(fresh._state())
+        return self
+
+    @abstractmethod
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn all rows, in order; all of them or, if one cannot be, none."""
+
+    @property
+    def n_rows_(self) -> int:
+        """Rows learned."""
+        return self._now()._n_rows
+
+    def _now(self) -> Self:
+        """All that has been learned, as of one moment."""
+        self._check_fitted()
+        return self._snapshot()
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         self._check_fitted()
@@ -82,7 +105,7 @@ class Stored(Saved, Shared, Estimator):
         state |= {name: np.array(value) for name, value in tensors.items()}
         sizes = schema.check(schema.Fields(self._expected(), closed=True), state)
         self._check_state(state, sizes)
-        self.__dict__.update(state)
+        self.__dict__.update(state | {name: [] for name in self._not_saved})
 
     @abstractmethod
     def _expected(self) -> dict[str, schema.Schema]:
@@ -94,10 +117,6 @@ class Stored(Saved, Shared, Estimator):
     def _state(self) -> dict[str, Any]:
         known = parameters(self)
         return {key: value for key, value in self._contents().items() if key not in known}
-
-    @abstractmethod
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether anything has been learned."""
 
 
 def _as_json(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 from yarrow.decomposition.base import Blockwise, Floats
@@ -33,7 +34,7 @@ class TopicModel(Blockwise):
     """
 
     n_components: int
-    eta: float
+    eta: float | None
     learning_offset: float
     learning_decay: float
     total_rows: int | None
@@ -44,18 +45,11 @@ class TopicModel(Blockwise):
     sklearn_tags: ClassVar[dict[str, Any]] = {"input_tags.positive_only": True}
 
     _weights: Floats  # lambda of the papers, transposed: the words of a block are rows of it
-    _n_rows: int
-    _n_blocks: int
 
     @property
     def components_(self) -> Floats:
         """The weight of each word (column) in each topic (row)."""
         return self._now()._weights.T
-
-    @property
-    def n_rows_(self) -> int:
-        """Documents learned."""
-        return self._now()._n_rows
 
     def top_words(self, n_words: int = 10) -> list[list[Any]]:
         """The names of the heaviest words of each topic, the heaviest first."""
@@ -74,20 +68,31 @@ class TopicModel(Blockwise):
         shape = ("features", self.n_components)
         return super()._expected() | {"_weights": numbers(shape, at_least=_LEAST)}
 
-    def _step(self, n_documents: int) -> tuple[float, float]:
-        """Return how much the next block counts, and for how many times its documents."""
-        rate = (self.learning_offset + self._n_blocks + 1) ** -self.learning_decay
+    def _learn_block(self, rows: Any) -> None:
+        counts, words = words_of(rows)
+        blocks = self._n_blocks - 1  # before this one
+        rate = (self.learning_offset + blocks + 1) ** -self.learning_decay
         total = self.total_rows or self._n_rows
-        return rate, total / n_documents
+        found = self._found(counts, words, rate, rate * (total / rows.shape[0]))
+        of_words = prior(1 / self.n_components if self.eta is None else self.eta)
+        weights = (1 - rate) * self._weights + rate * of_words
+        weights[words] += found
+        self._weights = weights
+
+    @abstractmethod
+    def _found(self, counts: Any, words: Any, rate: float, scale: float) -> Floats:
+        """The weight that a block gives to each of its words (a row) in each topic.
+
+        What is known so far counts 1 - `rate`, and `scale` times what a document says is added.
+        """
+
+    def _word_logs(self, words: Any) -> Floats:
+        """The expected logarithms of the words' chances in each topic."""
+        return expected_logs(self._weights[words], self._weights.sum(axis=0))
 
     @property
     def _n_codes(self) -> int:
         return self.n_components
-
-    @classmethod
-    def _unit_test_skips(cls) -> set[str]:
-        # The first weights belong to the order in which words appear.
-        return {"check_shuffle_features_no_impact"}
 
     def _checked_words(self, X: Any) -> Any:
         rows = self._now()._read(X)[0]
@@ -131,3 +136,10 @@ def expected_logs(weights: Floats, totals: Floats) -> Floats:
 
     logs: Floats = psi(weights) - psi(totals)
     return logs
+
+
+def likelihoods(counts: Any, chances: Floats, likely: Floats) -> Floats:
+    """Return the likelihood of each word of each document."""
+    documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    found: Floats = np.einsum("nk,nk->n", chances[documents], likely[counts.indices])
+    return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from yarrow.distributed.source import Rows, check_columns, columns_format, spark_module
-from yarrow.errors import ParameterError, missing_dependency
+from yarrow.errors import ParameterError, needing
 from yarrow.lazy import np
 from yarrow.saving import compact
 
@@ -58,10 +58,8 @@ class PerKey:
         What is kept between batches is the model's bytes, in Spark's state store of RocksDB.
         """
         self._check(df)
-        try:
+        with needing("protobuf", "A model for each key of a stream", "spark"):
             import google.protobuf  # noqa: F401  # which Spark does not install
-        except ImportError:
-            missing_dependency("protobuf", "A model for each key of a stream", "spark")
         session = df.sparkSession
         if session.conf.get(_PROVIDER, "") != _ROCKSDB:
             raise ParameterError(

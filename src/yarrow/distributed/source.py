@@ -180,7 +180,8 @@ def opened(data: Any, stream_format: StreamFormat) -> tuple[Any, Rows]:
     if hasattr(data, "mapInArrow"):
         df = data
     else:
-        paths = [os.fspath(path) for path in ([data] if _is_path(data) else data)]
+        listed = [data] if isinstance(data, str | os.PathLike) else data
+        paths = [os.fspath(path) for path in listed]
         format = stream_format.of(paths[0])
         read = sql.SparkSession.builder.getOrCreate().read
         if format in TEXT_FORMATS:
@@ -200,10 +201,6 @@ def opened(data: Any, stream_format: StreamFormat) -> tuple[Any, Rows]:
             df = read.format(_READERS[format]).options(**options).load(paths)
     check_columns(df, table.get("label", "label"), table.get("weight"))
     return df, Rows(stream_format)
-
-
-def _is_path(data: Any) -> bool:
-    return isinstance(data, str | os.PathLike)
 
 
 def _index_base(df: Any) -> int:

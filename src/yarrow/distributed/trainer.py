@@ -17,7 +17,7 @@ from yarrow.distributed.source import (
     outcomes,
     reading_files,
 )
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, check_value
 from yarrow.io.formats import StreamFormat
 from yarrow.merging import combined, finished
 
@@ -55,8 +55,7 @@ class SparkTrainer:
         stream_format: StreamFormat | None = None,
         **columns: Any,
     ) -> None:
-        if type(epochs) is not int or epochs < 1:
-            raise ParameterError(f"The 'epochs' parameter must be >= 1. Got {epochs!r} instead.")
+        check_value(type(epochs) is int and epochs >= 1, "epochs", epochs, ">= 1")
         self.learner, self.epochs = learner, epochs
         self.checkpoint, self.after_epoch = checkpoint, after_epoch
         self.stream_format = stream_format or columns_format(label, weight, columns)

@@ -8,7 +8,7 @@ from typing import Any
 
 from yarrow import metrics as known_metrics
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, check_value
 from yarrow.lazy import np
 from yarrow.metrics import Metric
 from yarrow.online.adapters import adapter_for
@@ -40,8 +40,7 @@ def online_curve(
     [(1, 1.0), (2, 1.0), (3, 0.5), (4, 0.0)]
     """
     losses = np.asarray(wrong, dtype=np.float64)
-    if window is not None and window < 1:
-        raise ParameterError(f"The 'window' parameter must be at least 1. Got {window!r} instead.")
+    check_value(window is None or window >= 1, "window", window, "at least 1")
     sums = np.concatenate([[0.0], np.cumsum(losses)])
     rows = np.array(places(len(losses), points), dtype=np.int64)
     starts = np.zeros_like(rows) if window is None else np.maximum(rows - window, 0)

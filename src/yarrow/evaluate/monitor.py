@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from yarrow.errors import ParameterError
+from yarrow.errors import check_value
 
 _MOST_CLASSES = 50  # that are watched one by one
 
@@ -31,8 +31,7 @@ class HoeffdingDrift:
     """
 
     def __init__(self, alpha: float = 1e-6, at_least: int = 30) -> None:
-        if not 0 < alpha < 1:
-            raise ParameterError(f"The 'alpha' must be between 0 and 1. Got {alpha!r} instead.")
+        check_value(0 < alpha < 1, "alpha", alpha, "between 0 and 1")
         self.alpha, self.at_least = alpha, at_least
         self.drift_detected = False
         self.before = self.after = math.nan

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from yarrow import metrics as known_metrics
 from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import distinct
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, check_value
 from yarrow.evaluate.progressive import progressive
 from yarrow.lazy import np
 from yarrow.metrics import Metric
@@ -116,8 +116,7 @@ def _passes(
     model: Any, X: Any, y: Array, rows: Array, passes: int, seed: tuple[int, ...]
 ) -> Iterator[int]:
     """Learn rows in the order given, then in random orders; the number of passes made."""
-    if passes < 1:
-        raise ParameterError(f"The 'passes' parameter must be at least 1. Got {passes!r} instead.")
+    check_value(passes >= 1, "passes", passes, "at least 1")
     chance = np.random.default_rng(seed)
     batch = Batch(X=X, y=y)
     adapter = adapter_for(model, batch)
@@ -226,8 +225,7 @@ def line_search(
         raise ParameterError(
             f"A line search needs a number above 0 to begin at. {parameter!r} is {start!r}."
         )
-    if not 1 < factor < math.inf:
-        raise ParameterError(f"The 'factor' parameter must be > 1. Got {factor!r} instead.")
+    check_value(1 < factor < math.inf, "factor", factor, "> 1")
     judge = _Judge(model, X, y, **how)
     judge.hear(model)
     for direction in (factor, 1 / factor):
@@ -244,32 +242,27 @@ def line_search(
     return judge.verdict()
 
 
+@dataclasses.dataclass
 class _Judge:
     """Hears candidates one after the other, all by the same rows."""
 
-    def __init__(
-        self,
-        example: Any,
-        X: Any,
-        y: Any,
-        by: By = "progressive",
-        metric: Metric | str | None = None,
-        delay: int = 0,
-        share: float = 0.2,
-        folds: int = 10,
-        passes: int = 1,
-        seed: int = 0,
-        stratified: bool = False,
-    ) -> None:
-        if by not in ("progressive", "first_half", "validation", "folds"):
-            raise ParameterError(
-                "The 'by' parameter must be progressive, first_half, validation or folds. "
-                f"Got {by!r} instead."
-            )
-        self.X, self.y = _checked(X, y)
-        self.metric = known_metrics.chosen(metric, is_regression(example))[0]
-        self.by, self.delay, self.share, self.folds = by, delay, share, folds
-        self.passes, self.seed, self.stratified = passes, seed, stratified
+    example: Any
+    X: Any
+    y: Any
+    by: By = "progressive"
+    metric: Any = None
+    delay: int = 0
+    share: float = 0.2
+    folds: int = 10
+    passes: int = 1
+    seed: int = 0
+    stratified: bool = False
+
+    def __post_init__(self) -> None:
+        by, ways = self.by, ("progressive", "first_half", "validation", "folds")
+        check_value(by in ways, "by", by, "progressive, first_half, validation or folds")
+        self.X, self.y = _checked(self.X, self.y)
+        self.metric = known_metrics.chosen(self.metric, is_regression(self.example))[0]
         self.candidates: list[Any] = []
         self.values: list[float] = []
         self.best_passes: list[int] = []
@@ -340,8 +333,7 @@ class _Judge:
     def _held_out(self) -> tuple[Array, Array]:
         """Rows to learn, in a random order, and rows to test."""
         n, share = len(self.y), self.share
-        if not 0 < share < 1:
-            raise ParameterError(f"The 'share' parameter must be between 0 and 1. Got {share!r}.")
+        check_value(0 < share < 1, "share", share, "between 0 and 1")
         order = np.random.default_rng(self.seed).permutation(n)
         if self.stratified:
             order = _by_class(order, self.y)

@@ -96,12 +96,8 @@ class OnlineToBatch(Composite):
     def _part(self, state: State, batch: Batch) -> Array:
         if not self.regression:
             state.meet(batch)
-        current, *copies = state.members
-        if self.use != "last" and copies:
-            told = np.stack([one.predict(batch, state.codes) for one in copies], axis=1)
-        else:
-            told = np.zeros((len(batch), 0))
-        now = current.progressive(batch, state.codes)
+        told = self._told_by_copies(state, batch)
+        now = state.members[0].progressive(batch, state.codes)
         said = self._together(state, told, now)
         self._score(state, told, batch)
         state.t += int(np.count_nonzero(batch.counts))
@@ -165,12 +161,14 @@ class OnlineToBatch(Composite):
         return int(np.argmin(means + unit * doubt))
 
     def _said(self, state: State, batch: Batch) -> Array:
-        current, *copies = state.members
-        if self.use != "last" and copies:
-            told = np.stack([one.predict(batch, state.codes) for one in copies], axis=1)
-        else:
-            told = np.zeros((len(batch), 0))
-        return self._together(state, told, current.predict(batch, state.codes))
+        told, now = self._told_by_copies(state, batch), state.members[0]
+        return self._together(state, told, now.predict(batch, state.codes))
+
+    def _told_by_copies(self, state: State, batch: Batch) -> Array:
+        """What the copies say of each row, a column each."""
+        copies = [] if self.use == "last" else state.members[1:]
+        said = [one.predict(batch, state.codes) for one in copies]
+        return np.stack(said, axis=1) if said else np.zeros((len(batch), 0))
 
     @property
     def chosen_(self) -> Any:

@@ -41,6 +41,8 @@ class Selector(ColumnTransformer):
     holds; the rest follows from the totals.
     """
 
+    _learned_as: ClassVar[str] = "_slots"
+
     k: int = integer(default=10, doc="How many features to select.", at_least=1)
     edges: Any = anything(
         default=None,
@@ -121,9 +123,6 @@ class Selector(ColumnTransformer):
         """Count the rows of a data frame, all of them or none."""
         each_row(X, values_of)
         super().learn_many(X)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_slots" in self.__dict__
 
     @property
     def _n_bins(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, check_value
 from yarrow.estimator import estimator
 from yarrow.feature_selection.base import Floats, Selector, enlarged, entropy_terms
 from yarrow.features.base import Row
@@ -31,8 +31,7 @@ def solve_game(rewards: Any, k: int) -> tuple[Floats, float]:
     if M.ndim != 2 or M.shape[0] != M.shape[1] or not np.isfinite(M).all():
         raise DataError("The rewards must be a square matrix of finite numbers.")
     d = len(M)
-    if not 1 <= k <= d:
-        raise ParameterError(f"The 'k' parameter must be between 1 and {d}. Got {k!r} instead.")
+    check_value(1 <= k <= d, "k", k, f"between 1 and {d}")
     reach = hstack([csr_array(-M.T), csr_array(np.ones((d, 1))), -eye_array(d)])
     found = linprog(
         np.concatenate([np.zeros(d), [-k], np.ones(d)]),

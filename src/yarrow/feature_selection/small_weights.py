@@ -6,7 +6,7 @@ from typing import Any
 
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, check_value
 from yarrow.lazy import np
 from yarrow.linear_model.exported import ExportedModel
 from yarrow.saving import export_file
@@ -27,8 +27,7 @@ def _small(costs: Array, sigma: float, inclusive: bool) -> Array:
 def _check(model: Any, sigma: float) -> None:
     if not isinstance(model, LinearModel):
         raise ParameterError(f"Only linear learners have weights, not {type(model).__name__}.")
-    if not (np.isfinite(sigma) and sigma >= 0):
-        raise ParameterError(f"The 'sigma' parameter must be >= 0. Got {sigma!r} instead.")
+    check_value(np.isfinite(sigma) and sigma >= 0, "sigma", sigma, ">= 0")
 
 
 def remove_small_weights(model: LinearModel, sigma: float) -> int:

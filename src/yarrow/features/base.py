@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from yarrow.data.arrays import check_columns, check_finite, read_rows
 from yarrow.data.frames import dict_rows, frame_like, labels_of_columns, new_frame
-from yarrow.errors import DataError, ParameterError, not_fitted
+from yarrow.errors import DataError, about_row, check_value, not_fitted
 from yarrow.estimator import Estimator
 
 Row = Mapping[Hashable, float]
@@ -34,11 +34,8 @@ class Transformer(Estimator):
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Let `transform` answer with a frame: "pandas", "polars", or "default" for arrays."""
-        if transform not in (None, "default", "pandas", "polars"):
-            raise ParameterError(
-                "The 'transform' must be 'default', 'pandas' or 'polars'. "
-                f"Got {transform!r} instead."
-            )
+        known = transform in (None, "default", "pandas", "polars")
+        check_value(known, "transform", transform, "'default', 'pandas' or 'polars'")
         if transform is not None:
             self._sklearn_output_config = {"transform": transform}  # which its `clone` copies
         return self
@@ -203,10 +200,8 @@ class ColumnTransformer(Transformer):
 def each_row(X: Any, use: Callable[[Row], Any]) -> None:
     """Use each row of a data frame; an error says which one it is about."""
     for place, row in enumerate(dict_rows(X)):
-        try:
+        with about_row(place):
             use(row)
-        except DataError as error:
-            raise type(error)(error.problem, row=place, field=error.field) from None
 
 
 def values_of(x: Row, finite: bool = True) -> NDArray[np.float64]:

@@ -55,6 +55,8 @@ class Columns(Transformer):
         "input_tags.two_d_array": False, "input_tags.dict": True,
     }  # fmt: skip
 
+    _learned_as: ClassVar[str] = "vocabulary_"
+
     text: Any = _names("Columns that are read as words.")
     categories: Any = _names("Columns whose values are names, even where they are numbers.")
     drop: Any = _names("Columns that make no features.")
@@ -120,9 +122,6 @@ class Columns(Transformer):
         """Return the names of the features, in the order of the columns."""
         self._check_fitted()
         return np.array(list(self.vocabulary_), dtype=object)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "vocabulary_" in self.__dict__
 
     def _reader(self) -> RowReader:
         names = "text", "categories", "drop", "missing", "when_missing"

@@ -28,6 +28,7 @@ class OnlineScaler(ColumnTransformer):
     one named like the column of a data frame. A feature that has shown no scale yet becomes 0.
     """
 
+    _learned_as: ClassVar[str] = "_state"
     _blank: ClassVar[tuple[float, ...]]  # the running numbers of a feature never seen
     _state: Floats  # a blank row, a row a feature, and some more blank rows for those to come
     _slots: dict[Hashable, int]  # the row of each feature
@@ -145,9 +146,6 @@ class OnlineScaler(ColumnTransformer):
     def _known(self) -> Floats:
         self._check_fitted()
         return self._state[1 : len(self._slots) + 1]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
 
     def _start(self) -> None:
         self._check_parameters()

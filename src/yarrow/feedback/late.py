@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from yarrow.composite import files
 from yarrow.data.dict_rows import features_of, read_weight
 from yarrow.data.labels import plain
-from yarrow.errors import DataError, ModelFileError, ParameterError
+from yarrow.errors import DataError, ModelFileError, ParameterError, check_value
 from yarrow.estimator import Shared, uninterrupted
 from yarrow.lazy import np
 from yarrow.saving import schema
@@ -104,14 +104,11 @@ class LateLabels(Saved, Shared):
         if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
             raise ParameterError(f"{type(model).__name__} has no learn_one and predict_one.")
         for name, value, least in (("max_tickets", max_tickets, 1), ("keep", keep, 0)):
-            if not _is_integer(value) or value < least:
-                raise ParameterError(
-                    f"The {name!r} parameter must be an integer >= {least}. Got {value!r} instead."
-                )
-        if max_age is not None and not _is_positive(max_age):
-            raise ParameterError(
-                f"The 'max_age' parameter must be None or seconds > 0. Got {max_age!r} instead."
-            )
+            holds = _is_integer(value) and value >= least
+            check_value(holds, name, value, f"an integer >= {least}")
+        is_number = isinstance(max_age, numbers.Real) and not isinstance(max_age, bool)
+        holds = max_age is None or (is_number and max_age > 0)
+        check_value(holds, "max_age", max_age, "None or seconds > 0")
         self.model = model
         self.max_tickets, self.keep, self.clock = int(max_tickets), int(keep), clock
         self.max_age = None if max_age is None else float(max_age)
@@ -306,10 +303,6 @@ class LateLabels(Saved, Shared):
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) > 0
 
 
 def _teach(model: Any, row: _Learned) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from yarrow._core import LONGEST_LINE
-from yarrow.errors import DataError, missing_dependency
+from yarrow.errors import DataError, needing
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -30,7 +30,7 @@ def open_bytes(source: Source) -> BinaryIO:
         close = file.close
     else:
         file = sys.stdin.buffer if source == "-" else source  # type: ignore[assignment]
-        close = _leave_open
+        close = lambda: None  # noqa: E731
     name = source_name(source)
     start = file.read(6)
     whole = _Chained(start, file)
@@ -71,10 +71,6 @@ def lines_of(file: BinaryIO, name: str, longest: int = LONGEST_LINE) -> Iterator
 def too_long(what: str, longest: int) -> str:
     """What to say of a line that takes more memory than it should."""
     return f"the {what} is longer than the limit of {longest} bytes; longest_line allows more"
-
-
-def _leave_open() -> None:
-    pass
 
 
 class _Chained(io.RawIOBase):
@@ -126,10 +122,8 @@ class _Zstd(io.RawIOBase):
     """A zstd file: one frame after another, each of which must be whole."""
 
     def __init__(self, file: BinaryIO) -> None:
-        try:
+        with needing("zstandard", "Reading zstd"):
             import zstandard
-        except ImportError:
-            missing_dependency("zstandard", "Reading zstd")
         self._file, self._pending = file, b""
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
         self._frame = self._new_frame()
@@ -176,10 +170,8 @@ def _xz(file: BinaryIO, mode: Any = "rb") -> Any:
 
 
 def _zstd_writer(file: BinaryIO, mode: str) -> Any:
-    try:
+    with needing("zstandard", "Writing zstd"):
         import zstandard
-    except ImportError:
-        missing_dependency("zstandard", "Writing zstd")
     return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 

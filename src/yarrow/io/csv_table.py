@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from yarrow.data.named_rows import NamedRows
-from yarrow.errors import DataError, missing_dependency
+from yarrow.errors import DataError, needing
 from yarrow.io.arrow_columns import cast, present, rows_of, values_of
 from yarrow.io.columns import BatchProblems, Roles
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
@@ -39,10 +39,8 @@ def read_csv(
 
     `kinds` holds types of columns that are known from before, and gets those found out here.
     """
-    try:
+    with needing("pyarrow", "Reading CSV"):
         import pyarrow as pa
-    except ImportError:
-        missing_dependency("pyarrow", "Reading CSV")
     name = source_name(source)
     with open_bytes(source) as file:
         header, line = columns or [], 1

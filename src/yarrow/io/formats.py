@@ -258,7 +258,8 @@ def text_reader(
     """A parallel parser of svmlight or VW text, in order."""
     place = position(file)
     data: int | BinaryIO
-    if place is not None and place == file.tell() and not _is_compressed_at(file, place):
+    is_at = place is not None and place == file.tell()
+    if is_at and not is_compressed(os.pread(file.fileno(), 6, file.tell())):
         data = file.fileno()  # which the core reads without Python
     else:
         data = open_bytes(file)
@@ -283,10 +284,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _is_compressed_at(file: BinaryIO, place: int) -> bool:
-    return is_compressed(os.pread(file.fileno(), 6, place))
 
 
 class TableReader:

@@ -32,7 +32,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if mode is not None and not stat.S_ISREG(mode):
             raise ModelFileError(f"{path}: not a regular file, so it cannot be replaced.")
         with open(temporary, "xb") as file:
-            lock = _lock(temporary)
+            lock = locked(temporary)
             _remove_leftovers(folder, name)
             if mode is not None:
                 os.chmod(temporary, stat.S_IMODE(mode))
@@ -52,8 +52,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.close(lock)
 
 
-def _lock(path: str) -> int | None:
-    """Say that a file is being written: a lock ends with its process, however that ends.
+def locked(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int | None:
+    """Say that a file is in use: a lock ends with its process, however that ends.
 
     None if somebody else has said so, or where there are no such locks (Windows, some network
     drives).
@@ -62,7 +62,7 @@ def _lock(path: str) -> int | None:
         import fcntl
     except ImportError:
         return None
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, flags, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -79,7 +79,7 @@ def _remove_leftovers(folder: str, name: str) -> None:
         with contextlib.suppress(OSError):
             # One that has just been made may not be locked yet: only what is old is left over.
             if time.time() - os.stat(place).st_mtime > _LEFT_AFTER:
-                lock = _lock(place)
+                lock = locked(place)
                 if lock is not None:
                     os.close(lock)
                     os.unlink(place)

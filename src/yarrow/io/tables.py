@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from yarrow._core import LONGEST_LINE
 from yarrow.data.named_rows import Label, NamedRows, block_of
-from yarrow.errors import DataError, ParameterError, missing_dependency
+from yarrow.errors import DataError, ParameterError, check_value, needing
 from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
 from yarrow.io.columns import (
     BatchProblems,
@@ -118,10 +118,8 @@ def read_table(
     _check_choice("on_error", on_error, ("raise", "skip"))
     if delimiter is None:
         delimiter = "\t" if {".tsv", ".tab"} & set(suffixes) else ","
-    if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
-        raise ParameterError(
-            f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
-        )
+    is_one = len(delimiter.encode()) == 1 and delimiter not in '"\r\n'
+    check_value(is_one, "delimiter", delimiter, "one ASCII character")
     _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
@@ -283,11 +281,9 @@ def _parse_row(
 
 
 def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batches:
-    try:
+    with needing("pyarrow", "Reading Parquet"):
         import pyarrow as pa
         import pyarrow.parquet as parquet
-    except ImportError:
-        missing_dependency("pyarrow", "Reading Parquet")
     name = source_name(source)
     if source == "-":
         raise DataError("Parquet is read from its end and needs a file", source=name)

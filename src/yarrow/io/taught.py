@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from yarrow.data.frames import (
     numbers_of,
     rows_in,
 )
-from yarrow.errors import DataError, UnknownFeaturesWarning
+from yarrow.errors import DataError, UnknownFeaturesWarning, about_row
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -70,8 +70,9 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
             rows = dataclasses.replace(read_rows(values, by_core), names=names, may_miss=True)
             return rows if by_core or tells else rows.without_missing()
     if reader is None:
+        # Nobody has read such rows before, but for columns that have held numbers alone.
         numbers = () if fresh else model.__dict__.get("_feature_names_in") or ()
-        reader = _first_reader(numbers, tells)
+        reader = RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")}, tells)
     if texts:
         return rows_of_named(reader.of_texts(list(X)), [], None)
     if dicts:
@@ -146,11 +147,6 @@ def _reader(stream: dict[str, Any], tells_missing: bool) -> Any:
     return RowReader.of(stream["format"], stream.get("table", {}), tells_missing)
 
 
-def _first_reader(numbers: Iterable[str], tells_missing: bool) -> RowReader:
-    """For rows that nobody has read before, but for columns that have held numbers alone."""
-    return RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")}, tells_missing)
-
-
 @dataclass(frozen=True)
 class RowReader:
     """Makes features of rows in Python as `read_table` does of those of a file.
@@ -205,12 +201,10 @@ class RowReader:
 
         rows = []
         for place, record in enumerate(records):
-            try:
+            with about_row(place):
                 if not isinstance(record, Mapping):
                     raise DataError(f"{record!r} is no dict, as the first row is")
                 rows.append(self(record))
-            except DataError as error:
-                raise type(error)(error.problem, row=place, field=error.field) from None
         return self._named([block_of(rows)], len(rows))
 
     def of_texts(self, texts: list[Any]) -> NamedRows:

@@ -16,6 +16,7 @@ from yarrow.base.hyperparameters import (
     ForgettingRule,
     PAVariant,
     UpdateOn,
+    check_rate,
     first_step,
     pa_variant,
     price,
@@ -24,7 +25,6 @@ from yarrow.base.hyperparameters import (
     update_on,
 )
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
@@ -38,15 +38,10 @@ class AffineKernelClassifier(CoreRule, KernelClassifier):
     _follows_norms: ClassVar[bool] = False  # does the rule look at |f|^2?
 
     def _update(self, state: Expansion, x: Example) -> bool:
-        told = np.ones((len(x.signs), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
-        told[:, 0], told[:, 2], told[:, 3] = x.margins, x.square, state.squared_norms
-        told[:, 5], told[:, 6] = x.weight, state.t
-        told[:, 7], told[:, 8] = state.column_updates, state.memory
+        told = {0: x.margins, 3: state.squared_norms, 7: state.column_updates, 8: state.memory}
         rule = self._rule()
         settings = [float(getattr(self, name)) for name in rule.parameters]
-        steps = np.array(rule.steps(told, settings))
-        if not np.isfinite(steps).all():
-            raise DataError("The step for this row is too large a number.")
+        steps = self._steps(rule, settings, state.t, x, told)
         is_kept = self._is_kept(state, steps[:, 1] != 0)
         if not is_kept and steps[-1, 1]:
             steps[-1] = 1, 0, state.memory[-1]  # for "none of the classes seen" it has not come
@@ -135,11 +130,7 @@ class KernelNORMAClassifier(AffineKernelClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.eta0 * self.l2 >= 1:
-            raise ParameterError(
-                f"The 'eta0' parameter must be < 1/l2 = {1 / self.l2:g}, or a step would turn the "
-                f"functions over. Got {self.eta0!r} instead."
-            )
+        check_rate(self.eta0, self.l2)
 
     def _rule(self) -> _core.Rule:
         return rules.norma if self.nu is None else rules.norma_nu

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 from yarrow._core import rules
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
 from yarrow.kernel.expansion import Expansion
@@ -138,14 +137,10 @@ class KernelAROWClassifier(KernelClassifier):
             return False
         # M k, a line a column; all at once would first copy the matrices.
         spread = np.array([state.matrices[c] @ x.values for c in short.tolist()])
-        told = np.ones((len(short), 9))  # margin, target, zz, ww, v, weight, t, updates, memory
-        told[:, 0], told[:, 2] = x.margins[short], x.square
-        told[:, 4] = np.maximum(x.square - spread @ x.values, 0)
-        told[:, 5], told[:, 6] = x.weight, state.t
+        variances = np.maximum(x.square - spread @ x.values, 0)
         rule = {"squared_hinge": rules.arow, "hinge": rules.arow_hinge}[self.loss]
-        alpha, kappa, _ = np.asarray(rule.steps(told, [self.r])).T
-        if not (np.isfinite(alpha).all() and np.isfinite(kappa).all()):
-            raise DataError("The step for this row is too large a number.")
+        told = {0: x.margins[short], 4: variances}
+        alpha, kappa, _ = self._steps(rule, [self.r], state.t, x, told).T
         wants = np.zeros(len(x.signs), dtype=bool)
         wants[short] = alpha != 0
         if not self._is_kept(state, wants):
@@ -155,7 +150,7 @@ class KernelAROWClassifier(KernelClassifier):
         lines[short, : len(state.supports)] = -spread
         steps, shares = np.zeros(len(x.signs)), np.zeros(len(x.signs))
         steps[short] = alpha * x.signs[short]
-        shares[short] = kappa / (1 + kappa * told[:, 4])
+        shares[short] = kappa / (1 + kappa * variances)
         own = [
             state.learn(c, place, lines[c], float(steps[c]), float(shares[c]))
             for c in range(len(x.signs))

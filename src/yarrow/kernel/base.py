@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from yarrow import _core
 from yarrow.base.hyperparameters import declared_classes, passes, seed, shuffling
 from yarrow.base.state_estimator import ScoringClassifier
 from yarrow.data.arrays import (
@@ -17,9 +18,9 @@ from yarrow.data.arrays import (
 )
 from yarrow.data.dict_rows import Row
 from yarrow.data.labels import array_of, in_order, named, order_of
-from yarrow.errors import DataError
+from yarrow.errors import DataError, about_row
 from yarrow.estimator import estimator
-from yarrow.kernel.expansion import Expansion, about_row, rows_of
+from yarrow.kernel.expansion import Expansion, rows_of
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -96,6 +97,22 @@ class KernelClassifier(ScoringClassifier):
         may_come = self.classes is None or len(state.classes) < len({*self.classes})
         return bool(wants[-1]) and may_come and self.budget is None
 
+    def _steps(
+        self, rule: _core.Rule, settings: list[float], t: int, x: Example, told: dict[int, Array]
+    ) -> Array:
+        """The step of a rule for each margin: a line of two numbers and what it remembers.
+
+        Rules are told margin, target, zz, ww, v, weight, t, updates and memory, in this order.
+        """
+        table = np.ones((len(told[0]), 9))
+        table[:, 2], table[:, 5], table[:, 6] = x.square, x.weight, t
+        for place, column in told.items():
+            table[:, place] = column
+        steps = np.array(rule.steps(table, settings))
+        if not np.isfinite(steps).all():
+            raise DataError("The step for this row is too large a number.")
+        return steps
+
     # -- learning ---------------------------------------------------------------------------------
 
     def _new_state(self) -> Any:
@@ -112,7 +129,7 @@ class KernelClassifier(ScoringClassifier):
         truth, weights = batch.truth, batch.weights
         for i, row in enumerate(rows_of(batch)):
             weight = 1.0 if weights is None else float(weights[i])
-            with about_row(i, batch):
+            with about_row(None if batch.rows is None else i):
                 values = state.kernel_row(row)
                 scores = state.scores(values)
                 told.append(scores[:-1])
@@ -212,11 +229,6 @@ class KernelClassifier(ScoringClassifier):
     def n_mistakes_(self) -> int:
         """Rows that were predicted wrongly before they were learned."""
         return int(self._fitted.mistakes)
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        state = self.__dict__.get("_state")
-        return super()._raw_memory_usage + (0 if state is None else state.nbytes)
 
     # -- files ------------------------------------------------------------------------------------
 

@@ -226,19 +226,3 @@ def rows_of(batch: Batch) -> Iterator[Row]:
     for i in range(batch.rows.n_rows):
         columns, values = batch.rows.cells(i)
         yield Row(names, columns, values, squared_norm(values))
-
-
-class about_row:
-    """Say which row of an array an error is about. (As a generator it would take too long.)"""
-
-    __slots__ = ("place",)
-
-    def __init__(self, place: int, batch: Batch) -> None:
-        self.place = None if batch.rows is None else place
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, DataError) and self.place is not None:
-            raise type(error)(error.problem, row=self.place, field=error.field) from None

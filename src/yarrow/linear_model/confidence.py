@@ -9,6 +9,7 @@ from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier, filled
 from yarrow.base.combinations import Needs
 from yarrow.base.hyperparameters import (
+    HARD,
     Averaging,
     Covariance,
     FactorRank,
@@ -213,9 +214,7 @@ class CWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
     `AROWClassifier` where labels are noisy, since every row is fitted whatever it costs.
     """
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
-    }
+    class_weight_fails = HARD
 
     eta: float = confidence()
     variant: Literal["variance", "stdev"] = choice(

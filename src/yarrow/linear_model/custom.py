@@ -18,10 +18,6 @@ from yarrow.parameters import anything, choice
 SIGNATURE = "void (double *, double *, double *)"
 
 
-def _is_rule(value: Any) -> bool:
-    return value is None or callable(value) or hasattr(value, "signature")
-
-
 @estimator
 class CustomClassifier(LinearClassifier):
     """A linear learner with a rule of your own, at the speed of the built-in ones if compiled.
@@ -59,7 +55,7 @@ class CustomClassifier(LinearClassifier):
     rule: Any = anything(
         default=None,
         allowed="None, a function or a LowLevelCallable",
-        accepts=_is_rule,
+        accepts=lambda v: v is None or callable(v) or hasattr(v, "signature"),
         doc="Your rule; None: the Perceptron's.",
     )
     loop: Literal["affine", "confidence"] = choice(
@@ -110,20 +106,17 @@ def _check_arguments(cfunc: Any) -> None:
     function = getattr(cfunc, "ctypes", None)
     found = [kind.__name__ for kind in getattr(function, "argtypes", None) or ()]
     if function is not None and (found != ["LP_c_double"] * 3 or function.restype is not None):
-        raise ParameterError(
-            f"The 'rule' must have the signature {SIGNATURE!r}. Got {cfunc} instead."
-        )
+        raise _other_signature(cfunc)
 
 
-def _check_signature(given: str, wanted: str) -> None:
-    if given != wanted:
-        raise ParameterError(
-            f"The 'rule' must have the signature {SIGNATURE!r}. Got {given!r} instead."
-        )
+def _other_signature(given: object) -> ParameterError:
+    return ParameterError(f"The 'rule' must have the signature {SIGNATURE!r}. Got {given} instead.")
 
 
 def _address(callable_: Any) -> int:
-    _check_signature(callable_.signature.replace("const ", ""), SIGNATURE)
+    given = callable_.signature.replace("const ", "")
+    if given != SIGNATURE:
+        raise _other_signature(repr(given))
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return int(get(tuple.__getitem__(callable_, 0), callable_.signature.encode()))

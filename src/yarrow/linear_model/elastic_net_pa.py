@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from yarrow.base.classifier import LinearClassifier
 from yarrow.base.hyperparameters import (
+    HARD,
     ForgettingRule,
     OneVersusRest,
     UpdateOn,
@@ -42,11 +41,7 @@ class ElasticNetPAClassifier(ForgettingRule, OneVersusRest, LinearClassifier):
     """
 
     family = "constrained"
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "without C, a hard constraint has no price that a class weight could multiply"
-        ),
-    }
+    class_weight_fails = HARD
 
     alpha: float = number(default=0.001, doc="How much an update forgets.", at_least=0)
     l1: float = number(

@@ -9,10 +9,16 @@ from typing import Literal
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import averaging, error_margin, first_step, loss, step_power
+from yarrow.base.hyperparameters import (
+    averaging,
+    check_rate,
+    error_margin,
+    first_step,
+    loss,
+    step_power,
+)
 from yarrow.base.probabilities import LogisticProbabilities
 from yarrow.base.regressor import LinearRegressor
-from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AffineFamily, AffineLoop
 from yarrow.parameters import choice, flag, number
@@ -121,14 +127,6 @@ class PegasosClassifier(AffineLoop, LinearClassifier):
     core_rule = "pegasos"
 
 
-def _check_rate(eta0: float, l2: float) -> None:
-    if eta0 * l2 >= 1:
-        raise ParameterError(
-            f"The 'eta0' parameter must be < 1/l2 = {1 / l2:g}, or a step would turn the weights "
-            f"over. Got {eta0!r} instead."
-        )
-
-
 @estimator
 class ASGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
     """Averaged stochastic gradient descent (Bottou 2010), with l2/2*|w|**2 in the objective.
@@ -149,7 +147,7 @@ class ASGDClassifier(AffineFamily, LogisticProbabilities, LinearClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _check_rate(self.eta0, self.l2)
+        check_rate(self.eta0, self.l2)
 
     core_rule = "asgd_{loss}"
 
@@ -175,7 +173,7 @@ class NORMAClassifier(AffineFamily, LinearClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _check_rate(self.eta0, self.l2)
+        check_rate(self.eta0, self.l2)
 
     def _rule(self) -> _core.Rule:
         return rules.norma if self.nu is None else rules.norma_nu

@@ -79,13 +79,8 @@ class GroupLassoClassifier(_DualAverager):
     core_loop = "feature_groups"
     loop_settings = ("l1", "l21", "gamma")
 
-    def _new_model(
-        self,
-        declared: list[Any],
-        class_weights: list[tuple[Any, float]] | None = None,
-        joint: bool = False,
-    ) -> CoreModel:
-        model = super()._new_model(declared, class_weights, joint)
+    def _new_model(self, *settings: Any, **more: Any) -> CoreModel:
+        model = super()._new_model(*settings, **more)
         if self.groups is None:
             return model
         if isinstance(self.groups, str):

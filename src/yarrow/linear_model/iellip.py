@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from yarrow.base.hyperparameters import Averaging, Covariance, covariance
+from yarrow.base.hyperparameters import HARD, Averaging, Covariance, covariance
 from yarrow.estimator import estimator
 from yarrow.linear_model.confidence import ConfidenceClassifier
 from yarrow.parameters import number
@@ -21,8 +21,8 @@ class IELLIPClassifier(Averaging, ConfidenceClassifier):
     throw so far. A sample weight has no effect, since the constraint has no price.
     """
 
+    class_weight_fails = HARD
     expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": "a hard constraint has no price that a weight scales",
         "check_classifiers_train": (
             "a full ellipsoid narrows on the first mistakes between classes that overlap"
         ),

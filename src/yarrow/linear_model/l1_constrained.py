@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import OneVersusRest
+from yarrow.base.hyperparameters import HARD, OneVersusRest
 from yarrow.estimator import estimator
 from yarrow.parameters import number
 
@@ -39,9 +37,7 @@ class L1ConstrainedPAClassifier(OneVersusRest, LinearClassifier):
     row_costs = "O(nnz), and the nonzero weights"
     is_dear = True
     grows_with_rows = True
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": "a hard constraint has no price that a weight scales"
-    }
+    class_weight_fails = HARD
     family = "constrained"
 
     beta: float = number(

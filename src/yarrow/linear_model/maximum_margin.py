@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from yarrow import _core
 from yarrow._core import rules
 from yarrow.base.classifier import LinearClassifier
+from yarrow.base.hyperparameters import HARD
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.parameters import flag, number
@@ -34,11 +34,9 @@ class ALMAClassifier(AffineFamily, LinearClassifier):
     )
     C: float = number(default=math.sqrt(2), doc="The first step's size.", above=0)
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "weights stay in the unit ball, where a class weight of 1000 does no more than ten"
-        ),
-    }
+    class_weight_fails = (
+        "weights stay in the unit ball, where a class weight of 1000 does no more than ten"
+    )
 
     core_rule = "alma"
 
@@ -61,11 +59,7 @@ class ROMMAClassifier(AffineFamily, LinearClassifier):
         default=False, doc="Learn from every row whose margin is below 1, not from mistakes only."
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "a hard constraint has no price that a class weight could multiply"
-        ),
-    }
+    class_weight_fails = HARD
 
     def _rule(self) -> _core.Rule:
         return rules.aggressive_romma if self.aggressive else rules.romma

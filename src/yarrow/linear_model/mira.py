@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
 
 from yarrow.base.classifier import strategies
 from yarrow.base.hyperparameters import Multiclass
@@ -39,10 +38,8 @@ class MIRAClassifier(AffineFamily, RivalsClassifier):
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("all", "topk", "top1", "ovr")
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "a mistake is mended just so far that it is none: a larger bound leads no further"
-        )
-    }
+    class_weight_fails = (
+        "a mistake is mended just so far that it is none: a larger bound leads no further"
+    )
 
     core_rule = "mira"

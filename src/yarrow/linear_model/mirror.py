@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import Literal
 
 from yarrow import _core
 from yarrow.base.classifier import LinearClassifier
@@ -73,11 +73,9 @@ class ALMApClassifier(OneVersusRest, LinearClassifier):
     'dry'
     """
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "weights stay in a ball, so a step of weight 1000 leaves nothing of those before it"
-        )
-    }
+    class_weight_fails = (
+        "weights stay in a ball, so a step of weight 1000 leaves nothing of those before it"
+    )
 
     p: float = number(default=3.0, doc=NORM, at_least=2, at_most=100)
     alpha: float = number(

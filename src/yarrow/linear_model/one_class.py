@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, Self
 
-from yarrow import _core
 from yarrow.base.explanation import Explanation, OneScore
 from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
@@ -51,17 +50,11 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
     regression: ClassVar[bool] = True
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "outlier_detector"
-        return tags
-
+    sklearn_tags: ClassVar[dict[str, Any]] = {"estimator_type": "outlier_detector"}
     _supervised: ClassVar[bool] = False
 
-    def _strategy(self, declared: list[Any]) -> _core.Strategy:
-        return _core.Strategy.examples
-
     family = "affine"
+    core_strategy = "examples"
     core_loop = "affine"
     core_rule = "one_class_{variant}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from yarrow import _core
 from yarrow.base.explanation import OneScore
 from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
@@ -54,25 +53,15 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
     regression: ClassVar[bool] = True
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+    sklearn_tags: ClassVar[dict[str, Any]] = {"target_tags.required": True}
 
-    def _strategy(self, declared: list[Any]) -> _core.Strategy:
-        return _core.Strategy.pairs
-
+    core_strategy = "pairs"
     core_rule = "{variant}"
 
-    def _new_model(
-        self,
-        declared: list[Any],
-        class_weights: list[tuple[Any, float]] | None = None,
-        joint: bool = False,
-    ) -> CoreModel:
+    def _new_model(self, *settings: Any, **more: Any) -> CoreModel:
         if not self.fit_intercept:
-            return super()._new_model(declared, class_weights, joint)
-        return self.clone({"fit_intercept": False})._new_model(declared, class_weights, joint)
+            return super()._new_model(*settings, **more)
+        return self.clone({"fit_intercept": False})._new_model(*settings, **more)
 
     def _stream_learning(self) -> type[Learning]:
         from yarrow.online.query_stream import QueryLearning

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from yarrow.base.classifier import LinearClassifier
-from yarrow.base.hyperparameters import ForgettingRule, UpdateOn, price_or_none, update_on
+from yarrow.base.hyperparameters import HARD, ForgettingRule, UpdateOn, price_or_none, update_on
 from yarrow.estimator import estimator
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.parameters import number
@@ -27,11 +25,7 @@ class RegularizedPAClassifier(ForgettingRule, AffineFamily, LinearClassifier):
     C: float | None = price_or_none()
     update: UpdateOn = update_on()
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "without C, a hard constraint has no price that a class weight could multiply"
-        ),
-    }
+    class_weight_fails = HARD
 
     core_rule = "regularized_pa"
 
@@ -50,10 +44,6 @@ class NormConstrainedPAClassifier(AffineFamily, LinearClassifier):
         default=10.0, doc="The largest norm of the weights; above 1/|x| of the rows.", above=0
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "a hard constraint has no price that a class weight could multiply"
-        ),
-    }
+    class_weight_fails = HARD
 
     core_rule = "norm_constrained_pa"

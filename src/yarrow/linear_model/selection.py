@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from yarrow import _core
 from yarrow._core import rules
@@ -82,11 +82,9 @@ class OFSClassifier(_Budget, LinearClassifier):
         default=0.2, doc="Partial inputs: how often to look at random values.", above=0, at_most=1
     )
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_class_weight_classifiers": (
-            "a row of weight 1000 fills the whole ball, so that all that was learned before is lost"
-        )
-    }
+    class_weight_fails = (
+        "a row of weight 1000 fills the whole ball, so that all that was learned before is lost"
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

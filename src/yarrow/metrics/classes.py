@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from yarrow.data.arrays import Array
 from yarrow.data.labels import in_order, number_of, numbered
-from yarrow.errors import ParameterError
+from yarrow.errors import check_value
 from yarrow.lazy import np
 from yarrow.metrics.base import (
     Mean,
@@ -205,10 +205,8 @@ class F1(ConfusionMatrix):
     def __init__(
         self, average: Literal["binary", "macro", "micro"] = "binary", positive: Any = None
     ) -> None:
-        if average not in ("binary", "macro", "micro"):
-            raise ParameterError(
-                f"The 'average' parameter must be 'binary', 'macro' or 'micro'. Got {average!r}."
-            )
+        known = average in ("binary", "macro", "micro")
+        check_value(known, "average", average, "'binary', 'macro' or 'micro'")
         self.average, self.positive = average, positive
         self.name = "F1" if average == "binary" else f"{average} F1"
         super().__init__()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from yarrow.data.arrays import Array
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, check_value
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric, Rows
 
@@ -54,8 +54,7 @@ class Windowed(_Around):
     """
 
     def __init__(self, metric: Metric, size: int) -> None:
-        if not (isinstance(size, int) and size >= 1):
-            raise ParameterError(f"The 'size' parameter must be at least 1. Got {size!r} instead.")
+        check_value(isinstance(size, int) and size >= 1, "size", size, "at least 1")
         self.size = size
         super().__init__(metric)
         self.name = f"{metric.name} of the last {size:,} rows"
@@ -106,10 +105,7 @@ class Fading(_Around):
     """
 
     def __init__(self, metric: Metric, memory: float) -> None:
-        if not 1e-9 <= memory < 1:
-            raise ParameterError(
-                f"The 'memory' parameter must be at least 1e-9 and less than 1. Got {memory!r}."
-            )
+        check_value(1e-9 <= memory < 1, "memory", memory, "at least 1e-9 and less than 1")
         self.memory = float(memory)
         super().__init__(metric)
         self.name = f"{metric.name}, fading by {memory:g}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, check_value
 from yarrow.lazy import np
 from yarrow.metrics.base import Mean, Rows, Uses, equal, positive_of
 from yarrow.metrics.scores import OfScores, is_table
@@ -135,10 +135,7 @@ class CalibrationError(_OfProbabilities):
     higher_is_better = False
 
     def __init__(self, bins: int = 10, positive: Any = None) -> None:
-        if not 1 <= bins <= 10_000:
-            raise ParameterError(
-                f"The 'bins' parameter must be an integer in [1, 10000]. Got {bins!r} instead."
-            )
+        check_value(1 <= bins <= 10_000, "bins", bins, "an integer in [1, 10000]")
         self.bins = bins
         super().__init__(positive)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, check_value
 from yarrow.lazy import np
 from yarrow.metrics.base import Metric, Rows, Uses, check_labels, equal, positive_of
 
@@ -74,10 +74,8 @@ class RocAuc(OfScores):
     uses: Uses = "scores"
 
     def __init__(self, resolution: float | None = None, positive: Any = None) -> None:
-        if resolution is not None and not 2**-16 <= resolution < 1:
-            raise ParameterError(
-                f"The 'resolution' parameter must be None or in [2**-16, 1). Got {resolution!r}."
-            )
+        holds = resolution is None or 2**-16 <= resolution < 1
+        check_value(holds, "resolution", resolution, "None or in [2**-16, 1)")
         self.resolution = resolution
         super().__init__(positive)
 

@@ -12,7 +12,7 @@ from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
-from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint, Progress
+from yarrow.online.ledger import Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
 #: likely broken than that long.
@@ -148,17 +148,13 @@ class Learning:
         yield
 
     def _advance(self, opened: OpenedSource) -> None:
-        progress, account, before = self.progress, self.account, self.before
-        reader = opened.reader
+        progress, account = self.progress, self.account
         progress.rows = progress.judged = int(account.rows)
         progress.mistakes = int(account.mistakes)
         progress.squared_error = account.squared_error
         progress.features = account.features
-        progress.bytes = before.bytes + reader.bytes
-        progress.position = opened.position
-        progress.skipped = before.skipped + reader.skipped + int(account.skipped)
-        new = map(opened.named, account.complaints[self.account_complaints :])
-        progress.complaints = [*before.complaints, *opened.complaints, *new][:COMPLAINTS_KEPT]
+        new = account.complaints[self.account_complaints :]
+        progress.read(opened, self.before, int(account.skipped), new)
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]
         if self.keep_results:
             progress.results, progress.classes = account.take_results(), self.core.classes

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from yarrow.data.arrays import Array, Rows
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, check_value
 from yarrow.lazy import np
 from yarrow.online.batch import Batch, only_present
 
@@ -40,8 +40,7 @@ def steps(
     >>> [(begin, end, rows.tolist()) for begin, end, rows in steps(4, delay=1, times=days)]
     [(0, 2, [0, 1]), (2, 3, [2]), (3, 4, [3])]
     """
-    if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 1:
-        raise ParameterError(f"The 'block' parameter must be at least 1. Got {block!r} instead.")
+    check_value(is_count(block) and block >= 1, "block", block, "at least 1")
     if times is None:
         after, arrival = _by_count(n, delay, arrives)
     else:

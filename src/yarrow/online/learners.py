@@ -46,6 +46,13 @@ def is_regression(model: Any) -> bool:
     return getattr(model, "_estimator_type", None) == "regressor"
 
 
+def check_tells(model: Any, wanted: str) -> None:
+    """Refuse to ask a classifier for scores or probabilities that it does not tell."""
+    method = {"probabilities": "predict_proba", "scores": "decision_function"}.get(wanted)
+    if method is not None and not hasattr(model, method):
+        raise ParameterError(f"{type(model).__name__} has no {wanted}.")
+
+
 def sparseness(model: Any) -> float:
     """Share of zeros among the weights of all features seen, for all classes.
 

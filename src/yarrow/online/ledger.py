@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from yarrow.data.arrays import Array, exact_array
@@ -12,6 +12,7 @@ from yarrow.lazy import np
 from yarrow.online.results import ProgressiveResult, Wanted
 
 if TYPE_CHECKING:
+    from yarrow.io.formats import OpenedSource
     from yarrow.metrics import Metric
 
 #: complaints about rows that were skipped
@@ -146,3 +147,15 @@ class Progress(Skipping):
     classes: list[Any] = dataclasses.field(default_factory=list)
     #: the same with scores, where a batch was predicted at a time
     told: ProgressiveResult | None = None
+
+    def read(
+        self, opened: OpenedSource, before: Progress, skipped: int = 0, own: Iterable[str] = ()
+    ) -> None:
+        """Note how far a source is read, which tells all that it left out.
+
+        `before` is the account before it; others have left out some more (`skipped`, `own`).
+        """
+        self.bytes = before.bytes + opened.reader.bytes
+        self.position = opened.position
+        self.skipped, self.complaints = before.skipped, before.complaints
+        self.also(opened.reader.skipped + skipped, [*opened.complaints, *map(opened.named, own)])

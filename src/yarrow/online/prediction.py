@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,10 +10,10 @@ from typing import Any, NamedTuple
 from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
-from yarrow.io.formats import TEXT_FORMATS, OpenedSource, StreamFormat, reading
+from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
 from yarrow.io.taught import Strangers
 from yarrow.lazy import np
-from yarrow.online.learners import is_core
+from yarrow.online.learners import check_tells, is_core
 from yarrow.online.ledger import Progress
 from yarrow.online.results import Wanted
 
@@ -71,10 +72,10 @@ def predict_files(
 def _predict_by_core(
     model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
 ) -> Iterator[Predicted]:
-    if wanted == "probabilities" and not hasattr(model, "predict_proba"):
-        raise ParameterError(f"{model!r} has no probabilities, only scores.")
+    if wanted == "probabilities":
+        check_tells(model, wanted)
     learner: Any = getattr(model, "_inner", model)  # of an exported one
-    progress.source = source_name(source)
+    progress.source, before = source_name(source), dataclasses.replace(progress)
     with reading(
         source,
         asked.remembering(stream_of(model)),
@@ -95,11 +96,10 @@ def _predict_by_core(
             if hasattr(learner, "_chosen"):
                 predictions = learner._chosen(*map(np.asarray, (scores, variances))).tolist()
             progress.rows += len(labels)
-            progress.position = opened.position
-            _note(progress, opened)
+            progress.read(opened, before)
             table = _table(learner, scores, variances, wanted)
             yield Predicted(predictions, labels, table, *passed)
-        _note(progress, opened)
+        progress.read(opened, before)
         if opened.is_text and len(said) == 1:  # else some of what it says depends on the rows
             strangers.meet(_first_names(source, opened.stream_format, learner))
         strangers.warn(progress.source)
@@ -150,17 +150,10 @@ def _table(learner: Any, scores: Any, variances: Any, wanted: Wanted) -> list[li
     return [[row[place] for place in order] for row in rows]
 
 
-def _note(progress: Progress, opened: OpenedSource) -> None:
-    progress.bytes, progress.skipped = opened.reader.bytes, opened.reader.skipped
-    progress.complaints = opened.complaints
-
-
 def _predict_batches(
     model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
 ) -> Iterator[Predicted]:
-    for kind, method in (("probabilities", "predict_proba"), ("scores", "decision_function")):
-        if wanted == kind and not hasattr(model, method):
-            raise ParameterError(f"{type(model).__name__} has no {wanted}.")
+    check_tells(model, wanted)
     from yarrow.online.files import FileBatches
 
     known = stream_of(model)

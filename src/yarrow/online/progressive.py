@@ -12,10 +12,11 @@ from yarrow import _core
 from yarrow.data.arrays import Array, Rows, feature_names, read_weights
 from yarrow.data.frames import rows_in, series_like
 from yarrow.data.labels import Labels
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError
 from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
+from yarrow.online.learners import check_tells
 from yarrow.online.results import ProgressiveResult
 
 CoreModel = _core.ModelF32 | _core.ModelF64
@@ -137,8 +138,8 @@ class CoreProgressive(ProgressiveMixin):
     def _progressive_rows(
         self: Any, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
-        if probabilities and not hasattr(self, "predict_proba"):
-            raise ParameterError(f"{type(self).__name__} has no probabilities.")
+        if probabilities:
+            check_tells(self, "probabilities")
         assert batch.rows is not None
         labels = self._read_labels(batch.y, batch.rows.n_rows)
         with self._learning_of(batch.classes) as model:

@@ -11,7 +11,7 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.io.formats import TEXT_FORMATS, OpenedSource
 from yarrow.lazy import np
 from yarrow.online.core_stream import Learning
-from yarrow.online.ledger import COMPLAINTS_KEPT, Checkpoint
+from yarrow.online.ledger import Checkpoint
 from yarrow.online.pairs import pairs_among, parts, wrong_order
 
 
@@ -31,9 +31,7 @@ class QueryLearning(Learning):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.unranked: list[
-            str
-        ] = []  # rows of this source that the reader took, but nobody can rank
+        self.unranked: list[str] = []  # rows that the reader took, but nobody can rank
         self.doubled: list[Checkpoint] = []
 
     def _check_format(self, source: str, format: str) -> None:
@@ -110,13 +108,8 @@ class QueryLearning(Learning):
             )  # fmt: skip
 
     def _advance(self, opened: OpenedSource) -> None:
-        progress, before, reader = self.progress, self.before, opened.reader
-        progress.bytes = before.bytes + reader.bytes
-        progress.position = opened.position
-        progress.skipped = before.skipped + reader.skipped + len(self.unranked)
-        unranked = map(opened.named, self.unranked)
-        progress.complaints = [*before.complaints, *opened.complaints, *unranked][:COMPLAINTS_KEPT]
-        progress.checkpoints, self.doubled = self.doubled, []
+        self.progress.read(opened, self.before, len(self.unranked), self.unranked)
+        self.progress.checkpoints, self.doubled = self.doubled, []
 
 
 def _problem(name: str, label: Any, weight: float) -> str:

@@ -42,7 +42,10 @@ def learning_curves(comparison: Comparison, width: float) -> tuple[Figure, str] 
     found = [item for item in queries.contenders(comparison) if item.curve]
     if not found:
         return None
-    curves = {item.name: _after_the_start(item.curve) for item in found}
+    curves = {
+        item.name: [(at, error) for at, error in item.curve if at >= 0.005 * item.curve[-1][0]]
+        for item in found
+    }
     named = _named(comparison, found, MOST_NAMED)
     figure, above = _over_rows(comparison, curves, named, "so far", width)
     notes = []
@@ -69,10 +72,6 @@ def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str]
         said = ", ".join(queries.short_name(item.learner) for item in above)
         note += f" Above the chart at the end: {said}."
     return figure, note
-
-
-def _after_the_start(curve: Sequence[tuple[int, float]]) -> Sequence[tuple[float, float]]:
-    return [(at, error) for at, error in curve if at >= 0.005 * curve[-1][0]]
 
 
 def _by_stretch(

@@ -145,25 +145,28 @@ def _tiles(comparison: Comparison) -> str:
 
 
 def _learners(comparison: Comparison) -> str:
-    table = _table(tables.learners(comparison), "Table of learners")
     note = (
         "The setting of each learner that did best on the first half of the rows, in the order of"
         " errors on the second half; intervals are 95 %, those of differences for all rivals"
         " together. Time is the learner's own on one core, without reading the data; updates are"
         " rows that changed the model."
     )
-    return f'<p class="soft">{note}</p>{table}' if table else ""
+    return _explained(note, tables.learners(comparison), "Table of learners")
 
 
 def _calibration(comparison: Comparison) -> str:
     chart = _at_two_widths(lambda width: charts.calibration(comparison, width))
-    table = _table(tables.calibration(comparison), "Table of calibration")
     note = (
         "Of the recommended learner and those closest to it that have probabilities. Brier score"
         " and log loss: less is better; the calibration error is the mean distance from the"
         " diagonal."
     )
-    return f'{chart}<p class="soft">{note}</p>{table}' if table else ""
+    return _explained(note, tables.calibration(comparison), "Table of calibration", chart)
+
+
+def _explained(note: str, table: tables.Table, label: str, chart: str = "") -> str:
+    """A table below a note, if it has rows."""
+    return f'{chart}<p class="soft">{note}</p>{_table(table, label)}' if table.rows else ""
 
 
 def _all_settings(comparison: Comparison) -> str:

@@ -115,7 +115,8 @@ def learners(comparison: Comparison) -> Table:
         row = [Cell(str(place), place), _learner(outcome), _settings(outcome)]
         row += [Cell(outcome.family), _error(outcome, regression)]
         row += _later_errors(outcome, len(passes), regression)
-        row += [_judged(outcome, regression)]
+        judged = queries.judged_error(outcome, regression)
+        row += [Cell(queries.judged_text(outcome, regression), judged)]
         row += [_difference(outcome, chosen, rival, regression)] if rivals else []
         row += _sizes(outcome)
         rows.append(row)
@@ -203,10 +204,6 @@ def _learner(outcome: Outcome) -> Cell:
 
 def _settings(outcome: Outcome) -> Cell:
     return Cell("" if queries.is_baseline(outcome) else queries.settings(outcome))
-
-
-def _judged(outcome: Outcome, regression: bool) -> Cell:
-    return Cell(queries.judged_text(outcome, regression), queries.judged_error(outcome, regression))
 
 
 def _error(outcome: Outcome, regression: bool) -> Cell:

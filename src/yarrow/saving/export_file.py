@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from yarrow.data.labels import in_order
-from yarrow.errors import ModelFileError, ParameterError
+from yarrow.errors import ModelFileError, ParameterError, check_value
 from yarrow.io.replacing import replacing
 from yarrow.lazy import np
 from yarrow.saving import export_experts, model_file, schema
@@ -113,10 +113,8 @@ def checked_format(model: Any, path: str | os.PathLike[str], format: str | None 
     """The format of an export, or the one that its suffix tells; refused if the model has none."""
     suffix = os.path.splitext(os.fspath(path))[1].lstrip(".")
     chosen = format or _SUFFIXES.get(suffix, "safetensors")
-    if chosen not in ("safetensors", "json", "text"):
-        raise ParameterError(
-            f"The 'format' must be safetensors, json or text. Got {format!r} instead."
-        )
+    known = chosen in ("safetensors", "json", "text")
+    check_value(known, "format", format, "safetensors, json or text")
     if chosen == "text" and not model.has_weight_table:
         raise ParameterError(
             f"{type(model).__name__} is no table of weights, as text holds: export it as json or "
@@ -307,9 +305,10 @@ def check(tensors: Tensors, metadata: Mapping[str, Any]) -> None:
         sizes = export_experts.check(tensors, metadata)
     else:
         sizes = schema.check(TENSORS, tensors)
-        places = np.stack([tensors["feature"], tensors["score"]])
-        limits = np.array([[sizes["names"]], [sizes["scores"]]])
-        if (places >= limits).any() or len(np.unique(places, axis=1).T) < sizes["weights"]:
+        feature, score = tensors["feature"], tensors["score"]
+        inside = (feature < sizes["names"]).all() and (score < sizes["scores"]).all()
+        places = np.sort(feature * sizes["scores"] + score) if inside else feature
+        if not inside or (places[1:] == places[:-1]).any():
             raise ModelFileError("its weights do not belong to its features and scores")
     classes, seen = metadata["classes"], metadata["seen"]
     if classes is None and seen:

@@ -16,6 +16,7 @@ from yarrow.errors import ModelFileError, NotFittedError
 from yarrow.serve import history, messages
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.models import Model
+from yarrow.serve.replay import Version
 from yarrow.serve.rows import seconds, whole
 
 if TYPE_CHECKING:
@@ -58,17 +59,16 @@ async def about(api: Api, request: Request) -> Any:
 
 
 def _state(model: Model) -> messages.ModelState:
-    return messages.ModelState(
-        model.name,
-        model.spec,
-        [
-            messages.VersionState(
-                v.number, type(v.learner).__name__ if v.learner else v.spec.get("learner", ""),
-                v.rows, v.loss, v.progress, v is model.champion,
-            )
-            for v in model.versions.values()
-        ],
-    )  # fmt: skip
+    versions = [version_state(model, version) for version in model.versions.values()]
+    return messages.ModelState(model.name, model.spec, versions)
+
+
+def version_state(model: Model, version: Version) -> messages.VersionState:
+    """A version of a model, and how it does."""
+    learner = version.learner
+    name = version.spec.get("learner", "") if learner is None else type(learner).__name__
+    counts = version.rows, version.loss, version.progress
+    return messages.VersionState(version.number, name, *counts, version is model.champion)
 
 
 async def delete(api: Api, request: Request) -> Any:

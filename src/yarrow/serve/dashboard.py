@@ -8,11 +8,12 @@ import time
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from yarrow.online.learners import is_regression
-from yarrow.serve import log
+from yarrow.serve.catalogue import version_state
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.models import Model
 from yarrow.serve.replay import Version
@@ -54,26 +55,17 @@ async def state(api: Api, request: Request) -> Any:
     found |= {"alarms": alarms, "model": None, "rate": 0.0}
     if model is not None:
         found["rate"] = _rate(model.champion)
-        found["model"] = _detail(api, model) | {
-            "hour_ago": await asyncio.to_thread(_hour_ago, api, model)
-        }
+        hour_ago = await asyncio.to_thread(
+            lambda: service.reader.last_event_at(model.number, time.time() - 3600)
+        )
+        found["model"] = _detail(api, model) | {"hour_ago": max(hour_ago, model.champion.since)}
     return found
 
 
 def _detail(api: Api, model: Model) -> dict[str, Any]:
     seen = api.service.watch.seen(model.name)
     versions = [
-        {
-            "version": version.number,
-            "learner": type(version.learner).__name__
-            if version.learner is not None
-            else version.spec.get("learner", ""),
-            "rows": version.rows,
-            "loss": version.loss,
-            "progress": version.progress,
-            "champion": version is model.champion,
-            "curve": curve(version),
-        }
+        msgspec.structs.asdict(version_state(model, version)) | {"curve": curve(version)}
         for version in model.versions.values()
     ]
     regression = model.champion.learner is not None and is_regression(model.champion.learner)
@@ -112,8 +104,3 @@ def _rate(version: Version) -> float:
         return 0.0
     (begin, first, _), (end, last, _) = samples[0], samples[-1]
     return max(0.0, (last - first) / max(1e-9, end - begin))
-
-
-def _hour_ago(api: Api, model: Model) -> int:
-    event = log.last_event_at(api.service.db, model.number, time.time() - 3600)
-    return max(event, model.champion.since)

@@ -40,13 +40,10 @@ async def undo(api: Api, request: Request) -> Any:
     """Retract, correct or erase labels."""
     message = await api.read(request, _undo)
     model = await api.model(request)
-    selection = history.Selection(
-        **{name: getattr(message, name) for name in history.Selection.__struct_fields__}
-    )
     label = history._RETRACT if message.label is None else message.label
     answer = await api.run(
         history.undoing(
-            api.service, model.name, selection, label=label, id=message.id, erase=message.erase
+            api.service, model.name, message, label=label, id=message.id, erase=message.erase
         )
     )
     return messages.Undone(**answer)

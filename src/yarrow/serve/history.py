@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import itertools
 import tempfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +19,6 @@ import msgspec
 
 from yarrow.evaluate.difference import Difference, diff
 from yarrow.online.learners import is_regression
-from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import (
     Learned,
@@ -70,7 +68,7 @@ def undoing(
     key = None if id is None else hashed(id)
 
     def write() -> tuple[Model, int, list[Target], str | None] | int:
-        model, db = service.model(name), service.log.db
+        model = service.model(name)
         known = None if key is None else service.log.known(model.number, key)
         if known is not None:
             return known
@@ -90,19 +88,18 @@ def undoing(
             if erase:
                 _blank(service, model, event, line)
         for version in model.versions.values():
-            db.execute("DELETE FROM snapshots WHERE version = ? AND event >= ? AND event > ?",
-                       (version.number, oldest, version.since))  # fmt: skip
+            service.log.remove_snapshots(version.number, max(oldest, version.since + 1))
         content = pack({"targets": targets if not erase else len(targets), "label": new})
         number = service.log.append(model.number, UNDO, content, id=key, lines=len(targets))
         return model, number, targets, before
 
     def apply(found: Any) -> dict[str, Any]:
         if isinstance(found, int):
-            return service.answer(found) | {"repeated": True}
+            return service.repeated(found)
         model, number, targets, before = found
         oldest = min(event for event, _ in targets)
         for version in model.versions.values():
-            version.snapshots.remove_strangers(service.log.db)
+            version.snapshots.remove_strangers()
             if version.since < oldest and (version.learner is not None or version.rebuilding):
                 service.rebuilder.request(version)
         service.watch.corrected(name, {event for event, _ in targets})
@@ -135,8 +132,8 @@ def as_of(
     upto = service.log.committed if event is None else min(event, service.log.committed)
     if upto < of.since:
         raise ServiceError(f"{name} began after event {of.since}.", 404)
-    twin = of.begun(service.db, of.since if from_start else upto)
-    twin.fold(service.db, upto)
+    twin = of.begun(service.reader, of.since if from_start else upto)
+    twin.fold(service.reader, upto)
     return twin.learner
 
 
@@ -144,13 +141,13 @@ def event_at(service: Service, name: str, when: float | None) -> int | None:
     """The last event of a model at a time; None without a time."""
     if when is None:
         return None
-    return log.last_event_at(service.db, service.model(name).number, when)
+    return service.reader.last_event_at(service.model(name).number, when)
 
 
 def proof(service: Service, name: str, event: int) -> dict[str, Any]:
     """That an erasure is one: hashes of the model before, after, and of one that never saw it."""
-    stored = service.log_answer(event)
-    if stored is None or "before" not in stored:
+    stored = service.answer(event)
+    if "before" not in stored:
         raise ServiceError(f"Event {event} of {name} is no erasure.", 404)
     after = _digest(as_of(service, name, event=event))
     never = _digest(as_of(service, name, event=event, from_start=True))
@@ -185,10 +182,10 @@ def difference(
 
 def rows(service: Service, name: str, after: int, upto: int) -> Any:
     """The rows of a model's events with event, line (-1: it is the event) and time."""
-    db = service.db
-    found = log.chunks(db, service.model(name).number, after, upto)
+    reader = service.reader
+    found = reader.chunks(service.model(name).number, after, upto)
     for event in itertools.chain.from_iterable(found):
-        changed = log.changes(db, event.number) if event.has_changes else {}
+        changed = reader.changes(event.number) if event.has_changes else {}
         if event.kind == BLOCK:
             block = changed_block(unpack_block(event.content), changed)
             for line, row in rows_of(block, Learned()):
@@ -203,7 +200,6 @@ def rows(service: Service, name: str, after: int, upto: int) -> Any:
 
 
 def _targets(service: Service, model: Model, selection: Selection) -> list[Target]:
-    db = service.log.db
     found: list[Target] = []
     if selection.events or selection.ids:
         numbers = list(selection.events)
@@ -216,48 +212,36 @@ def _targets(service: Service, model: Model, selection: Selection) -> list[Targe
     if selection.stream is not None:
         found += _lines(service, model, selection.stream, selection.lines)
     if selection.source is not None or selection.since is not None or selection.until is not None:
-        query = (
-            "SELECT event FROM events WHERE model = ? AND kind <= 2 AND NOT refused AND "
-            "content IS NOT NULL AND (? IS NULL OR source = ?) AND time >= ? AND time <= ?"
-        )
-        since = float("-inf") if selection.since is None else selection.since
-        until = float("inf") if selection.until is None else selection.until
-        source = selection.source
-        chosen = db.execute(query, (model.number, source, source, since, until))
-        found += [(event, -1) for (event,) in chosen.fetchall()]
+        span = selection.since, selection.until
+        chosen = service.log.labelled(model.number, selection.source, *span)
+        found += [(event, -1) for event in chosen]
     if not found:
         raise ServiceError(f"{model.name} has no such label.", 404)
     return found
 
 
 def _event_of(service: Service, model: Model, number: int) -> int:
-    query = "SELECT kind, content IS NULL FROM events WHERE model = ? AND event = ?"
-    found = service.log.db.execute(query, (model.number, number)).fetchone()
-    if found is None or found[0] not in (LEARN, BLOCK):
+    of, kind, content = service.log.event(number)
+    if of != model.number or kind not in (LEARN, BLOCK):
         raise ServiceError(f"{model.name} has no label with the number {number}.", 404)
-    if found[1]:
+    if content is None:
         raise ServiceError(f"Event {number} of {model.name} was erased.", 410)
     return number
 
 
 def _lines(service: Service, model: Model, stream: str, lines: Sequence[int]) -> list[Target]:
     """The lines of a stream, each with its event; all of them if none is named."""
-    db, key = service.log.db, hashed(stream)
+    key = hashed(stream)
     if not lines:
-        query = (
-            "SELECT event FROM streams JOIN events USING (event) "
-            "WHERE streams.model = ? AND streams.id = ? AND content IS NOT NULL"
-        )
-        return [(event, -1) for (event,) in db.execute(query, (model.number, key)).fetchall()]
-    query = (
-        "SELECT event FROM streams WHERE model = ? AND id = ? AND line >= ? ORDER BY line LIMIT 1"
-    )
+        return [(event, -1) for event in service.log.stream_events(model.number, key)]
     found = []
     for line in lines:
-        event = db.execute(query, (model.number, key, line)).fetchone()
+        event = service.log.event_of_line(model.number, key, line)
         if event is None or line < 1:
             raise ServiceError(f"The stream {stream!r} has no line {line}.", 404)
-        found.append((_event_of(service, model, int(event[0])), line))
+        found.append((event, line))
+    for event in {event for event, _ in found}:
+        _event_of(service, model, event)
     return found
 
 
@@ -272,10 +256,9 @@ def _check_label(service: Service, model: Model, targets: Sequence[Target], labe
     elif isinstance(label, float):
         raise ServiceError("A class must be a string, an integer or a boolean.", 422)
     for event in {event for event, _ in targets}:
-        query = "SELECT content FROM events WHERE event = ? AND kind = ?"
-        found = service.log.db.execute(query, (event, BLOCK)).fetchone()
-        if found is not None and found[0] is not None:
-            relabelled(unpack_block(found[0]).format, b"{}", label)
+        _, kind, content = service.log.event(event)
+        if kind == BLOCK:
+            relabelled(unpack_block(content).format, b"{}", label)
 
 
 def _blank(service: Service, model: Model, event: int, line: int) -> None:
@@ -283,13 +266,9 @@ def _blank(service: Service, model: Model, event: int, line: int) -> None:
 
     Those of the ticket first: after a crash in between, the label can still be erased.
     """
-    db = service.log.db
-    kind, content = db.execute(
-        "SELECT kind, content FROM events WHERE event = ?", (event,)
-    ).fetchone()
+    _, kind, content = service.log.event(event)
     if kind == LEARN or line < 0:
-        query = "UPDATE events SET content = NULL, source = NULL, answer = NULL WHERE event = ?"
-        db.execute(query, (event,))
+        service.log.erase(event)
         if kind == LEARN:
             row = unpack_row(content)
             for ticket in {row.ticket, row.id} - {None}:
@@ -298,9 +277,7 @@ def _blank(service: Service, model: Model, event: int, line: int) -> None:
     block = unpack_block(content)
     texts = block.text.split(b"\n")
     texts[line - block.first_line] = b""
-    content = pack(msgspec.structs.replace(block, text=b"\n".join(texts)))
-    query = "UPDATE events SET content = ?, check_ = ? WHERE event = ?"
-    db.execute(query, (content, zlib.crc32(content), event))
+    service.log.replace(event, pack(msgspec.structs.replace(block, text=b"\n".join(texts))))
 
 
 def _digest(learner: Any) -> str | None:

@@ -22,7 +22,7 @@ from yarrow.errors import DataError, YarrowError
 from yarrow.io.formats import StreamFormat, text_reader
 from yarrow.online.core_stream import learn_stream
 from yarrow.online.learners import is_core, is_regression
-from yarrow.online.ledger import COMPLAINTS_KEPT
+from yarrow.online.ledger import Skipping
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import BLOCK, Event
 
@@ -69,7 +69,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     source: str | None = None
 
 
-class Learned(msgspec.Struct):
+class Learned(Skipping, msgspec.Struct):
     """What became of the rows of an event."""
 
     rows: int = 0
@@ -192,7 +192,7 @@ def learn_block(model: Any, block: Block) -> Learned:
             found.loss += learn_one(model, row.row, row.label, row.weight)
             found.rows += 1
         except YarrowError as error:
-            complain(found, number, error)
+            found.also(1, [f"line {number}: {error}"])
     return found
 
 
@@ -249,8 +249,7 @@ def _plain_rows(
     yield learner, account
     found.rows += int(account.rows)
     found.loss += account.squared_error if before is None else float(model.n_mistakes_ - before)
-    found.skipped += account.skipped
-    found.complaints = [*found.complaints, *_placed(account.complaints, first_line)]
+    found.also(account.skipped, _placed(account.complaints, first_line))
 
 
 def _placed(complaints: list[str], first_line: int) -> list[str]:
@@ -307,7 +306,7 @@ def rows_of(
                 line = read_line(text)
                 yield number, Row(row_of(line.row), line.label, line.weight, line.id)
             except (msgspec.DecodeError, UnicodeDecodeError, YarrowError) as error:
-                complain(account, number, error)
+                account.also(1, [f"line {number}: {error}"])
         return
     names, listed = Names(), list[Any]()
     reader = text_reader(
@@ -325,19 +324,10 @@ def rows_of(
             label, number = kept(labels[i]), block.first_line + line - 1
             is_missing = label is None or label != label or not weights[i] >= 0
             if is_missing and not labels_optional:
-                complain(account, number, "the row has no label")
+                account.also(1, [f"line {number}: the row has no label"])
             else:
                 yield number, Row(dict(zip(keys, values, strict=True)), label, float(weights[i]))
-    account.skipped += reader.skipped
-    complaints = [*account.complaints, *_placed(reader.complaints, block.first_line)]
-    account.complaints = complaints[:COMPLAINTS_KEPT]
-
-
-def complain(account: Learned, number: int, problem: object) -> None:
-    """Count a line that was left out, and name the first ones."""
-    account.skipped += 1
-    if len(account.complaints) < COMPLAINTS_KEPT:
-        account.complaints = [*account.complaints, f"line {number}: {problem}"]
+    account.also(reader.skipped, _placed(reader.complaints, block.first_line))
 
 
 def _stream_format(block: Block) -> StreamFormat:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from yarrow.online.ledger import Skipping
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.history import Selection
 from yarrow.serve.learning import Line, Row, row_of
@@ -105,7 +106,7 @@ class Learnts(msgspec.Struct):
     events: list[Learnt]
 
 
-class Streamed(msgspec.Struct, omit_defaults=True):
+class Streamed(Skipping, msgspec.Struct, omit_defaults=True):
     """How far a stream is learned: send what comes behind `line`."""
 
     stream: str
@@ -227,16 +228,16 @@ def learned_rows(message: Learn, column: str | None) -> list[Row]:
     """The rows of a message that is to be learned."""
     _check_one(message)
     if message.row is not None:
-        return [_row(message.row, message.label, message.weight, message.id, column)]
+        return [checked_row(message.row, message.label, message.weight, message.id, column)]
     if message.label is not None or message.id is not None or message.weight != 1.0:
         raise ServiceError("With rows or a frame, each row has its own label, id and weight.")
     if message.rows is not None:
-        return [_row(x.row, x.label, x.weight, x.id, column) for x in message.rows]
+        return [checked_row(x.row, x.label, x.weight, x.id, column) for x in message.rows]
     assert message.frame is not None
     rows = message.frame.rows()
     if len(message.labels) != len(rows):
         raise ServiceError(f"The frame has {len(rows)} rows, but {len(message.labels)} labels.")
-    return [_row(x, y, 1.0, None, column) for x, y in zip(rows, message.labels, strict=True)]
+    return [checked_row(x, y, 1.0, None, column) for x, y in zip(rows, message.labels, strict=True)]
 
 
 def asked_rows(message: Predict, column: str | None) -> list[dict[Any, Any]]:
@@ -248,7 +249,8 @@ def asked_rows(message: Predict, column: str | None) -> list[dict[Any, Any]]:
     return [row_of(row, column) for row in rows]
 
 
-def _row(row: Any, label: Any, weight: float, id: str | None, column: str | None) -> Row:
+def checked_row(row: Any, label: Any, weight: float, id: str | None, column: str | None) -> Row:
+    """A row to be learned; `column` is where one that is a text stands."""
     if not 0 <= weight < float("inf"):
         raise ServiceError(f"A weight must be a finite number >= 0. Got {weight!r} instead.")
     return Row(row_of(row, column), label, weight, id)

@@ -7,12 +7,12 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yarrow
 from yarrow.saving.registry import short_name
 from yarrow.serve.errors import ServiceError
-from yarrow.serve.log import DELETED, NUMBERS, Log
+from yarrow.serve.log import Log
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.snapshots import Snapshots
 from yarrow.serve.spec import build
@@ -50,8 +50,8 @@ class Models:
         self._live: dict[int, Version] = {}  # those in memory, the longest unused first
         self._weighing = threading.Lock()
         self.used_memory = 0  # bytes that they take
-        for (number,) in self.log.db.execute("SELECT model FROM models").fetchall():
-            self._read_model(number, learned=self.log.committed)
+        for model in self.log.models():
+            self._add_model(*model, learned=self.log.committed)
 
     def model(self, name: str) -> Model:
         """A model by its name; `spam/someone` begins with the first row where spam is per key."""
@@ -71,23 +71,20 @@ class Models:
             spec |= {"learner": short_name(type(learner).__name__), "uploaded": True}
         else:
             build(spec)
+        text = json.dumps(spec)
 
         def write() -> tuple[int, int]:
-            query = "SELECT 1 FROM models WHERE name = ?"
-            if name in self.models or self.log.db.execute(query, (name,)).fetchone():
+            if self.log.is_model(name):
                 raise ServiceError(f"There is a model {name!r} already.", 409)
             if len(self.models) >= self.most_models:
                 raise ServiceError(f"There are {self.most_models} models, which is the limit.", 507)
-            number = self._next("models")
-            version = self._add_version(number, spec, self.log.last, file)
-            self.log.db.execute(
-                "INSERT INTO models VALUES (?, ?, ?, ?, ?)",
-                (number, name, json.dumps(spec), self.log.now(), version),
-            )
+            number = self.log.next_number("models")
+            version = self._new_version(number, text, self.log.last, file)
+            self.log.add_model(number, name, text, version)
             return number, version
 
         def apply(numbers: tuple[int, int]) -> dict[str, Any]:
-            self._read_model(numbers[0], learned=None)
+            self._add_model(numbers[0], name, text, numbers[1])
             return {"name": name}
 
         return Operation(write, apply)
@@ -99,12 +96,12 @@ class Models:
         def write() -> int:
             model = self.model(name)
             since = min(v.since for v in model.versions.values()) if replay else self.log.last
-            return self._add_version(model.number, dict(spec), since)
+            return self._new_version(model.number, json.dumps(dict(spec)), since)
 
         def apply(number: int) -> dict[str, Any]:
-            self._read_model(self.model(name).number, learned=self.log.committed)
-            version = self.model(name).versions[number]
-            self.rebuilder.request(version)
+            model = self.model(name)
+            self._read_versions(model, learned=self.log.committed)
+            self.rebuilder.request(model.versions[number])
             return {"name": name, "version": number}
 
         return Operation(write, apply)
@@ -118,8 +115,7 @@ class Models:
                 raise ServiceError(f"{name} has no version {version}.", 404)
             if model.versions[version].rebuilding:
                 raise ServiceError(f"Version {version} is still being made.", 409)
-            query = "UPDATE models SET champion = ? WHERE model = ?"
-            self.log.db.execute(query, (version, model.number))
+            self.log.set_champion(model.number, version)
 
         def apply(_: None) -> dict[str, Any]:
             self.model(name).champion_number = version
@@ -132,14 +128,7 @@ class Models:
 
         def write() -> Model:
             model = self.model(name)
-            db = self.log.db
-            marks = ",".join(str(number) for number in model.versions)
-            db.execute("DELETE FROM changes WHERE event IN (SELECT event FROM events WHERE "
-                       "model = ?)", (model.number,))  # fmt: skip
-            for table in ("events", "streams", "versions", "models"):
-                db.execute(f"DELETE FROM {table} WHERE model = ?", (model.number,))
-            db.execute(f"DELETE FROM snapshots WHERE version IN ({marks})")
-            self.log.append(0, DELETED, b"")  # so that no number is given twice
+            self.log.delete_model(model.number)
             return model
 
         def apply(model: Model) -> dict[str, Any]:
@@ -150,7 +139,7 @@ class Models:
                 with version.lock:
                     version.gone = True
                     self._forget(version)
-                version.snapshots.remove_strangers(self.log.db)
+                version.snapshots.remove_strangers()
             return {"name": name}
 
         return Operation(write, apply)
@@ -177,47 +166,31 @@ class Models:
 
     # -- the tables ------------------------------------------------------------------------------
 
-    def _read_model(self, number: int, learned: int | None) -> None:
-        db = self.log.db
-        query = "SELECT name, spec, champion FROM models WHERE model = ?"
-        name, spec, champion = db.execute(query, (number,)).fetchone()
-        model = self.models.get(name) or Model(number, name, json.loads(spec), champion)
-        found = db.execute("SELECT version, spec, since FROM versions WHERE model = ?", (number,))
-        for version, spec, since in found.fetchall():
-            if version in model.versions:
-                continue
-            snapshots = Snapshots(self.folder / "snapshots", self.log, version)
-            snapshots.remove_strangers(db)
-            made = Version(version, number, json.loads(spec), since, snapshots)
-            made.learned = since if learned is None else learned
-            model.versions[version] = made
+    def _add_model(
+        self, number: int, name: str, spec: str, champion: int, learned: int | None = None
+    ) -> None:
+        model = Model(number, name, json.loads(spec), champion)
+        self._read_versions(model, learned)
         self.models[name] = model
 
-    def _next(self, table: Literal["models", "versions"]) -> int:
-        """A number of a model or a version, inside a transaction; one is never given twice.
+    def _read_versions(self, model: Model, learned: int | None) -> None:
+        for number, spec, since in self.log.versions(model.number):
+            if number in model.versions:
+                continue
+            snapshots = Snapshots(self.folder / "snapshots", self.log, number)
+            snapshots.remove_strangers()
+            made = Version(number, model.number, json.loads(spec), since, snapshots)
+            made.learned = since if learned is None else learned
+            model.versions[number] = made
 
-        Tickets are signed with a model's, and the snapshots of a version lie under its own.
-        """
-        db, tick = self.log.db, NUMBERS[table]
-        given = db.execute("SELECT time FROM ticks WHERE tick = ?", (tick,)).fetchone()
-        found = db.execute(f"SELECT max({table[:-1]}) FROM {table}").fetchone()[0]
-        number = max(int(given[0]) if given else 0, found or 0) + 1
-        db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (tick, number))
-        return number
-
-    def _add_version(
-        self, model: int, spec: Mapping[str, Any], since: int, file: Any = None
-    ) -> int:
-        db = self.log.db
-        number = self._next("versions")
+    def _new_version(self, model: int, spec: str, since: int, file: Any = None) -> int:
+        number = self.log.next_number("versions")
         if file is not None:
             snapshots = Snapshots(self.folder / "snapshots", self.log, number)
             snapshots.folder.mkdir(parents=True, exist_ok=True)
             yarrow.load(file).save(snapshots.path(since))
-            db.execute("INSERT INTO snapshots VALUES (?, ?, 0, 0.0)", (number, since))
-        db.execute(
-            "INSERT INTO versions VALUES (?, ?, ?, ?)", (number, model, json.dumps(spec), since)
-        )
+            self.log.put_snapshot(number, since)
+        self.log.add_version(number, model, spec, since)
         return number
 
 

@@ -7,9 +7,9 @@ the writer, in whose thread nothing is added meanwhile, lets it learn the last f
 
 from __future__ import annotations
 
+import contextlib
 import math
 import queue
-import sqlite3
 import threading
 import time
 from collections import deque
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from yarrow.errors import YarrowError
 from yarrow.online.learners import is_regression
-from yarrow.serve import log
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Learned, learn, learn_run
+from yarrow.serve.log import LEARN, Event, Reader
 from yarrow.serve.snapshots import Snapshots
 from yarrow.serve.spec import build
 from yarrow.serve.writer import Operation
@@ -61,6 +61,10 @@ class Version:
         if not self.samples or now - self.samples[-1][0] >= 1.0:
             self.samples.append((now, self.rows, self.loss))
 
+    def count(self, found: Learned) -> None:
+        """Count the rows that it has learned."""
+        self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+
     def bet(self, champion: Learned, own: Learned) -> None:
         """Bet that it is better than the champion, on what both have just learned.
 
@@ -77,10 +81,10 @@ class Version:
         elif not is_regression(self.learner):
             self.evidence += _BET * won - own.rows * _BET**2 / 2
 
-    def begun(self, db: sqlite3.Connection, upto: int) -> Version:
+    def begun(self, reader: Reader, upto: int) -> Version:
         """One of its own at the nearest snapshot before an event, or a fresh one."""
         twin = Version(self.number, self.model, self.spec, self.since, self.snapshots)
-        found = self.snapshots.nearest(db, upto)
+        found = self.snapshots.nearest(reader, upto)
         if found is not None:
             twin.learner, twin.learned, twin.rows, twin.loss = found
         elif self.spec.get("uploaded"):
@@ -89,58 +93,49 @@ class Version:
             twin.learner = build(self.spec)
         return twin
 
-    def restored(
-        self, db: sqlite3.Connection, upto: int, refused: Refused | None = None
-    ) -> Version:
+    def restored(self, reader: Reader, upto: int, refused: Refused | None = None) -> Version:
         """As it is after an event, in one that nobody else knows."""
-        twin = self.begun(db, upto)
-        twin.fold(db, upto, refused)
+        twin = self.begun(reader, upto)
+        twin.fold(reader, upto, refused)
         return twin
 
     def fold(
         self,
-        db: sqlite3.Connection,
+        reader: Reader,
         upto: int,
         refused: Refused | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> None:
         """Learn what the log has up to an event; runs of plain rows in the core."""
-        found = log.chunks(db, self.model, self.learned, upto)
+        found = reader.chunks(self.model, self.learned, upto)
         for events in _ahead(found) if upto - self.learned > _MANY else found:
             contents, begin = [event.content for event in events], 0
-            odd = [i for i, e in enumerate(events) if e.kind != log.LEARN or e.has_changes]
+            odd = [i for i, e in enumerate(events) if e.kind != LEARN or e.has_changes]
             for end in [*odd, len(events)]:
-                self._fold_run(db, events[begin:end], contents[begin:end], refused)
+                self._fold_run(reader, events[begin:end], contents[begin:end], refused)
                 if end < len(events):
-                    self._fold_event(db, events[end], refused)
+                    self._fold_event(reader, events[end], refused)
                 begin = end + 1
             if watch is not None:
                 watch(events[-1].number)
         self.learned = max(self.learned, upto)
 
     def _fold_run(
-        self,
-        db: sqlite3.Connection,
-        run: list[log.Event],
-        contents: list[bytes],
-        refused: Refused | None,
+        self, reader: Reader, run: list[Event], contents: list[bytes], refused: Refused | None
     ) -> None:
         at = 0
         while at < len(run):
             found = learn_run(self.learner, contents[at : at + _RUN])
-            self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+            self.count(found)
             at += found.rows
             if found.rows < _RUN and at < len(run):
-                self._fold_event(db, run[at], refused)
+                self._fold_event(reader, run[at], refused)
                 at += 1
 
-    def _fold_event(
-        self, db: sqlite3.Connection, event: log.Event, refused: Refused | None
-    ) -> None:
-        changed = log.changes(db, event.number) if event.has_changes else None
+    def _fold_event(self, reader: Reader, event: Event, refused: Refused | None) -> None:
+        changed = reader.changes(event.number) if event.has_changes else None
         try:
-            found = learn(self.learner, event, changed)
-            self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+            self.count(learn(self.learner, event, changed))
         except YarrowError as error:  # as it was the first time
             if refused is not None:
                 refused(event.number, error)
@@ -151,7 +146,7 @@ class Version:
         self.rows, self.loss = twin.rows, twin.loss
 
 
-def _ahead(chunks: Iterator[list[log.Event]]) -> Iterator[list[log.Event]]:
+def _ahead(chunks: Iterator[list[Event]]) -> Iterator[list[Event]]:
     """The same, read in another thread while the last ones are learned."""
     with ThreadPoolExecutor(1) as reading:
         coming = reading.submit(next, chunks, None)
@@ -222,9 +217,8 @@ class Rebuilder:
 
     def _rebuild(self, version: Version, turn: int) -> None:
         service = self.service
-        db = service.log.reader()
-        try:
-            twin = version.begun(db, service.log.committed)
+        with contextlib.closing(service.log.reader()) as reader:
+            twin = version.begun(reader, service.log.committed)
             first = twin.learned
 
             def watch(number: int) -> None:
@@ -235,18 +229,16 @@ class Rebuilder:
             while True:
                 upto = service.log.committed
                 ahead = upto - twin.learned
-                twin.fold(db, upto, watch=watch)
+                twin.fold(reader, upto, watch=watch)
                 if ahead <= _FEW:
                     break
-        finally:
-            db.close()
         service.writer.call(Operation(lambda: None, lambda _: self._swap(version, twin, turn)))
 
     def _swap(self, version: Version, twin: Version, turn: int) -> None:
         if version.rebuilding != turn:
             return
         with version.lock:  # of the events in the same transaction some are still to be learned
-            twin.fold(self.service.log.db, version.learned)
+            twin.fold(self.service.log, version.learned)
             version.take(twin)
             version.progress = 1.0
             version.snapshots.since = math.inf  # those that there were are void

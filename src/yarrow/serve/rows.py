@@ -12,19 +12,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from yarrow.errors import YarrowError
-from yarrow.online.ledger import COMPLAINTS_KEPT
 from yarrow.serve import messages
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import (
     Block,
     Learned,
-    Row,
     check_lines,
-    complain,
     n_lines,
     pack,
     row_for,
-    row_of,
     rows_of,
 )
 from yarrow.serve.models import Model
@@ -88,7 +84,7 @@ async def _predict_lines(
                 api.limits.check_rows([row.row])
                 said = _prediction(api, model, learner, row.row, message)
             except YarrowError as error:
-                complain(account, number, error)
+                account.also(1, [f"line {number}: {error}"])
                 continue
             lines.append(_json({"line": number} | msgspec.to_builtins(said)))
         if account.skipped:
@@ -188,9 +184,7 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
             answer = await waiting.pop(0)
             total.line = max(total.line, answer["line"])
             total.learned += answer.get("learned", 0)
-            total.skipped += answer.get("skipped", 0)
-            total.complaints = [*total.complaints, *answer.get("complaints", [])]
-            del total.complaints[COMPLAINTS_KEPT:]
+            total.also(answer.get("skipped", 0), answer.get("complaints", []))
 
     async def send(text: bytes) -> None:
         nonlocal line
@@ -249,7 +243,7 @@ async def feedback(api: Api, request: Request) -> Any:
     model = await api.model(request, missing="refuse" if message.row is None else "create")
     learner = await api.learner(model)
     if message.row is not None:
-        row = row_of(message.row, text_column(learner))
+        row: Any = message.row
     elif message.ticket is not None:
         known = None if message.id is None else await asyncio.to_thread(
             api.service.answer_to, model.name, message.id)  # fmt: skip
@@ -258,8 +252,8 @@ async def feedback(api: Api, request: Request) -> Any:
         row = api.service.feedback_row(model.name, message.ticket)
     else:
         raise ServiceError("Send a ticket, or a row.")
-    if not 0 <= message.weight < float("inf"):
-        raise ServiceError("A weight must be a finite number >= 0.")
-    event = Row(row, message.label, message.weight, message.id or message.ticket, message.ticket)
+    id, column = message.id or message.ticket, text_column(learner)
+    event = messages.checked_row(row, message.label, message.weight, id, column)
+    event.ticket = message.ticket
     answers = await api.run(api.service.learning(model.name, [event], message.source))
     return _one(answers[0])

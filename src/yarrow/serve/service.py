@@ -7,7 +7,6 @@ through HTTP with many that share a sync. Reading, predicting and looking back g
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
 import os
 import sqlite3
@@ -21,6 +20,7 @@ from typing import Any
 import msgspec
 
 from yarrow.errors import YarrowError
+from yarrow.io.replacing import locked
 from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import (
@@ -33,7 +33,7 @@ from yarrow.serve.learning import (
     pack,
     unpack,
 )
-from yarrow.serve.log import BLOCK, LEARN, Level, Log, hashed
+from yarrow.serve.log import BLOCK, LEARN, Level, Log, Reader, hashed
 from yarrow.serve.models import Model, Models
 from yarrow.serve.replay import Rebuilder, Version
 from yarrow.serve.tickets import Tickets
@@ -59,7 +59,10 @@ class Service(Models):
     ) -> None:
         self.folder = Path(directory)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it has people's rows
-        self._lock_file = _locked(self.folder / "lock")
+        lock = locked(self.folder / "lock", os.O_RDWR | os.O_CREAT)
+        if lock is None:
+            raise ServiceError(f"{self.folder}: another service works in this directory.", 409)
+        self._lock_file = lock
         try:
             self.log = Log(str(self.folder / "log.db"), level)
             self.log.purge()  # a process that was killed may have erased something
@@ -69,7 +72,7 @@ class Service(Models):
             self.touched: set[Version] = set()  # what the last batch changed
             self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
             self._flushing: list[int] = []
-            self._reader, self._readers = threading.local(), list[sqlite3.Connection]()
+            self._own, self._readers = threading.local(), list[Reader]()
             self._last_flush = time.monotonic()
             self.must_purge = False  # bytes that were erased may still be in the WAL
             super().__init__()
@@ -100,8 +103,8 @@ class Service(Models):
         if self._pending:
             with self.log.transaction():
                 self._write_answers()
-        for db in self._readers:
-            db.close()
+        for reader in self._readers:
+            reader.close()
         if self.must_purge:
             self.log.purge()
         self.tickets.close()
@@ -113,13 +116,12 @@ class Service(Models):
         return self.writer.call(operation)
 
     @property
-    def db(self) -> sqlite3.Connection:
+    def reader(self) -> Reader:
         """What this thread reads the log by."""
-        db: sqlite3.Connection | None = getattr(self._reader, "db", None)
-        if db is None:
-            db = self._reader.db = self.log.reader()
-            self._readers.append(db)
-        return db
+        if not hasattr(self._own, "reader"):
+            self._own.reader = self.log.reader()
+            self._readers.append(self._own.reader)
+        return self._own.reader  # type: ignore[no-any-return]
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -146,9 +148,7 @@ class Service(Models):
         def apply(found: list[tuple[int, Row | None]]) -> list[dict[str, Any]]:
             model = self.model(name)
             return [
-                self.answer(number) | {"repeated": True}
-                if row is None
-                else self._learn_row(model, number, row)
+                self.repeated(number) if row is None else self._learn_row(model, number, row)
                 for number, row in found
             ]
 
@@ -160,8 +160,7 @@ class Service(Models):
 
         def write() -> tuple[int, Block | None, int]:
             model = self.model(name)
-            db = self.log.db
-            known = _position(db, model.number, stream)
+            known = self.log.stream_end(model.number, stream)
             end = block.first_line + lines - 1
             if end <= known:
                 return 0, None, known
@@ -177,8 +176,7 @@ class Service(Models):
             number = self.log.append(
                 model.number, BLOCK, pack(new), source=source, lines=end - new.first_line + 1
             )
-            row = (model.number, stream, end, number)
-            db.execute("INSERT INTO streams VALUES (?, ?, ?, ?)", row)
+            self.log.add_to_stream(model.number, stream, end, number)
             return number, new, end
 
         def apply(found: tuple[int, Block | None, int]) -> dict[str, Any]:
@@ -196,31 +194,25 @@ class Service(Models):
 
     def stream_position(self, name: str, stream: str) -> int:
         """How many lines of a stream are known: where its sender goes on."""
-        return _position(self.db, self.model(name).number, hashed(stream))
+        return self.reader.stream_end(self.model(name).number, hashed(stream))
 
     def answer(self, number: int) -> dict[str, Any]:
-        """What was answered to an event."""
-        stored = self._pending.get(number, (None,))[0] or self.log.answer(number)
+        """What was answered to an event; from any thread."""
+        stored = self._pending.get(number, (None,))[0] or self.reader.answer(number)
         return {"event": number} | (unpack(stored) if stored else {})
+
+    def repeated(self, number: int) -> dict[str, Any]:
+        """What is answered to one who sends an event again."""
+        return self.answer(number) | {"repeated": True}
 
     def answer_to(self, name: str, id: str) -> dict[str, Any] | None:
         """What was answered to an event's id; None if it is new. From any thread."""
-        query = "SELECT event FROM events WHERE model = ? AND id = ?"
-        found = self.db.execute(query, (self.model(name).number, hashed(id))).fetchone()
-        if found is None:
-            return None
-        return {"event": found[0], "repeated": True} | (self.log_answer(found[0]) or {})
+        known = self.reader.known(self.model(name).number, hashed(id))
+        return None if known is None else self.repeated(known)
 
     def remember(self, number: int, answer: dict[str, Any]) -> None:
         """Keep what was answered to an event; it is written with the next transaction."""
         self._pending[number] = pack(answer), False
-
-    def log_answer(self, number: int) -> dict[str, Any] | None:
-        """What was answered to an event, if it was more than its number; from any thread."""
-        pending = self._pending.get(number)
-        query = "SELECT answer FROM events WHERE event = ?"
-        stored = pending or self.db.execute(query, (number,)).fetchone()
-        return unpack(stored[0]) if stored and stored[0] else None
 
     def _learn_row(self, model: Model, number: int, row: Row) -> dict[str, Any]:
         def act(learner: Any) -> Learned:
@@ -230,7 +222,8 @@ class Service(Models):
             self._learn(model, number, act, row)
         except YarrowError as error:
             self._refuse(number, error)
-        return self.answer(number)
+            return self.answer(number)
+        return {"event": number}
 
     def _refuse(self, number: int, error: YarrowError) -> None:
         self._pending[number] = pack({"error": str(error), "status": 422}), True
@@ -268,10 +261,7 @@ class Service(Models):
             try:
                 if act is not None and (version.learner is not None or not version.rebuilding):
                     answer = found = act(self.live(version))
-                    version.rows, version.loss = (
-                        version.rows + found.rows,
-                        version.loss + found.loss,
-                    )
+                    version.count(found)
             except YarrowError as error:
                 answer = error
             version.learned = number
@@ -301,7 +291,7 @@ class Service(Models):
                         raise ServiceError(f"Version {version.number} is still being made.", 503)
                     champions = {model.champion_number for model in list(self.models.values())}
                     refuse = self._refuse if version.number in champions else None
-                    version.take(version.restored(self.db, version.learned, refuse))
+                    version.take(version.restored(self.reader, version.learned, refuse))
                     self.weigh(version)
                 learner = version.learner
         return learner
@@ -377,21 +367,3 @@ def _n_features(version: Version) -> int | None:
     """How many features a learner of the core knows: a row that brings new ones is news."""
     core = getattr(version.learner, "_model", None)
     return None if core is None else int(core.n_features)
-
-
-def _position(db: sqlite3.Connection, model: int, stream: bytes) -> int:
-    query = "SELECT max(line) FROM streams WHERE model = ? AND id = ?"
-    return int(db.execute(query, (model, stream)).fetchone()[0] or 0)
-
-
-def _locked(path: Path) -> int:
-    """Take a directory for this process alone; the lock ends with the process, however it ends."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise ServiceError(
-            f"{path.parent}: another service works in this directory.", 409
-        ) from None
-    return descriptor

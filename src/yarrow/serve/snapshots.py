@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 import yarrow
 from yarrow.errors import NotFittedError, YarrowError
-from yarrow.serve.log import Log
+from yarrow.serve.log import Log, Reader
 
 SHARE = 0.05  # of the writer's time
 _WAIT = 10.0  # seconds until another one is tried where one failed
@@ -39,18 +38,9 @@ class Snapshots:
         """The file after an event."""
         return self.folder / f"{event}.yarrow"
 
-    def known(self, db: sqlite3.Connection) -> list[int]:
-        """The events after which there is a snapshot, the newest first."""
-        query = "SELECT event FROM snapshots WHERE version = ? ORDER BY event DESC"
-        return [event for (event,) in db.execute(query, (self.version,))]
-
-    def nearest(self, db: sqlite3.Connection, upto: int) -> tuple[Any, int, int, float] | None:
+    def nearest(self, reader: Reader, upto: int) -> tuple[Any, int, int, float] | None:
         """The newest model that loads, at an event or before: it, its event, rows and loss."""
-        query = (
-            "SELECT event, rows, loss FROM snapshots WHERE version = ? AND event <= ? "
-            "ORDER BY event DESC"
-        )
-        for event, rows, loss in db.execute(query, (self.version, upto)).fetchall():
+        for event, rows, loss in reader.snapshots(self.version, upto):
             with contextlib.suppress(YarrowError, OSError):
                 return yarrow.load(self.path(event)), event, rows, loss
         return None
@@ -69,29 +59,20 @@ class Snapshots:
             model.save(self.path(event))
         except NotFittedError:
             return False
-        gone = thinned([event, *self.known(self.log.db)], oldest)
-        with self.log.transaction() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
-                (self.version, event, rows, loss),
-            )
-            db.executemany(
-                "DELETE FROM snapshots WHERE version = ? AND event = ?",
-                [(self.version, old) for old in gone],
-            )
-        self.remove(gone)
+        gone = thinned([event, *(old for old, *_ in self.log.snapshots(self.version))], oldest)
+        with self.log.transaction():
+            self.log.put_snapshot(self.version, event, rows, loss)
+            for old in gone:
+                self.log.remove_snapshots(self.version, old, old)
+        for old in gone:
+            self.path(old).unlink(missing_ok=True)
         self._took, self.since = time.monotonic() - began, 0.0
         self._next = time.monotonic() + self._took * (1 / SHARE - 1)
         return True
 
-    def remove(self, events: Sequence[int]) -> None:
-        """Remove files that no longer count."""
-        for event in events:
-            self.path(event).unlink(missing_ok=True)
-
-    def remove_strangers(self, db: sqlite3.Connection) -> None:
-        """Remove files that a process has left that was killed."""
-        known = {self.path(event) for event in self.known(db)}
+    def remove_strangers(self) -> None:
+        """Remove files that no longer count, or that a process has left that was killed."""
+        known = {self.path(event) for event, *_ in self.log.snapshots(self.version)}
         for path in self.folder.glob("*"):
             if path not in known:
                 path.unlink(missing_ok=True)

@@ -20,8 +20,7 @@ class Tokens:
     def __init__(self, service: Service) -> None:
         self.service = service
         self._known: dict[str, tuple[bytes, str]] = {
-            name: (digest, rights)
-            for name, digest, rights in service.db.execute("SELECT name, hash, rights FROM tokens")
+            name: (digest, rights) for name, digest, rights in service.log.tokens()
         }
 
     def __len__(self) -> int:
@@ -43,8 +42,7 @@ class Tokens:
         def write() -> None:
             if rights != "admin":
                 self._keep_an_admin(name)
-            query = "INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)"
-            self.service.log.db.execute(query, (name, digest, rights))
+            self.service.log.put_token(name, digest, rights)
 
         def apply(_: None) -> dict[str, str]:
             self._known = self._known | {name: (digest, rights)}
@@ -59,7 +57,7 @@ class Tokens:
             if name not in self._known:
                 raise ServiceError(f"There is no token {name!r}.", 404)
             self._keep_an_admin(name)
-            self.service.log.db.execute("DELETE FROM tokens WHERE name = ?", (name,))
+            self.service.log.remove_token(name)
 
         def apply(_: None) -> dict[str, str]:
             self._known = {other: kept for other, kept in self._known.items() if other != name}

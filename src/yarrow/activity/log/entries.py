@@ -69,22 +69,26 @@ EVENT_TEXTS = ("resource", "title", "application")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Declare:
-    """From now on I work at this activity."""
+class _OfActivity:
+    """What is said about an activity."""
 
     time: float
     activity: int
 
 
+class Declare(_OfActivity):
+    """From now on I work at this activity."""
+
+    __slots__ = ()
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class Correct:
+class Correct(_OfActivity):
     """It has been this activity since then; also the answer to an alarm that was right.
 
     Without `until` it still is, and becomes the declared activity; with it only the past changes.
     """
 
-    time: float
-    activity: int
     since: float
     until: float | None = None
 
@@ -106,38 +110,30 @@ class Associate:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Create:
+class Create(_OfActivity):
     """A new activity; its number is the next one."""
 
-    time: float
-    activity: int
     name: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(_OfActivity):
     """Another name for an activity."""
 
-    time: float
-    activity: int
     name: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(_OfActivity):
     """Two activities are one: all that belongs to `activity` now belongs to `into`."""
 
-    time: float
-    activity: int
     into: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(_OfActivity):
     """An activity is over and is not recognised any more, or (`archived=False`) is not over."""
 
-    time: float
-    activity: int
     archived: bool = True
 
 

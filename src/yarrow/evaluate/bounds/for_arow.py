@@ -54,8 +54,10 @@ def _hinge(run: Run, u: Array) -> Array:
 class _Active:
     """The updated rows: mistakes, others (U), and the spectrum of their outer products."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, r: float | None, variance: float | None) -> None:
         self.run = mistakes_of(run)
+        self.r = float(run.parameter("r", r))
+        self.variance = float(run.parameter("initial_variance", variance, 1.0))
         self.rows = np.flatnonzero(run.updated)
         self.z = run.signed_rows[self.rows]
         self.others = int(np.sum(np.asarray(run.updated) & ~run.mistakes))
@@ -79,9 +81,11 @@ class _Active:
         elsewhere = float(_hinge(self.run, u).sum()) - self.loss(u)
         return self.run.n_rows - self.others - elsewhere
 
-    def mistakes_are_updated(self) -> Assumption:
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What both theorems ask for."""
         updated = np.asarray(self.run.updated) | (self.run.squared_norms == 0)
-        return every("every mistake is updated", updated | ~self.run.mistakes)
+        mistakes = every("every mistake is updated", updated | ~self.run.mistakes)
+        return _steps(self.run, self.r, self.variance), mistakes
 
 
 def arow(
@@ -99,9 +103,8 @@ def arow(
     `multiclass="top1"`, or `StructuredClassifier` with `block_map`; "full" keeps one for each.
     Without u, the best of a path of support vector machines.
     """
-    r = float(run.parameter("r", r))
-    s = float(run.parameter("initial_variance", variance, 1.0))
-    active = _Active(run)
+    active = _Active(run, r, variance)
+    r, s = active.r, active.variance
     volume = float(np.log1p(s * active.spectrum / r).sum())
 
     def bound(v: Array) -> float:
@@ -117,7 +120,7 @@ def arow(
         measured=run.n_mistakes,
         promised=bound(best),
         trivial=active.trivial(best),
-        assumptions=(_steps(run, r, s), active.mistakes_are_updated()),
+        assumptions=active.assumptions(),
         parts={
             "L": active.loss(best),
             "|u|": float(np.linalg.norm(best)),
@@ -141,10 +144,8 @@ def arow_as_perceptron(
 
     Assumes what Theorem 1 assumes.
     """
-    r = float(run.parameter("r", r))
-    s = float(run.parameter("initial_variance", variance, 1.0))
-    q = r / s
-    active = _Active(run)
+    active = _Active(run, r, variance)
+    q = active.r / active.variance
     k = 1 + float(active.spectrum.max(initial=0.0)) / q
     longest = float(run.squared_norms.max())
 
@@ -161,7 +162,7 @@ def arow_as_perceptron(
         measured=run.n_mistakes,
         promised=bound(best, k),
         trivial=active.trivial(best),
-        assumptions=(_steps(run, r, s), active.mistakes_are_updated()),
+        assumptions=active.assumptions(),
         parts={
             "L": active.loss(best),
             "R": longest**0.5,

@@ -123,10 +123,9 @@ def hedge(run: ExpertRun, u: Any = None, *, eta: float | None = None) -> Bound:
     else:
         statement = "loss <= L + ln N / eta + eta T / 8"
         price = float(np.log(n) / rate + rate * rows / 8)
-    if rate is None:
-        replayed = _falling(run)
-    else:
-        replayed = _replayed(run, _multiplied(rate), "weights are exp(-eta * losses so far)")
+    step = _falling(n) if rate is None else _multiplied(rate)
+    of_rate = "sqrt(8 ln N / t)" if rate is None else "eta"
+    replayed = _replayed(run, step, f"weights are exp(-{of_rate} * losses so far)")
     assumptions = [_in_unit(run), replayed, *_of_a_mean(run)]
     return Bound(
         theorem="Freund & Schapire (1997)",
@@ -140,15 +139,15 @@ def hedge(run: ExpertRun, u: Any = None, *, eta: float | None = None) -> Bound:
     )
 
 
-def _falling(run: ExpertRun) -> Assumption:
-    what = "weights are exp(-sqrt(8 ln N / t) * losses so far)"
-    sums = np.zeros(run.n_experts)
-    for t in range(run.n_rows):
-        weights = np.exp(-np.sqrt(8 * np.log(run.n_experts) / (t + 1)) * (sums - sums.min()))
-        if not np.allclose(run.weights[t], weights / weights.sum(), rtol=1e-6, atol=1e-9):
-            return Assumption(what, False, f"not so at row {t}")
-        sums += run.losses[t]
-    return Assumption(what, True)
+def _falling(n_experts: int) -> Step:
+    sums = np.zeros(n_experts)
+
+    def step(weights: Array, losses: Array, t: int) -> Array:
+        sums[...] += losses
+        rate = np.sqrt(8 * np.log(n_experts) / (t + 2))
+        return np.asarray(np.exp(-rate * (sums - sums.min())))
+
+    return step
 
 
 def fixed_share(

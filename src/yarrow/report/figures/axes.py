@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from yarrow.errors import ParameterError
 from yarrow.report import numbers
-from yarrow.report.figures.drawing import Box, Drawing, fitted, text_width
+from yarrow.report.figures.drawing import Box, Drawing, Point, fitted, text_width
 
 TICK_SIZE = 11.5
 LABEL_SIZE = 12.5
@@ -90,7 +90,10 @@ class Scale:
         """Round values inside the axis, with their texts."""
         if self.axis.log:
             values = _log_ticks(self.low, self.high, most)
-            return [(value, self._tick(value)) for value in values]
+            # Each has digits of its own.
+            as_share = self.axis.percent and self.axis.form is None
+            text = (lambda v: f"{numbers.significant(100 * v)} %") if as_share else self.axis.text
+            return [(value, text(value)) for value in values]
         unit = 100.0 if self.axis.percent else 1.0
         step = _round_step((self.high - self.low) * unit / most)
         first, last = math.ceil(self.low * unit / step - 1e-9), self.high * unit / step + 1e-9
@@ -99,12 +102,6 @@ class Scale:
             digits += 1
         values = [k * step / unit for k in range(first, math.floor(last) + 1)]
         return [(value, self.axis.text(value, digits)) for value in values]
-
-    def _tick(self, value: float) -> str:
-        """A tick of a logarithmic axis: each has digits of its own."""
-        if self.axis.percent and self.axis.form is None:
-            return f"{numbers.significant(100 * value)} %"
-        return self.axis.text(value)
 
 
 def _round_step(step: float) -> float:
@@ -132,10 +129,39 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
     return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def draw_axes(drawing: Drawing, frame: Box, x: Scale, y: Scale) -> None:
-    """Both axes of a chart."""
-    draw_bottom_axis(drawing, frame, x)
-    draw_left_axis(drawing, frame, y)
+class Plane:
+    """A chart of values against values, with its axes; points are placed by calling it.
+
+    `air` is what the scales are widened by; `top` and `right` are left free around the frame.
+    """
+
+    def __init__(
+        self,
+        points: Sequence[Point],
+        x: Axis,
+        y: Axis,
+        *,
+        width: float,
+        height: float,
+        air: tuple[float, float],
+        top: float = 34,
+        right: float = 16,
+    ) -> None:
+        self.drawing = Drawing(width, height)
+        self.y = Scale(y, [value for _, value in points], height - 50, top).widened(air[1])
+        ticks = self.y.ticks(_most_ticks(self.y, 48))
+        left = 12 + max((text_width(text, TICK_SIZE) for _, text in ticks), default=0)
+        self.frame = Box(left, top, width - right, height - 50)
+        across = [at for at, _ in points]
+        self.x = Scale(x, across, self.frame.left, self.frame.right)
+        if air[0]:
+            self.x.widened(air[0])
+        draw_bottom_axis(self.drawing, self.frame, self.x)
+        draw_left_axis(self.drawing, self.frame, self.y, ticks)
+
+    def __call__(self, point: Point) -> Point:
+        """Where a point is drawn."""
+        return self.x(point[0]), self.y(point[1])
 
 
 def draw_bottom_axis(drawing: Drawing, frame: Box, x: Scale, *, rules: bool = False) -> None:
@@ -204,22 +230,17 @@ def _fit(x: Scale, ticks: Sequence[tuple[float, str]]) -> bool:
     )
 
 
-def draw_left_axis(drawing: Drawing, frame: Box, y: Scale) -> None:
+def draw_left_axis(
+    drawing: Drawing, frame: Box, y: Scale, ticks: Sequence[tuple[float, str]]
+) -> None:
     """Ticks with rules across the frame, and the label above them."""
-    for value, text in y.ticks(_most_ticks(y, 48)):
+    for value, text in ticks:
         at = y(value)
         drawing.line((frame.left, at), (frame.right, at), "rule")
         drawing.text((frame.left - 8, at + 4), text, size=TICK_SIZE, anchor="end", look="soft")
     drawing.line((frame.left, frame.bottom), (frame.right, frame.bottom), "axis")
     label = fitted(y.axis.label, drawing.width - frame.left, LABEL_SIZE)
     drawing.text((frame.left - 8, frame.top - 12), label, size=LABEL_SIZE, tip=y.axis.label)
-
-
-def left_room(y: Scale) -> float:
-    """The room that the texts of a vertical axis need."""
-    return 12 + max(
-        (text_width(text, TICK_SIZE) for _, text in y.ticks(_most_ticks(y, 48))), default=0
-    )
 
 
 def _most_ticks(scale: Scale, apart: float) -> int:

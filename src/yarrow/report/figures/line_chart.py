@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from yarrow.report.figures.axes import Axis, Scale, draw_axes, drawable, left_room
-from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
+from yarrow.report.figures.axes import Axis, Plane, drawable
+from yarrow.report.figures.drawing import Figure, fitted, text_width
 from yarrow.report.figures.labels import spread
 from yarrow.report.figures.style import COLOURS
 
@@ -58,7 +58,9 @@ def lines(
     >>> figure.standalone().startswith("<svg")
     True
     """
-    series = _coloured([_drawable(line, x, y) for line in series])
+    series = _coloured(
+        [replace(s, points=[p for p in s.points if drawable(*p, x, y)]) for s in series]
+    )
     named = [line for line in series if line.points and not line.quiet]
     most = max(1, int((height - 80) / _LABEL_GAP))
     named = named[:most]  # the first ones matter most; the others keep their lines
@@ -71,19 +73,15 @@ def lines(
     )
     names = [fitted(line.name, room, strong=line.strong) for line in named]
 
-    drawing = Drawing(width, height)
-    heights = [value for line in series for _, value in line.points]
-    vertical = Scale(y, heights, height - 50, 34).widened()
-    left = left_room(vertical)
-    frame = Box(left, 34, width - (room + 32 if named else 16), height - 50)
-    across = [at for line in series for at, _ in line.points]
-    horizontal = Scale(x, across, frame.left, frame.right)
-
-    draw_axes(drawing, frame, horizontal, vertical)
+    points = [point for line in series for point in line.points]
+    right = room + 32 if named else 16
+    plane = Plane(points, x, y, width=width, height=height, air=(0.0, 0.05), right=right)
+    drawing, frame = plane.drawing, plane.frame
     with drawing.clipped(frame):
         for line in sorted(series, key=lambda line: (not line.quiet, line.strong)):
-            _draw_line(drawing, line, horizontal, vertical, marks)
-    ends = [_end(line, horizontal, vertical, frame) for line in named]
+            _draw_line(plane, line, marks)
+    ends = [plane(line.points[-1]) for line in named]
+    ends = [(at, min(max(value, frame.top), frame.bottom)) for at, value in ends]
     heights = spread([at for _, at in ends], _LABEL_GAP, frame.top, frame.bottom)
     for line, name, end, at in zip(named, names, ends, heights, strict=True):
         start = frame.right + 22
@@ -94,13 +92,7 @@ def lines(
         look = "strong" if line.strong else ""
         tip = line.name if name != line.name else ""
         drawing.text((start + 1, at + 4), name, look=look, tip=tip)
-    plot = _plot(frame, horizontal, vertical)
-    return drawing.figure(title, _described(named, x, y), plot)
-
-
-def _drawable(line: Series, x: Axis, y: Axis) -> Series:
-    points = [point for point in line.points if drawable(*point, x, y)]
-    return replace(line, points=points)
+    return drawing.figure(title, _described(named, x, y), _plot(plane))
 
 
 def _coloured(series: Sequence[Series]) -> list[Series]:
@@ -120,22 +112,17 @@ def _look(line: Series) -> str:
     return "si" if line.plain or line.colour is None else f"s{line.colour % COLOURS}"
 
 
-def _draw_line(drawing: Drawing, line: Series, x: Scale, y: Scale, marks: bool) -> None:
+def _draw_line(plane: Plane, line: Series, marks: bool) -> None:
     look = _look(line)
-    points = [(x(at), y(value)) for at, value in line.points]
+    points = list(map(plane, line.points))
     weight = "thin" if line.quiet or line.plain else "thick" if line.strong else ""
     dashes = "5 4" if line.plain else ""
     if not dashes and line.colour is not None:
         dashes = _DASHES[line.colour // COLOURS % len(_DASHES)]
-    drawing.polyline(points, f"curve {weight} {look}", dashes=dashes, tip=line.name)
+    plane.drawing.polyline(points, f"curve {weight} {look}", dashes=dashes, tip=line.name)
     if marks or len(points) == 1:
         for point in points:
-            drawing.circle(point, 3.5, f"dot {look}")
-
-
-def _end(line: Series, x: Scale, y: Scale, frame: Box) -> Point:
-    at, value = line.points[-1]
-    return x(at), min(max(y(value), frame.top), frame.bottom)
+            plane.drawing.circle(point, 3.5, f"dot {look}")
 
 
 def _described(named: Sequence[Series], x: Axis, y: Axis) -> str:
@@ -144,8 +131,9 @@ def _described(named: Sequence[Series], x: Axis, y: Axis) -> str:
     return f"{y.label} against {x.label}; at the end: {', '.join(ends)}." if ends else y.label
 
 
-def _plot(frame: Box, x: Scale, y: Scale) -> str:
+def _plot(plane: Plane) -> str:
     """Frame and scales for a script, rounded as the drawing is."""
+    frame, x, y = plane.frame, plane.x, plane.y
     told = {
         "frame": [round(end, 1) for end in (frame.left, frame.top, frame.right, frame.bottom)],
         "x": [x.low, x.high, x.axis.log],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from yarrow.report.figures.axes import Axis, Scale, draw_axes, drawable, left_room
+from yarrow.report.figures.axes import Axis, Plane, drawable
 from yarrow.report.figures.drawing import Box, Drawing, Figure, Point, fitted, text_width
 from yarrow.report.figures.labels import Wish, placed
 from yarrow.report.figures.style import COLOURS
@@ -71,27 +71,24 @@ def scatter(
     """
     spots = [spot for spot in spots if drawable(spot.x, spot.y, x, y)]
     groups = sorted({spot.group for spot in spots})
-    drawing = Drawing(width, height)
-    legend = 24 if len(groups) > 1 else 0
-    top = 34 + legend
-    vertical = Scale(y, [spot.y for spot in spots], height - 50, top).widened(0.08)
-    frame = Box(left_room(vertical), top, width - 16, height - 50)
-    horizontal = Scale(x, [spot.x for spot in spots], frame.left, frame.right).widened(0.08)
-    draw_axes(drawing, frame, horizontal, vertical)
-    if legend:
+    points = [(spot.x, spot.y) for spot in spots]
+    top = 34 + (24 if len(groups) > 1 else 0)
+    plane = Plane(points, x, y, width=width, height=height, air=(0.08, 0.08), top=top)
+    drawing = plane.drawing
+    if len(groups) > 1:
         _draw_legend(drawing, groups)
 
-    best = pareto_front([(spot.x, spot.y) for spot in spots], higher_y) if front else []
-    steps = _staircase([(horizontal(spots[i].x), vertical(spots[i].y)) for i in best])
+    best = pareto_front(points, higher_y) if front else []
+    steps = _staircase([plane(points[i]) for i in best])
     if len(best) > 1:
         drawing.polyline(steps, "mark", dashes="3 3", tip="no other is better in both")
     for number, group in enumerate(groups if fits else ()):
         ends = _fit([(spot.x, spot.y) for spot in spots if spot.group == group])
         look = f"curve s{number % COLOURS}"
-        drawing.polyline([(horizontal(a), vertical(b)) for a, b in ends], look, tip=f"fit, {group}")
+        drawing.polyline(map(plane, ends), look, tip=f"fit, {group}")
     # those that matter most are drawn last and choose the places of their labels first
     order = sorted(range(len(spots)), key=lambda i: (not spots[i].strong, i not in best))
-    centres = [(horizontal(spots[i].x), vertical(spots[i].y)) for i in order]
+    centres = [plane(points[i]) for i in order]
     for i, centre in reversed(list(zip(order, centres, strict=True))):
         spot = spots[i]
         tip = _said(spot, x, y)
@@ -104,7 +101,7 @@ def scatter(
         text = fitted(name, 0.32 * width, _LABEL_SIZE, strong)
         wishes.append(Wish(centre, text, 11 if strong else 6.5, strong, strong or i in best))
     looks = ["strong" if spots[i].strong else "" if i in best else "soft" for i in order]
-    _draw_labels(drawing, wishes, looks, frame, [_around(*ends) for ends in pairwise(steps)])
+    _draw_labels(plane, wishes, looks, [_around(*ends) for ends in pairwise(steps)])
     front_names = ", ".join(spots[i].name for i in best)
     words = f"{y.label} against {x.label}." + (f" Best trade-offs: {front_names}." if best else "")
     return drawing.figure(title, words)
@@ -129,16 +126,13 @@ def paired(
     spots = [Spot(name, across, up) for name, across, up in pairs]
     spots = [spot for spot in spots if drawable(spot.x, spot.y, x, y)]
     values = [value for spot in spots for value in (spot.x, spot.y)]
-    drawing = Drawing(size, size)
-    vertical = Scale(y, values, size - 50, 34).widened(0.06)
-    left = left_room(vertical)
-    frame = Box(left, 34, size - 16, size - 50)
-    horizontal = Scale(x, values, frame.left, frame.right).widened(0.06)
-    draw_axes(drawing, frame, horizontal, vertical)
-    low, high = max(horizontal.low, vertical.low), min(horizontal.high, vertical.high)
-    ends = [(horizontal(value), vertical(value)) for value in (low, high)]
-    drawing.polyline(ends, "mark", dashes="4 4", tip="both equal")
-    centres = [(horizontal(spot.x), vertical(spot.y)) for spot in spots]
+    equal = [(value, value) for value in values]  # both axes show the range of all
+    plane = Plane(equal, x, y, width=size, height=size, air=(0.06, 0.06))
+    drawing = plane.drawing
+    ends = max(plane.x.low, plane.y.low), min(plane.x.high, plane.y.high)
+    diagonal = [plane((value, value)) for value in ends]
+    drawing.polyline(diagonal, "mark", dashes="4 4", tip="both equal")
+    centres = [plane((spot.x, spot.y)) for spot in spots]
     for spot, centre in zip(spots, centres, strict=True):
         tip = _said(spot, x, y)
         drawing.circle(centre, 5, "dot s0", tip)
@@ -146,21 +140,18 @@ def paired(
         Wish(centre, fitted(spot.name, 0.4 * size, _LABEL_SIZE))
         for spot, centre in zip(spots, centres, strict=True)
     ]
-    _draw_labels(drawing, wishes, ["soft"] * len(wishes), frame, [])
+    _draw_labels(plane, wishes, ["soft"] * len(wishes), [])
     below, above = (sum(sign * (s.y - s.x) > 0 for s in spots) for sign in (-1, 1))
     words = f"{y.label} against {x.label}: {below} below the line, {above} above."
     return drawing.figure(title, words)
 
 
 def _draw_labels(
-    drawing: Drawing,
-    wishes: Sequence[Wish],
-    looks: Sequence[str],
-    frame: Box,
-    taken: Sequence[Box],
+    plane: Plane, wishes: Sequence[Wish], looks: Sequence[str], taken: Sequence[Box]
 ) -> None:
     """Names beside their dots; where one had to move away, a thin line leads to it."""
-    places = placed(wishes, frame, size=_LABEL_SIZE, taken=taken)
+    drawing = plane.drawing
+    places = placed(wishes, plane.frame, size=_LABEL_SIZE, taken=taken)
     for wish, look, box in zip(wishes, looks, places, strict=True):
         if box is None:
             continue
