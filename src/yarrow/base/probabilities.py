@@ -10,7 +10,7 @@ from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.estimator import ClassifierMixin
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.taught import row_asked, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel, CoreResult
 
@@ -43,9 +43,7 @@ class Probabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return {}
-        if self._stream is not None:
-            x = as_taught(self, x)
-        scores, variances = model.score_one(x)
+        scores, variances = model.score_one(row_asked(self, model, x))
         row = self._probabilities(np.array([scores]), np.array([variances]))[0]
         return dict(zip(model.classes, row.tolist(), strict=False))
 
