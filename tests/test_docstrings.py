@@ -17,7 +17,7 @@ from yarrow.docstrings import written
 from yarrow.estimator import Estimator
 from yarrow.parameters import parameters
 
-PACKAGES = ("linear_model", "kernel", "experts", "bandit", "feedback", "decomposition",
+PACKAGES = ("linear_model", "kernel", "experts", "bandit", "feedback", "composite", "decomposition",
             "feature_selection")  # fmt: skip
 SECTIONS = ["Parameters", "Attributes", "See Also", "References", "Examples"]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MODULES = (
     "bandit",
     "compare",
+    "composite",
     "datasets",
     "decomposition",
     "distributed",

@@ -17,7 +17,7 @@ from yarrow.lazy import resource
 from yarrow.parameters import parameters
 
 #: packages whose names a docstring may mention
-_PACKAGES = ("", ".kernel", ".experts", ".bandit", ".feedback", ".decomposition",
+_PACKAGES = ("", ".kernel", ".experts", ".composite", ".bandit", ".feedback", ".decomposition",
              ".feature_selection", ".features")  # fmt: skip
 _TYPES = {"Any": "object", "Array": "ndarray", "Floats": "ndarray", "NDArray": "ndarray"}
 _WIDTH = 88

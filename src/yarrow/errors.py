@@ -111,15 +111,19 @@ class ReadingWarning(UserWarning):
 
 
 class UnknownFeaturesWarning(UserWarning):
-    """No feature of the rows to be predicted is known to the model."""
+    """No feature of the rows is known to the model, which has learned others."""
 
     def __init__(
-        self, of_rows: Iterable[object], of_model: Iterable[object], place: str = ""
+        self,
+        of_rows: Iterable[object],
+        of_model: Iterable[object],
+        place: str = "",
+        so_that: str = "so that it says the same of all",
     ) -> None:
         rows, model = (first_of(map(repr, names), 3) for names in (of_rows, of_model))
         super().__init__(
-            f"{place}{': ' if place else ''}no feature of the rows is known to the model, so that "
-            f"it says the same of all: they have {rows}, and it knows {model or 'none'}."
+            f"{place}{': ' if place else ''}no feature of the rows is known to the model, {so_that}"
+            f": they have {rows}, and it knows {model or 'none'}."
         )
 
 

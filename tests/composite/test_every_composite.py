@@ -28,13 +28,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import yarrow
-from yarrow import bandit, experts, feedback
+from yarrow import bandit, composite, experts, feedback
 from yarrow.errors import ModelFileError, NotFittedError, ParameterError, YarrowError
 from yarrow.estimator import Estimator
 
 CLASSES = [
     cls
-    for package in (bandit, experts, feedback)
+    for package in (bandit, composite, experts, feedback)
     for cls in (getattr(package, name) for name in package.__all__)
     if isinstance(cls, type) and issubclass(cls, Estimator)
 ]

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 import yarrow
 from yarrow import (
     bandit,
+    composite,
     decomposition,
     evaluate,
     experts,
@@ -35,7 +36,8 @@ N, COLUMNS = 40, 5
 WHOLE = np.random.default_rng(0).poisson(2.0, (N, COLUMNS)) + 1.0  # counts: all learners take them
 LABELS = np.array([0, 1] * (N // 2))
 PACKAGES = (
-    linear_model, kernel, decomposition, features, feature_selection, bandit, experts, feedback
+    linear_model, kernel, decomposition, features, feature_selection, bandit, experts, feedback,
+    composite,
 )  # fmt: skip
 SMALL: dict[str, dict[str, Any]] = {
     "OnlineHDP": {"n_components": 4, "n_document_topics": 2, "max_rounds": 5},

@@ -147,3 +147,8 @@ def test_text_works_in_pipelines_of_both_libraries():
     for body, label in [("cheap pills", True), ("lunch today", False), ("cheap lunch", True)]:
         model.learn_one({"body": body}, label)
     assert model.predict_one({"body": "cheap pills today"}) is True
+
+
+def test_an_error_names_the_text():
+    with pytest.raises(DataError, match=r"^row 1: 2 is not text"):
+        TextFeatures().fit(["one", 2])

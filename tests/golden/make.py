@@ -31,6 +31,7 @@ import numpy as np
 import yarrow
 from yarrow import (
     bandit,
+    composite,
     decomposition,
     experts,
     feature_selection,
@@ -84,7 +85,7 @@ OBJECTS: dict[str, dict[str, Any]] = {
 
 def models() -> Iterator[tuple[str, Callable[[], Any], list[Any]]]:
     """Name, maker and labels of a model of every class, and of whatever makes files differ."""
-    for package in (linear_model, kernel, experts, bandit, feedback, decomposition):
+    for package in (linear_model, kernel, experts, bandit, feedback, decomposition, composite):
         for name in package.__all__:
             cls = getattr(package, name)
             if hasattr(cls, "_packed"):
@@ -469,7 +470,7 @@ def names() -> dict[str, list[str]]:
     from yarrow.saving.registry import PACKAGES
 
     found: dict[str, list[str]] = {}
-    packages = (linear_model, kernel, experts, bandit, feedback, decomposition)
+    packages = (linear_model, kernel, experts, bandit, feedback, decomposition, composite)
     for kind, package in zip(PACKAGES, packages, strict=True):
         assert package.__name__ == f"yarrow.{PACKAGES[kind]}"
         found[kind] = [n for n in package.__all__ if hasattr(getattr(package, n), "_unpacked")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import pandas as pd
@@ -9,6 +10,8 @@ import pytest
 
 from yarrow import AROWClassifier, YarrowClassifier
 from yarrow.errors import UnknownFeaturesWarning
+from yarrow.io.formats import StreamFormat
+from yarrow.online.driver import learn_files
 from yarrow.online.prediction import predict_files
 
 ROWS = [{"km": 1.0 + i % 7, "age": 30.0 + i % 5, "town": "Rome"} for i in range(60)]
@@ -68,3 +71,48 @@ def test_rows_in_python(model):
         warnings.simplefilter("error")
         model.predict([{"x": 1.0}, {"x": 2.0, "km": 1.0}])
         model.predict([{}, {}])
+
+
+@pytest.mark.parametrize("wanted", ["predictions", "probabilities"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("other.csv", "label,x\nTrue,2\n"),
+        ("rows.svm", "1 1:2 3:4\n"),
+        ("rows.vw", "1 | x:2\n"),
+    ],
+)
+def test_files_that_a_model_goes_on_with(model, name, text, wanted, tmp_path):
+    """As `evaluate --resume` does."""
+    path = tmp_path / name
+    path.write_text(text)
+    how = StreamFormat(table={"label": "label"} if name.endswith("csv") else {})
+    with pytest.warns(UnknownFeaturesWarning, match="what it knows is of no use to them: they"):
+        for _ in learn_files(model, [str(path)], how, wanted=wanted):
+            pass
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for fresh in (AROWClassifier(), model):  # which knows nothing, or these by now
+            for _ in learn_files(fresh, [str(path)], how, wanted=wanted):
+                pass
+
+
+def test_single_rows_once(model, export):
+    for one in (model, export):
+        with pytest.warns(UnknownFeaturesWarning, match="they have 'x', 'town=Oslo', and it knows"):
+            one.predict_one({"x": 1.0, "town": "Oslo"})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            one.predict_one({"x": 1.0})
+    again = pickle.loads(pickle.dumps(model))
+    with pytest.warns(UnknownFeaturesWarning):
+        again.predict_proba_one({"x": 1.0})
+
+
+def test_single_rows_that_are_learned_as_they_come_are_no_strangers():
+    model = AROWClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i in range(20):
+            model.predict_one({f"word {i}": 1.0})
+            model.learn_one({f"word {i}": 1.0}, i % 2)

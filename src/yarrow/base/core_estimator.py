@@ -161,7 +161,7 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
         self._restore({**metadata, "tensors": tensors, "made_with": made_with})
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k != "_model"}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_model", "_was_asked")}
         if "_model" in self.__dict__:
             learned = self._learned()
             arrays = {name: np.asarray(view) for name, view in learned["tensors"].items()}

@@ -10,7 +10,7 @@ from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.estimator import ClassifierMixin
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.taught import row_asked, rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel, CoreResult
 
@@ -43,9 +43,7 @@ class Probabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return {}
-        if self._stream is not None:
-            x = as_taught(self, x)
-        scores, variances = model.score_one(x)
+        scores, variances = model.score_one(row_asked(self, model, x))
         row = self._probabilities(np.array([scores]), np.array([variances]))[0]
         return dict(zip(model.classes, row.tolist(), strict=False))
 
@@ -60,16 +58,27 @@ class Probabilities:
         return frame_like(X, zip(model.classes, table.T, strict=False))
 
 
-class LogisticProbabilities(Probabilities):
-    """predict_proba for `loss='logistic'`, whose scores are log odds; absent for other losses."""
+class SometimesProbabilities:
+    """predict_proba and its kin that are absent where `_lacks_probabilities` says why."""
+
+    def _lacks_probabilities(self) -> str | None:
+        raise NotImplementedError
 
     def __getattribute__(self: Any, name: str) -> Any:
         # scikit-learn asks for the attribute, river calls the method and waits for its refusal.
-        if name.startswith("predict_proba") and self.loss != "logistic":
+        if name.startswith("predict_proba") and (why := self._lacks_probabilities()):
             if name == "predict_proba":
-                raise AttributeError("predict_proba is there for loss='logistic' only")
+                raise AttributeError(why)
             return getattr(ClassifierMixin, name).__get__(self)
         return super().__getattribute__(name)
+
+
+class LogisticProbabilities(SometimesProbabilities, Probabilities):
+    """predict_proba for `loss='logistic'`, whose scores are log odds; absent for other losses."""
+
+    def _lacks_probabilities(self: Any) -> str | None:
+        there = self.loss == "logistic"
+        return None if there else "predict_proba is there for loss='logistic' only"
 
     def _probabilities(
         self: Any, scores: Array, variances: Array, calibration: Any = None

@@ -7,7 +7,7 @@ from typing import Any
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught
+from yarrow.io.taught import as_taught, row_asked
 from yarrow.online.progressive import CoreProgressive
 
 
@@ -52,7 +52,5 @@ class SupervisedModel(CoreProgressive, LinearModel):
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The class or value of one row; None or 0 before any row was learned."""
-        if self._stream is not None:
-            x = as_taught(self, x)
         model = self.__dict__.get("_model")
-        return self.nothing if model is None else model.predict_one(x)
+        return self.nothing if model is None else model.predict_one(row_asked(self, model, x))

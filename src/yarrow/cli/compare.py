@@ -16,6 +16,7 @@ from yarrow.cli.options import (
     FILE,
     INPUT,
     OUTPUT,
+    SCALING,
     TABLES,
     Command,
     check_inputs,
@@ -24,6 +25,7 @@ from yarrow.cli.options import (
     opened_for_writing,
     option,
     reading_options,
+    scaling_options,
 )
 from yarrow.cli.progress import RaceDisplay, counted
 from yarrow.errors import ParameterError
@@ -74,6 +76,7 @@ QUIET = option(OUTPUT, "--quiet", is_flag=True, help="Do not show progress.")
 @option(OUTPUT, "--report", type=FILE, metavar="FILE", help="Write a report as an HTML page.")
 @JSON
 @QUIET
+@scaling_options
 @reading_options
 def command(
     data: tuple[str, ...],
@@ -81,6 +84,8 @@ def command(
     learners: str,
     grid: str,
     passes: int,
+    scale: bool,
+    normalize: bool,
     noise: float,
     folds: int | None,
     prefer: str,
@@ -102,12 +107,14 @@ def command(
     from yarrow.compare.compare import compare
     from yarrow.report import tables
 
-    source = source_of(data, stream_format, regression, noise, seed)
+    scaled = scale or normalize
+    source = source_of(data, stream_format, regression, noise, seed, scaled)
     check_race(source, grid, report, json_file)
     with RaceDisplay(source, passes, quiet) as display:
         comparison = compare(
-            source, learners, grid, passes=passes, folds=folds or 0, noise=noise, seed=seed,
-            prefer=prefer, threads=stream_format.threads or None, command=as_given(),
+            source, learners, grid, scale=scale, normalize=normalize, passes=passes,
+            folds=folds or 0, noise=noise, seed=seed, prefer=prefer,
+            threads=stream_format.threads or None, command=as_given(),
             on_progress=display.show, on_slow=None if quiet else report_slow,
         )  # fmt: skip
     comparison.recommendation |= next_command(comparison)
@@ -131,8 +138,9 @@ def source_of(
     regression: bool | None,
     noise: float = 0.0,
     seed: int = 0,
+    scaled: bool = False,
 ) -> Any:
-    """Files, or a set of that name where there is no file."""
+    """Files, or a set of that name where there is no file; values to be scaled are not rounded."""
     from yarrow import datasets
     from yarrow.compare.sources import Files, Named
 
@@ -144,7 +152,8 @@ def source_of(
                 f"{path}: there is no such file, and no data set of that name; see yarrow datasets."
             )
     check_inputs(data)
-    return Files(data, stream_format, regression=regression, noise=noise, seed=seed)
+    dtype = "float64" if scaled else "float32"
+    return Files(data, stream_format, regression=regression, dtype=dtype, noise=noise, seed=seed)
 
 
 def check_race(source: Any, grid: str, *outputs: str | None) -> None:
@@ -167,7 +176,7 @@ def next_command(comparison: Any) -> dict[str, str]:
     data = context.params["data"]
     if found["learner"] is None or "-" in data or not all(map(os.path.exists, data)):
         return {}
-    words = ["yarrow", "train", *data, *given_options(context, (INPUT, TABLES))]
+    words = ["yarrow", "train", *data, *given_options(context, (INPUT, TABLES, SCALING))]
     words += ["--learner", short_name(found["learner"])]
     for name, value in found["parameters"].items():
         words += ["--set", f"{name}={value}"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yarrow.cli.options import FILE, Command, F, Option, option, parse_label
+from yarrow.cli.options import FILE, Command, F, Option, option, parse_label, scaling_options
 from yarrow.docstrings import written
 from yarrow.errors import ParameterError, first_of
 from yarrow.saving.registry import learner_named, learners, short_name
@@ -260,11 +260,17 @@ def learning_options(command: F) -> F:
     @click.pass_context
     @functools.wraps(command)
     def build(ctx: click.Context, /, **values: Any) -> Any:
-        _, _, resume, settings = (
-            values.pop(name) for name in ("learner", "regression", "resume", "settings")
+        _, _, resume, settings, *scaling = (
+            values.pop(name)
+            for name in ("learner", "regression", "resume", "settings", "scale", "normalize")
         )
         cls = ctx.meta["learner"]
         if cls is None:
+            if any(scaling):
+                raise click.UsageError(
+                    "--scale and --normalize cannot be used with --resume: a model goes on as it "
+                    "began"
+                )
             if settings:
                 raise click.UsageError(
                     "--set cannot be used with --resume: the model has its hyper-parameters"
@@ -274,9 +280,14 @@ def learning_options(command: F) -> F:
             option.name.removesuffix("_inside"): values.pop(option.name)
             for option in ctx.meta["options"]
         }
-        return command(estimator=_built(cls, given, settings), **values)
+        estimator = _built(cls, given, settings)
+        if any(scaling):
+            from yarrow.composite.scaled import scaled
 
-    return functools.reduce(lambda f, add: add(f), reversed(_LEARNING), build)  # type: ignore[return-value]
+            estimator = scaled(estimator, *scaling)
+        return command(estimator=estimator, **values)
+
+    return functools.reduce(lambda f, add: add(f), reversed(_LEARNING), scaling_options(build))  # type: ignore[return-value]
 
 
 def _resumed(path: str) -> LinearModel:

@@ -20,6 +20,7 @@ from yarrow.io.formats import FORMATS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SCALING = "Scaling"
 INPUT, TABLES, OUTPUT, OTHER = "Input", "Tables (CSV, JSON lines, Parquet)", "Output", "Other"
 ENGINE = "Engine"
 FORMAT = click.Choice(FORMATS)
@@ -151,6 +152,20 @@ _READING = [
     option(TABLES, "--no-header", is_flag=True, help="CSV without a header line: its columns are "
            "named 1, 2, 3..."),
 ]  # fmt: skip
+
+
+_SCALING = [
+    option(SCALING, "--scale", is_flag=True, help="Divide each column by its standard deviation "
+           "so far. The model keeps it, and predicts raw rows. 'yarrow', the learner where none is "
+           "named, does so by itself."),
+    option(SCALING, "--normalize", is_flag=True, help="Divide each row by its length, after "
+           "--scale: long texts count no more than short ones."),
+]  # fmt: skip
+
+
+def scaling_options(command: F) -> F:
+    """Add the options that bring rows to one scale; the command gets `scale` and `normalize`."""
+    return functools.reduce(lambda f, add: add(f), reversed(_SCALING), command)
 
 
 def reading_options(command: F) -> F:

@@ -101,7 +101,7 @@ def command(
         return
     meta = click.get_current_context().meta
     if meta["learner"] is not None and not meta["chosen"]:
-        said += f"; by {type(estimator).__name__}, as no --learner was named"
+        said += f"; by {meta['learner'].__name__}, as no --learner was named"
     click.echo(said)
     last = getattr(estimator, "_share_of_last_target", 0.0)
     if last > 0.5:

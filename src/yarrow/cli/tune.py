@@ -23,7 +23,7 @@ from yarrow.cli.compare import (
     width,
     write_json,
 )
-from yarrow.cli.options import DATA, FILE, OUTPUT, Command, option, reading_options
+from yarrow.cli.options import DATA, FILE, OUTPUT, Command, option, reading_options, scaling_options
 from yarrow.cli.progress import RaceDisplay
 
 
@@ -39,6 +39,7 @@ from yarrow.cli.progress import RaceDisplay
         help="Train the best setting on all rows, and save the model.")  # fmt: skip
 @JSON
 @QUIET
+@scaling_options
 @reading_options
 def command(
     data: tuple[str, ...],
@@ -46,6 +47,8 @@ def command(
     learner: str,
     grid: str,
     passes: int,
+    scale: bool,
+    normalize: bool,
     regression: bool | None,
     seed: int,
     model: str | None,
@@ -65,12 +68,13 @@ def command(
 
     if regression is None and "regressor" in learner.lower():
         regression = True
-    source = source_of(data, stream_format, regression)
+    source = source_of(data, stream_format, regression, scaled=scale or normalize)
     check_race(source, grid, model, json_file)
     with RaceDisplay(source, passes, quiet) as display:
         found = tune(
-            source, learner, grid, passes=passes, seed=seed, threads=stream_format.threads or None,
-            keep_model=model is not None, command=as_given(), on_progress=display.show,
+            source, learner, grid, scale=scale, normalize=normalize, passes=passes, seed=seed,
+            threads=stream_format.threads or None, keep_model=model is not None,
+            command=as_given(), on_progress=display.show,
         )  # fmt: skip
     if model is not None:
         found.model.save(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from yarrow import __version__
 from yarrow.base.linear import LinearModel
 from yarrow.compare.calibration import calibrate
 from yarrow.compare.comparison import Comparison, Outcome
-from yarrow.compare.entrant import Entrant
+from yarrow.compare.entrant import Entrant, Ready, as_it_is
 from yarrow.compare.grids import entrants_of
 from yarrow.compare.race import NoRows, OnProgress, Race
 from yarrow.compare.race_batch import Classes, OneMoreClass, RaceBatch
@@ -21,8 +22,10 @@ from yarrow.compare.recommend import (
     ranks_of,
     ranks_over_stretches,
     recommend,
+    scaled_python,
 )
 from yarrow.compare.sources import Files, Named, in_memory
+from yarrow.composite.scaled import scaled
 from yarrow.data.arrays import Array
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError, check_value
@@ -41,6 +44,8 @@ def compare(
     grid: str | Mapping[str, Any] = "default",
     *,
     y: Any = None,
+    scale: bool = False,
+    normalize: bool = False,
     passes: int = 1,
     folds: int = 0,
     noise: float = 0.0,
@@ -54,10 +59,11 @@ def compare(
     """Race all settings over the rows in one pass, and recommend a learner with its evidence.
 
     `data` is a Dataset, the names of files, or an array, a frame or a list of dicts with its labels
-    `y`: `compare(X, y)`. `learners` is `all`, names or families, or a list of entrants. `noise`
-    replaces that share of the labels, and mistakes count against the old ones. Of learners that the
-    rows cannot tell apart, `prefer` takes the usually most "accurate", a "fast" one, or a "small"
-    one.
+    `y`: `compare(X, y)`. With `scale` and `normalize` each learner gets rows brought to one scale
+    (`yarrow.composite.ScaledClassifier`). `learners` is `all`, names or families, or a list of
+    entrants. `noise` replaces that share of the labels, and mistakes count against the old ones. Of
+    learners that the rows cannot tell apart, `prefer` takes the usually most "accurate", a "fast"
+    one, or a "small" one.
 
     >>> from yarrow.datasets import load
     >>> found = compare(load("synthetic/gaussian", rows=300), "arow,perceptron")
@@ -84,7 +90,8 @@ def compare(
         if on_progress is not None:
             on_progress(race)
 
-    race = _raced(source, entrants, passes, threads, after_a_block)
+    ready = functools.partial(scaled, scale=scale, normalize=normalize)
+    race = _raced(source, entrants, passes, threads, after_a_block, ready)
     outcomes = race.outcomes()
     mark_best(outcomes, seed)
     comparison = Comparison(
@@ -97,13 +104,17 @@ def compare(
         recommendation=recommend(outcomes, seed, prefer),
         ranks=ranks_over_stretches(outcomes),
     )
+    if (scale or normalize) and "python" in comparison.recommendation:
+        name = comparison.recommendation["name"]
+        words = scaled_python(name, source.is_regression, scale, normalize)
+        comparison.recommendation["python"] = words
     calibrate(source, outcomes, comparison.recommendation.get("name"))
     comparison.recommendation["evidence"] += calibration_words(comparison)
     if folds:
         by_name = {entrant.name: entrant for entrant in entrants}
         chosen = [by_name[o.name] for o in outcomes if o.best and o.name in by_name]
         comparison.folds = cross_validate(
-            source, chosen, folds, passes=passes, seed=seed, threads=race.threads
+            source, chosen, folds, passes=passes, seed=seed, threads=race.threads, ready=ready
         )
         comparison.ranks = _ranks_over_folds(comparison.folds, folds) or comparison.ranks
     comparison.seconds = time.monotonic() - started
@@ -116,13 +127,16 @@ def _raced(
     passes: int,
     threads: int | None,
     on_progress: OnProgress | None,
+    ready: Ready,
 ) -> Race:
     """All passes. Two classes are faster if they are known, so a file's first rows are believed.
 
     Where they were wrong, the race starts again; results are the same by either way.
     """
     for classes in (source.probable_classes, source.classes):
-        race = Race(entrants, regression=source.is_regression, classes=classes, threads=threads)
+        race = Race(
+            entrants, regression=source.is_regression, classes=classes, threads=threads, ready=ready
+        )
         try:
             for _ in range(passes):
                 race.run(source.blocks(), on_progress)
@@ -180,7 +194,14 @@ def _ranks_over_folds(folds: list[dict[str, Any]], n: int) -> dict[str, Any] | N
 
 
 def cross_validate(
-    source: Any, entrants: Sequence[Entrant], folds: int, *, passes: int, seed: int, threads: int
+    source: Any,
+    entrants: Sequence[Entrant],
+    folds: int,
+    *,
+    passes: int,
+    seed: int,
+    threads: int,
+    ready: Ready = as_it_is,
 ) -> list[dict[str, Any]]:
     """The error of each entrant on each fold, by a model that learned the other folds.
 
@@ -191,7 +212,7 @@ def cross_validate(
         raise ParameterError(f"The number of folds must be at least 2. Got {folds} instead.")
     classes = None if source.is_regression else Classes()
     runs = [
-        _FoldRun(entrant, fold, classes)
+        _FoldRun(entrant, fold, classes, ready)
         for entrant in entrants
         if isinstance(entrant.model, LinearModel)
         for fold in range(folds)
@@ -218,9 +239,9 @@ def _with_folds(
 class _FoldRun:
     """One setting without one fold."""
 
-    def __init__(self, entrant: Entrant, fold: int, classes: Classes | None) -> None:
+    def __init__(self, entrant: Entrant, fold: int, classes: Classes | None, ready: Ready) -> None:
         self.learner, self.fold, self.classes = type(entrant.model).__name__, fold, classes
-        self.adapter = adapter_of(entrant.model.clone())
+        self.adapter = adapter_of(ready(entrant.model.clone()))
         self._wrong: list[Array] = []
 
     def learn(self, batch: RaceBatch, fold_of: Array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from yarrow.compare.comparison import Outcome
@@ -24,10 +25,25 @@ class Entrant(NamedTuple):
     model: Any
 
 
+#: what makes a learner take rows in another form, such as scaled; it is described as it was
+Ready = Callable[[Any], Any]
+
+
+def as_it_is(model: Any) -> Any:
+    """The learner itself."""
+    return model
+
+
 class EntrantRun:
     """One entrant's run. A failure ends it, and only it."""
 
-    def __init__(self, entrant: Entrant, classes: Classes | None, known: list[Any] | None) -> None:
+    def __init__(
+        self,
+        entrant: Entrant,
+        classes: Classes | None,
+        known: list[Any] | None,
+        ready: Ready = as_it_is,
+    ) -> None:
         self.outcome = Outcome(entrant.name, **described(entrant.model))
         self.classes = classes
         self._wrong: list[Array] = []
@@ -36,7 +52,7 @@ class EntrantRun:
         self._next_look = 1
         self.run: Any = None
         try:
-            self.run = run_of(entrant.model, classes, known)
+            self.run = run_of(ready(entrant.model), classes, known)
         except (YarrowError, ValueError, TypeError) as error:
             self._fail(error)
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from yarrow.compare.comparison import Outcome
-from yarrow.compare.entrant import Entrant, EntrantRun
+from yarrow.compare.entrant import Entrant, EntrantRun, Ready, as_it_is
 from yarrow.compare.race_batch import Classes, RaceBatch
 from yarrow.compare.runs import LastLabel, Majority
 from yarrow.errors import DataError, ParameterError, check_value
@@ -72,6 +72,7 @@ class Race:
         classes: Sequence[Any] | None = None,
         threads: int | None = None,
         clean: bool = True,
+        ready: Ready = as_it_is,
     ) -> None:
         names = [entrant.name for entrant in entrants]
         if len(set(names)) < len(names):
@@ -85,7 +86,7 @@ class Race:
         self.pass_number = 0
         known = None if classes is None else list(classes)
         baselines = [LastLabel(regression), Majority(regression)]
-        self.runs = [EntrantRun(entrant, self.classes, known) for entrant in entrants]
+        self.runs = [EntrantRun(entrant, self.classes, known, ready) for entrant in entrants]
         self.runs += [EntrantRun(Entrant(b.name, b), self.classes, known) for b in baselines]
 
     def run(self, blocks: Iterable[Block], on_progress: OnProgress | None = None) -> None:

@@ -107,6 +107,15 @@ def _python(name: str) -> str:
     return f"model = yarrow.{name}.fit(X, y)"
 
 
+def scaled_python(name: str, regression: bool, scale: bool, normalize: bool) -> str:
+    """The same of rows that are scaled for the learner."""
+    kind = "Regressor" if regression else "Classifier"
+    return (
+        f"model = yarrow.composite.Scaled{kind}(yarrow.{name}, scale={scale}, "
+        f"normalize={normalize}).fit(X, y)"
+    )
+
+
 def _without_enough_rows(learners: Sequence[Outcome], prefer: str) -> dict[str, Any]:
     usual = min(learners, key=lambda o: (prefer != "accurate" and _is_dear(o), _preference(o)))
     rows = len(_wrong(usual))

@@ -42,6 +42,8 @@ def tune(
     learner: str,
     grid: str | Mapping[str, Any] = "default",
     *,
+    scale: bool = False,
+    normalize: bool = False,
     passes: int = 1,
     seed: int = 0,
     threads: int | None = None,
@@ -62,8 +64,8 @@ def tune(
             f"{source.name} can be read only once, and the best model is learned in a second pass."
         )
     comparison = compare(
-        source, learner, grid, passes=passes, seed=seed, threads=threads, command=command,
-        on_progress=on_progress,
+        source, learner, grid, scale=scale, normalize=normalize, passes=passes, seed=seed,
+        threads=threads, command=command, on_progress=on_progress,
     )  # fmt: skip
     came_through = [o for o in comparison.outcomes if o.family != "baseline" and not o.failure]
     if not came_through:

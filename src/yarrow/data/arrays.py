@@ -159,7 +159,7 @@ def _to_numpy(X: Any) -> Array:
         raise DataTypeError("X is a dict: give a list of dicts, one a row, or a data frame.")
     if isinstance(X, (str, bytes)):
         raise DataTypeError(f"X is one text, {X!r:.40}: give a list of texts, one a row.")
-    rows = enumerate(X) if isinstance(X, list) else ()
+    rows = list(enumerate(X)) if isinstance(X, list) else []
     lengths = [
         (place, len(row))
         for place, row in rows
@@ -169,8 +169,16 @@ def _to_numpy(X: Any) -> Array:
         first, expected = lengths[0]
         if length != expected:
             raise DataError(f"row {place} has {length} values, but row {first} has {expected}")
-    with _conversion():
-        return np.asarray(X)
+    try:
+        with _conversion():
+            return np.asarray(X)
+    except DataError:  # NumPy does not say where
+        for place, row in rows:
+            for column, value in enumerate(row) if isinstance(row, (list, tuple)) else ():
+                if isinstance(value, (list, tuple)):
+                    where = f"at row {place}, column {column}"
+                    raise DataError(f"Input X: {value!r} {where} is no number.") from None
+        raise
 
 
 def exact_array(values: Any) -> Array:
@@ -211,7 +219,7 @@ def _to_float(values: Array, what: str = "Input X", names: list[str] | None = No
             if not _is_number(value):
                 row, *column = place
                 where = f"at row {row}" + (f", {_column(column[0], names)}" if column else "")
-                if isinstance(value, str):
+                if isinstance(value, (str, bytes)):
                     hint = _NO_NUMBERS.get(what, "")
                     raise DataError(f"{what}: {value!r} {where} is no number{hint}.") from None
                 raise type(error)(f"{what}: {error}: {value!r} {where}.") from None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from yarrow.composite.base import State
-from yarrow.composite.supervised import CompositeClassifier
-from yarrow.data.arrays import Array, Rows, feature_names
+from yarrow.composite.supervised import CompositeClassifier, CompositeProbabilities
+from yarrow.data.arrays import Array
 from yarrow.data.draws import normalised
-from yarrow.data.frames import frame_like
-from yarrow.data.labels import in_order
 from yarrow.estimator import estimator
 from yarrow.experts.base import Experts, exponential, shared
-from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter
 from yarrow.online.batch import Batch
@@ -23,7 +20,7 @@ FLOOR = 1e-6
 
 
 @estimator
-class MixtureClassifier(CompositeClassifier, Experts):
+class MixtureClassifier(CompositeProbabilities, CompositeClassifier, Experts):
     """The mixture of the probabilities of classifiers, weighed by their likelihood (Vovk 1990).
 
     Weights are products of what the experts gave to the classes that came, as in Bayes' rule. The
@@ -102,40 +99,3 @@ class MixtureClassifier(CompositeClassifier, Experts):
 
     def _said(self, state: State, batch: Batch) -> Array:
         return np.asarray(self._probabilities(state, batch).argmax(axis=1))
-
-    # -- probabilities ---------------------------------------------------------------------------
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities, a column a class in the order of `classes_`."""
-        return self._in_order(*self._ask(X))
-
-    def _probability_table(self, rows: Rows, names: list[Any]) -> Array:
-        """Of rows whose columns may differ from call to call."""
-        return self._in_order(self._fitted, self._batch(rows, names))
-
-    def _in_order(self, state: State, batch: Batch) -> Array:
-        with self._lock:  # another thread may bring a class before and after
-            table = self._probabilities(state, batch)
-            order = [state.codes[name] for name in in_order(state.codes)]
-        return table[:, order]
-
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """The probability of each class seen."""
-        batch = self._one(x)
-        with self._lock:
-            state = self.__dict__.get("_state")
-            if state is None:
-                return {}
-            row = self._probabilities(state, batch)[0]
-            return dict(zip(state.codes, row.tolist(), strict=True))
-
-    def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities as a data frame of the same library, a column a class."""
-        state = self.__dict__.get("_state")
-        if state is None:
-            return frame_like(X, {})
-        rows = rows_as_taught(self, X)
-        batch = self._batch(rows, feature_names(X, rows))
-        with self._lock:
-            table, classes = self._probabilities(state, batch), list(state.codes)
-        return frame_like(X, zip(classes, table.T, strict=True))

@@ -39,7 +39,7 @@ class RowNormalizer(ColumnTransformer):
         """Return the row divided by its length; a row of zeros stays as it is."""
         self._check_parameters()
         values = values_of(x)
-        lengths = self._lengths(values, np.zeros(len(values), np.int64), 1)
+        lengths = self.lengths(values, np.zeros(len(values), np.int64), 1)
         return dict(zip(x, (values / lengths[0]).tolist(), strict=True))
 
     def transform(self, X: Any) -> Any:
@@ -49,14 +49,14 @@ class RowNormalizer(ColumnTransformer):
         if isinstance(array, np.ndarray):
             rows, columns = np.nonzero(array)
             values = array[rows, columns].astype(np.float64)
-            array[rows, columns] = values / self._lengths(values, rows, len(array))[rows]
+            array[rows, columns] = values / self.lengths(values, rows, len(array))[rows]
         else:
             rows = np.repeat(np.arange(array.shape[0]), np.diff(array.indptr))
             values = array.data.astype(np.float64)
-            array.data[:] = values / self._lengths(values, rows, array.shape[0])[rows]
+            array.data[:] = values / self.lengths(values, rows, array.shape[0])[rows]
         return array
 
-    def _lengths(self, values: Floats, rows: NDArray[np.int64], n_rows: int) -> Floats:
+    def lengths(self, values: Floats, rows: NDArray[np.int64], n_rows: int) -> Floats:
         """Return the length of each row, or 1 for a row of zeros.
 
         Sums run over the values in their order, so that all kinds of rows give the same ones,

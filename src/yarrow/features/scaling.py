@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -130,6 +130,33 @@ class OnlineScaler(ColumnTransformer):
             )
         return array, names
 
+    def scale_next(
+        self, names: Sequence[Hashable], values: Floats
+    ) -> tuple[Floats, Callable[[], Callable[[], None]]]:
+        """A row scaled as if it were learned, and what learns it: that gives what takes it back.
+
+        Values are finite, and none is 0.
+        """
+        after = copy.copy(self)
+        after._n_rows += 1
+        known = self._places_of(names)
+        learned = self._next(self._state[known], values, names.__getitem__)
+
+        def keep() -> Callable[[], None]:
+            slots, n_features = self._slots, len(self._slots)
+            places = known if known.all() else self._find(names)
+            before = self._state[places]
+            self._state[places], self._n_rows = learned, after._n_rows
+
+            def take_back() -> None:
+                self._state[places], self._n_rows = before, after._n_rows - 1
+                for _ in range(n_features, len(slots)):
+                    slots.popitem()  # the newest
+
+            return take_back
+
+        return after._scaled(values, learned), keep
+
     # -- state -----------------------------------------------------------------------------------
 
     @property
@@ -150,6 +177,12 @@ class OnlineScaler(ColumnTransformer):
     def _start(self) -> None:
         self._check_parameters()
         self._slots, self._state, self._n_rows = {}, self._blanks(8), 0
+
+    def _take(self, names: list[Any], known: Floats, n_rows: int) -> None:
+        """Go on from the numbers that were learned of some features."""
+        self._start()
+        self._slots = {name: place for place, name in enumerate(names, start=1)}
+        self._state, self._n_rows = np.vstack([self._blanks(1), known, self._blanks(8)]), n_rows
 
     def _twin(self) -> Self:
         twin = copy.copy(self)
@@ -172,18 +205,27 @@ class OnlineScaler(ColumnTransformer):
         """Return the features' numbers, blank ones for features never seen."""
         if not self.__sklearn_is_fitted__():
             return self._blanks(len(list(names)))
+        return self._state[self._places_of(names)]
+
+    def _places_of(self, names: Iterable[Hashable]) -> Places:
+        """Return where the features' numbers are; those never seen are all in one blank place."""
         slots = self._slots
-        return self._state[np.array([slots.get(name, 0) for name in names], np.int64)]
+        return np.array([slots.get(name, 0) for name in names], np.int64)
 
     def _learn_row(self, places: Places, values: Floats) -> None:
-        with np.errstate(all="ignore"):
-            state = self._learned(self._state[places], values)
-        bad = ~np.isfinite(state).all(axis=1)
-        if bad.any():
-            name = self.feature_names_[places[bad][0] - 1]
-            raise DataError("the values are too large to be scaled", field=str(name))
-        self._state[places] = state
+        self._state[places] = self._next(
+            self._state[places], values, lambda at: self.feature_names_[places[at] - 1]
+        )
         self._n_rows += 1
+
+    def _next(self, state: Floats, values: Floats, name_of: Callable[[int], Hashable]) -> Floats:
+        with np.errstate(all="ignore"):
+            learned = self._learned(state, values)
+        finite = np.isfinite(learned)
+        if not finite.all():
+            name = name_of(int(np.argmin(finite.all(axis=1))))
+            raise DataError("the values are too large to be scaled", field=str(name))
+        return learned
 
     def _scaled(self, values: NDArray[Any], state: Floats) -> Floats:
         with np.errstate(all="ignore"):

@@ -103,8 +103,8 @@ class TextFeatures(Transformer):
         self._check_parameters()
         if self.n_features is None:
             vocabulary = dict(getattr(self, "vocabulary_", {}))
-            for text in _texts(X):
-                for name in self.transform_one(text):
+            for counts in self._counted(X):
+                for name in counts:
                     vocabulary.setdefault(name, len(vocabulary))
             self.vocabulary_: dict[Hashable, int] = vocabulary
         return self
@@ -117,11 +117,11 @@ class TextFeatures(Transformer):
         indices: list[int] = []
         values: list[float] = []
         ends = [0]
-        for text in _texts(X):
-            for name, value in self.transform_one(text).items():
+        for counts in self._counted(X):
+            for name, value in counts.items():
                 column = name if self.n_features else self.vocabulary_.get(name)
                 if column is not None:
-                    indices.append(column)  # type: ignore[arg-type]
+                    indices.append(column)
                     values.append(value)
             ends.append(len(values))
         width = self.n_features or len(self.vocabulary_)
@@ -143,6 +143,14 @@ class TextFeatures(Transformer):
         tags = super().__sklearn_tags__()
         tags.requires_fit = self.n_features is None
         return tags
+
+    def _counted(self, X: Iterable[Any]) -> Iterator[Any]:
+        """The features of all texts; an error says which text it is about."""
+        for place, text in enumerate(_texts(X)):
+            try:
+                yield self.transform_one(text)
+            except DataError as error:
+                raise type(error)(error.problem, row=place, field=error.field) from None
 
     def _text(self, x: Any) -> str:
         text = x[self.on] if self.on is not None and isinstance(x, Mapping) else x

@@ -8,6 +8,7 @@ same of raw rows from a frame, a dict or a file, whichever of them has taught it
 from __future__ import annotations
 
 import dataclasses
+import os
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from yarrow.data.arrays import Rows, check_shape, column_names, read_rows
+from yarrow.data.dict_rows import features_of
 from yarrow.data.frames import (
     arrow_columns,
     frame_of,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from yarrow.io.columns import Roles
 
 _NO_FEATURE = "(none)"
+#: a model of fewer does not tell who is a stranger to it
+FEW_ROWS = 32
 
 #: what reads the rows for a model, and the stream that it was made for
 _READERS: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
@@ -44,6 +48,26 @@ def as_taught(model: Any, x: Any) -> Any:
     """
     reader = _reader_of(model)
     return x if reader is None else reader(x)
+
+
+def row_asked(model: Any, core: Any, x: Any) -> Any:
+    """The same of a row to be predicted; the first such row is looked at for strangers.
+
+    A model is asked so once, and not while it has learned little: then a row of new features is
+    nothing strange, as when each row is predicted and then learned.
+    """
+    if model._stream is not None:
+        x = as_taught(model, x)
+    if "_was_asked" in model.__dict__ or core.t < FEW_ROWS:
+        return x
+    core.score_one(x)  # which refuses what is no row
+    names = list(features_of({name: value for name, value in x.items() if value is not None}))
+    if names:
+        model.__dict__["_was_asked"] = True
+        strangers = Strangers(core)
+        strangers.meet(names)
+        strangers.warn(stacklevel=4)
+    return x
 
 
 def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> Rows:
@@ -100,11 +124,22 @@ class Strangers:
         self.found_one = any(place >= 0 for place in self._core.place(list(names)))
         self._seen = self._seen or [name for name in names if name != _NO_FEATURE]
 
-    def warn(self, place: str = "") -> None:
+    def warn(self, place: str = "", stacklevel: int = 5, **words: str) -> None:
         """To be called when all rows have been seen."""
         if self._seen and not self.found_one:
-            known = self._core.feature_names
-            warnings.warn(UnknownFeaturesWarning(self._seen, known, place), stacklevel=5)
+            warning = UnknownFeaturesWarning(self._seen, self._core.feature_names, place, **words)
+            warnings.warn(warning, stacklevel=stacklevel)
+
+
+def first_names(source: Any, stream_format: Any, dtype: str) -> list[Any]:
+    """What features of the first rows of a text are called; nothing where it is read only once."""
+    from yarrow.io.formats import reading
+
+    if not (isinstance(source, (str, os.PathLike)) and os.path.isfile(source)):
+        return []
+    with reading(source, stream_format, labels=False, dtype=dtype) as opened:
+        block = opened.reader.next_arrays() or {}
+    return list(block["names"]) if "names" in block else block.get("indices", np.zeros(0)).tolist()
 
 
 def _check_nameless(model: Any) -> None:

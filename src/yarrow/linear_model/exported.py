@@ -11,7 +11,7 @@ from yarrow.data.arrays import Array, Rows, check_values, column_names
 from yarrow.data.dict_rows import features_of
 from yarrow.data.labels import array_of
 from yarrow.errors import DataError, ParameterError
-from yarrow.io.taught import as_taught
+from yarrow.io.taught import FEW_ROWS, row_asked
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.saving import export_file
@@ -139,7 +139,7 @@ class ExportedModel:
             raise ParameterError(f"The {error}, not {coverage!r}.") from None
 
     def _features(self, x: Any) -> dict[Any, Any]:
-        x = as_taught(self._inner, x)
+        x = row_asked(self._inner, self._inner._fitted, x)
         if not self._has_weights and isinstance(x, Mapping):
             missing = {name: None for name, value in x.items() if value is None}
             return features_of({k: v for k, v in x.items() if v is not None}) | missing
@@ -231,7 +231,7 @@ def _predictor(weights: Array, names: list[Any], metadata: Mapping[str, Any]) ->
     for name in ("scale", "ww", "scale_sum", "column_updates", "column_memory", "restarts"):
         state[name] = np.full(columns, 1.0 if name == "scale" else 0.0)
     state["scalars"] = np.array(state["scalars"])
-    state["scalars"][0] = 1  # a model that has seen no row would not predict
+    state["scalars"][0] = FEW_ROWS  # a model that has seen no row would not predict
     state["scalars"][3] = len(seen)
     state["scalars"][5] = np.abs(weights).max(initial=0.0)  # no weight is larger
     state |= _flat_names(names)

@@ -10,7 +10,7 @@ from yarrow.base.regressor import LinearRegressor
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught
+from yarrow.io.taught import row_asked
 from yarrow.lazy import np
 from yarrow.linear_model.settled import settled_regressor, shares_of_experts
 from yarrow.parameters import number
@@ -111,9 +111,8 @@ class YarrowRegressor(LinearRegressor):
         model = self.__dict__.get("_model")
         if model is None:
             return -math.inf, math.inf
-        if self._stream is not None:
-            x = as_taught(self, x)
-        predicted, radius = float(model.predict_one(x)), model.radius(coverage)
+        predicted = float(model.predict_one(row_asked(self, model, x)))
+        radius = model.radius(coverage)
         return predicted - radius, predicted + radius
 
     @property

@@ -93,7 +93,11 @@ class Adapter:
 
     def probabilities(self, batch: Batch, codes: Codes) -> Array:
         """A column a class; rows of zeros before anything was learned."""
-        classes, shares = self._table_of(batch, "probabilities")
+        return self.table(batch, codes, "probabilities")
+
+    def table(self, batch: Batch, codes: Codes, wanted: Wanted) -> Array:
+        """The same of scores, or of probabilities."""
+        classes, shares = self._table_of(batch, wanted)
         table = np.zeros((len(batch), len(codes)))
         known = [i for i, name in enumerate(classes) if name in codes]
         table[:, [codes[classes[i]] for i in known]] = np.nan_to_num(shares[:, known])
@@ -190,12 +194,13 @@ class CoreAdapter(Adapter):
             self.model._learn(core, batch.rows, batch.names, batch.labels, batch.weights)
 
     def _table_of(self, batch: Batch, wanted: Wanted) -> tuple[Sequence[Any], Array]:
-        if not hasattr(self.model, "predict_proba"):
+        if wanted == "probabilities" and not hasattr(self.model, "predict_proba"):
             raise self._has_no(wanted)
         core = self.model.__dict__.get("_model")
         if core is None:
             return [], np.zeros((len(batch), 0))
-        table = self.model._probabilities(*self.scores(batch))
+        scores, variances = self.scores(batch)
+        table = scores if wanted == "scores" else self.model._probabilities(scores, variances)
         return core.classes[: table.shape[1]], table
 
 
@@ -318,10 +323,10 @@ class ArrayAdapter(Adapter):
         self.model.partial_fit(some.matrix, y, **more)
         self._ready = True
 
-    def probabilities(self, batch: Batch, codes: Codes) -> Array:
+    def table(self, batch: Batch, codes: Codes, wanted: Wanted) -> Array:
         if not self._ready and hasattr(self.model, "predict_proba"):
             return np.zeros((len(batch), len(codes)))
-        return super().probabilities(batch, codes)
+        return super().table(batch, codes, wanted)
 
 
 def adapter_of(model: Any) -> Adapter:

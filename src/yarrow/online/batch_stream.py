@@ -14,9 +14,10 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
+from yarrow.io.taught import Strangers
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.online.core_stream import check_passes, most_index, no_row
+from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row
 from yarrow.online.delay import DelayedBatches, KnownColumns
 from yarrow.online.files import FileBatches
 from yarrow.online.learners import is_core, is_regression
@@ -63,10 +64,17 @@ class BatchStream:
             known=self.model.__dict__.get("_stream"),
             tells_missing=getattr(self.model, "tells_missing", False),
         )
+        core = self.model.__dict__.get("_model") if self.is_core else None
+        strangers = None if core is None else Strangers(core)
         progress = self._progress
         for progress.number in range(1, passes + 1):
             report = None
             for batch in files.read():
+                if strangers is not None and batch.rows is not None:
+                    some = batch.only_present()
+                    strangers.meet(some.names)
+                    strangers.warn(files.reading, so_that=LEARNED_ANEW)
+                    strangers = None
                 if report is not None:  # only now, as a short file with an error has none
                     yield report
                 progress.source = files.reading

@@ -12,11 +12,14 @@ from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
+from yarrow.io.taught import Strangers, first_names
 from yarrow.online.ledger import Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
 #: likely broken than that long.
 MOST_FEATURES = 2**26
+#: what it means that a model which goes on to learn knows no feature of the rows
+LEARNED_ANEW = "so that what it knows is of no use to them"
 
 
 def learn_stream(
@@ -83,6 +86,8 @@ class Learning:
         self.model, self.stream_format = model, stream_format
         self.seconds, self.keep_results = seconds, keep_results
         self.core: Any = model.__dict__.get("_model")
+        #: of a model that has learned others
+        self._strangers = None if self.core is None else Strangers(self.core)
         if self.core is None:
             self.core = model._new_model(model._declared() if hasattr(model, "_declared") else [])
         is_single = model.dtype == "float32"
@@ -108,6 +113,9 @@ class Learning:
         with reading(
             source, stream_format, labels=labels, max_index=most, **self._reader_settings()
         ) as opened:
+            if opened.is_text and self._strangers is not None:
+                self._strangers.meet(first_names(source, stream_format, self.model.dtype))
+                self._tell_strangers()
             for _ in self._learn_text(opened) if opened.is_text else self._learn_table(opened):
                 self._advance(opened)
                 yield dataclasses.replace(progress)
@@ -138,6 +146,9 @@ class Learning:
 
     def _learn_table(self, opened: OpenedSource) -> Iterator[None]:
         for rows in opened.reader:
+            if self._strangers is not None:
+                self._strangers.meet(rows.names)
+                self._tell_strangers()
             self.core.learn_named(
                 self.learner, self.account, rows.names,
                 rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(),
@@ -146,6 +157,12 @@ class Learning:
             )  # fmt: skip
             yield
         yield
+
+    def _tell_strangers(self) -> None:
+        """After the first rows of all: those behind them may know what these have taught."""
+        assert self._strangers is not None
+        self._strangers.warn(self.progress.source, so_that=LEARNED_ANEW)
+        self._strangers = None
 
     def _advance(self, opened: OpenedSource) -> None:
         progress, account = self.progress, self.account

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
-from yarrow.io.taught import Strangers
+from yarrow.io.taught import Strangers, first_names
 from yarrow.lazy import np
 from yarrow.online.learners import check_tells, is_core
 from yarrow.online.ledger import Progress
@@ -101,18 +100,9 @@ def _predict_by_core(
             yield Predicted(predictions, labels, table, *passed)
         progress.read(opened, before)
         if opened.is_text and len(said) == 1:  # else some of what it says depends on the rows
-            strangers.meet(_first_names(source, opened.stream_format, learner))
+            strangers.meet(first_names(source, opened.stream_format, learner.dtype))
         strangers.warn(progress.source)
     progress.done = True
-
-
-def _first_names(source: Source, stream_format: StreamFormat, learner: Any) -> list[Any]:
-    """What features of a file's first rows are called; nothing where it cannot be read again."""
-    if not (isinstance(source, (str, os.PathLike)) and os.path.isfile(source)):
-        return []
-    with reading(source, stream_format, labels=False, dtype=learner.dtype) as opened:
-        block = opened.reader.next_arrays() or {}
-    return list(block["names"]) if "names" in block else block.get("indices", np.zeros(0)).tolist()
 
 
 #: predictions, labels; as far as they are wanted, scores and variances; cells that go along

@@ -20,6 +20,7 @@ PACKAGES = {
     "bandit": "bandit",
     "feedback": "feedback",
     "decomposition": "decomposition",
+    "composite": "composite",
 }
 
 #: classes that files know by an older name: kind and name in files, and the name of today. Files

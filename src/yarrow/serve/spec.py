@@ -20,7 +20,7 @@ from yarrow.saving.registry import means, short_name
 from yarrow.serve.errors import ServiceError
 
 #: packages whose estimators learn rows with labels
-_PACKAGES = ("linear_model", "kernel", "experts", "feedback")
+_PACKAGES = ("linear_model", "kernel", "experts", "feedback", "composite")
 _FIELDS = ("learner", "parameters", "columns", "per_key", "promote")
 
 
