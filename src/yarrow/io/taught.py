@@ -128,7 +128,7 @@ def rows_of_named(
 
 
 def _reader_of(model: Any) -> Any:
-    stream = model._stream
+    stream = getattr(model, "_stream", None)
     if stream is None:
         return None
     reader, of = _READERS.get(model, (None, None))
