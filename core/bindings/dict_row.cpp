@@ -89,7 +89,7 @@ KnownKeys known_keys;
 
 // A plain number in W, checked.
 template <class W>
-W number_of(nb::handle key, nb::handle value, bool may_miss) {
+W number_of(nb::handle key, nb::handle value) {
   const double number =
       is_float(value) ? PyFloat_AsDouble(value.ptr()) : PyLong_AsDouble(value.ptr());
   const bool huge_integer = number == -1 && PyErr_Occurred();
@@ -97,9 +97,7 @@ W number_of(nb::handle key, nb::handle value, bool may_miss) {
   if (std::isfinite(rounded) && !huge_integer) [[likely]]
     return rounded;
   PyErr_Clear();
-  if (std::isnan(number))
-    bad_value(name_of(key), may_miss ? "is NaN; say None where a value is missing"
-                                     : "is NaN; leave out what is missing");
+  if (std::isnan(number)) bad_value(name_of(key), "is NaN; say None where a value is missing");
   if (std::isinf(number)) bad_value(name_of(key), "is infinite");
   bad_value(name_of(key), sizeof(W) == 4 ? "is too large for float32" : "is too large");
 }
@@ -113,8 +111,8 @@ nb::object plain_name(nb::handle key) {
   return nb::steal(integer);
 }
 
-nb::object plain_value(const Name& name, nb::handle value, bool may_miss) {
-  if (value.is_none() && may_miss) return nb::none();
+nb::object plain_value(const Name& name, nb::handle value) {
+  if (value.is_none()) return nb::none();
   if (is_plain_number(value) || is_text(value)) return nb::borrow(value);
   const double number = PyFloat_AsDouble(value.ptr());
   if (number != -1 || !PyErr_Occurred()) return nb::float_(number);
@@ -125,7 +123,7 @@ nb::object plain_value(const Name& name, nb::handle value, bool may_miss) {
 
 }  // namespace
 
-nb::dict plain_copy(nb::handle dict, bool may_miss) {
+nb::dict plain_copy(nb::handle dict) {
   if (!PyDict_Check(dict.ptr()))
     throw Error("A row must be a dict of names and values, not " + shown(dict) + ".");
   // Conversions may run code that changes the dict, so they read a snapshot.
@@ -134,7 +132,7 @@ nb::dict plain_copy(nb::handle dict, bool may_miss) {
   nb::dict plain;
   for (const auto [raw_name, raw_value] : snapshot) {
     const nb::object key = plain_name(raw_name);
-    plain[key] = plain_value(name_of(key), raw_value, may_miss);
+    plain[key] = plain_value(name_of(key), raw_value);
   }
   return plain;
 }
@@ -144,15 +142,15 @@ template <class W>
                                                        bool may_miss) {
   if (!is_plain_name(key)) return false;
   if (!is_plain_number(value)) {
-    if (value == Py_None && may_miss) {
-      this->add_missing(name_of(key));
+    if (value == Py_None) {
+      if (may_miss) this->add_missing(name_of(key));
       return true;
     }
     if (!is_text(value)) return false;
     add_category(key, value);
     return true;
   }
-  const W number = number_of<W>(key, value, may_miss);
+  const W number = number_of<W>(key, value);
   if (number == 0) return true;
   if (PyUnicode_CheckExact(key)) [[likely]] {
     this->add(known_keys.name_of(key), number);

@@ -2,7 +2,8 @@
 //
 // A key is the feature's name: a text, or an integer (True is 1, as everywhere in Python). A value
 // is a finite number; 0 means that the feature is absent. A text as value makes the feature
-// "key=value" with value 1. None means that the value is missing, to learners that tell.
+// "key=value" with value 1. None means that the value is missing: to learners that do not tell that
+// from 0, the feature is absent.
 //
 // Here alone names meet Python: the vocabulary sees borrowed bytes and integers.
 #pragma once
@@ -19,7 +20,7 @@ namespace yarrow {
 // hold a lock; what needs Python code goes through plain_copy(), without the lock:
 //
 //     nb::object plain;
-//     if (!reader.collect(dict, false)) reader.collect(plain = plain_copy(dict, false), false);
+//     if (!reader.collect(dict, false)) reader.collect(plain = plain_copy(dict), false);
 //     Row<float> row = reader.resolve(vocabulary);
 template <class W>
 class DictReader : public NamedRow<W> {
@@ -37,6 +38,6 @@ class DictReader : public NamedRow<W> {
 
 // The same features with keys of type str and int and values of type float, int and str. For dicts
 // of anything else that is a name or a number, such as NumPy's scalars.
-nanobind::dict plain_copy(nanobind::handle dict, bool may_miss);
+nanobind::dict plain_copy(nanobind::handle dict);
 
 }  // namespace yarrow

@@ -59,7 +59,7 @@ static void learn_one(PythonModel<W>& self, nb::object x, nb::handle label,
   const bool may_miss = self.learner->tells_missing();
   if (!self.reader.collect(plain, may_miss)) {
     lock.reset();  // converting may run any Python code, even code that waits for this lock
-    plain = plain_copy(x, may_miss);
+    plain = plain_copy(x);
     lock.emplace(self.mutex);
     self.reader.collect(plain, may_miss);
   }
@@ -80,7 +80,7 @@ static void score_one(PythonModel<W>& self, nb::object x, Scores& out, bool last
   nb::object plain = x;
   const bool may_miss = self.learner->tells_missing();
   if (!reader.collect(plain, may_miss)) {
-    plain = plain_copy(x, may_miss);
+    plain = plain_copy(x);
     reader.collect(plain, may_miss);
   }
   const Reading lock(self.mutex);

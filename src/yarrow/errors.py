@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn
 
 
@@ -88,11 +88,13 @@ class MissingDependencyError(YarrowError, ImportError):
 class ReadingWarning(UserWarning):
     """A column was read in a way that may not be meant; what to say instead, by option."""
 
-    def __init__(self, source: str | None, column: str, problem: str, ways: dict[str, str]) -> None:
+    def __init__(
+        self, source: str | None, column: str, problem: str, ways: Mapping[str, str] | None = None
+    ) -> None:
         """`ways`: options of `read_table` with a value for each, and what they are for."""
         super().__init__(source, column, problem, ways)
         self.place = ", ".join(part for part in (source, f"column {column!r}") if part)
-        self.problem, self.ways = problem, ways
+        self.problem, self.ways = problem, ways or {}
 
     def __str__(self) -> str:
         return self._said(f"{option}=[{value!r}]" for option, value in self.ways.items())
@@ -107,7 +109,8 @@ class ReadingWarning(UserWarning):
         )
 
     def _said(self, ways: Iterable[str]) -> str:
-        return f"{self.place}: {self.problem}; say {' or '.join(ways)}."
+        say = " or ".join(ways)
+        return f"{self.place}: {self.problem}{say and f'; say {say}'}."
 
 
 class UnknownFeaturesWarning(UserWarning):

@@ -189,3 +189,10 @@ def test_qids_and_tags_are_left_out_and_counted(run: Run, tmp_path: Path) -> Non
         said = run("convert", tmp_path / name, tmp_path / f"{name}.jsonl").stderr
         assert f"{sentence}, which is left out" in said
     assert "left out" not in run("convert", tmp_path / "a.svm.jsonl", tmp_path / "c.vw").stderr
+
+
+def test_what_two_passes_find_is_told_once(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{i % 2},note {i}\n" for i in range(40))
+    (tmp_path / "notes.csv").write_text(f"y,note\n{rows}")
+    told = run("convert", tmp_path / "notes.csv", tmp_path / "o.parquet", "--label", "y").stderr
+    assert told.count("40 of 40 values are different") == 1

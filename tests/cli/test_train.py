@@ -313,3 +313,18 @@ def test_what_nobody_chose_is_exported(
     run("train", svm, *regression, "--model", tmp_path / "m", "--export", tmp_path / "e.json")
     told = [run("predict", tmp_path / name, svm).stdout.split() for name in ("m", "e.json")]
     assert [float(x) for x in told[0]] == pytest.approx([float(x) for x in told[1]], abs=1e-4)
+
+
+def test_what_options_and_labels_cannot_mean_is_told(run: Run, svm: Path, tmp_path: Path) -> None:
+    """Options of columns where there are none, and a model that can say but one thing."""
+    (tmp_path / "one.csv").write_text("y,a\nspam,2\nspam,3\n")
+    model = tmp_path / "m"
+    told = run(
+        "train", svm, "--text", "note", "--ngrams", 2, "--threads", 1, "--model", model
+    ).stderr
+    assert told == (
+        "yarrow: svmlight text has no columns, so that --text, --ngrams say nothing about it.\n"
+    )
+    assert run("train", svm, "--model", model).stderr == ""
+    told = run("train", tmp_path / "one.csv", "--label", "y", "--model", model).stderr
+    assert told == "yarrow: all rows had the label spam, so that the model predicts no other.\n"

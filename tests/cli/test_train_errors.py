@@ -46,6 +46,7 @@ ERRORS = {
     "rows.svm --foo 1 --model m": "There is no option --foo;",
     "synthetic/text --model m": "yarrow datasets synthetic/text --output synthetic-text.svm.gz",
     "t.csv --label z --model m": "field 'z': no such column",
+    "semi.csv --label y --model m": "it has y;a; if ';' separates its cells, say --delimiter ';'.",
     "rows.svm --hash-bits 4 --export e": "cannot be exported",
 }
 
@@ -57,6 +58,7 @@ def test_a_users_error_is_one_sentence(
     monkeypatch.chdir(tmp_path)
     run("train", svm.name, "--model", "old", "--export", "export")
     (tmp_path / "t.csv").write_text("y,a\n1,2\n")
+    (tmp_path / "semi.csv").write_text("y;a\n1;2\n")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert ERRORS[line] in run("train", *line.split(), code=2).stderr
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.support import classification, refuse
+from contract.support import assert_same, classification, fingerprint, refuse
 
 import yarrow
 from yarrow import (
@@ -196,7 +196,6 @@ DICTS = {
     "infinity": ("value of feature 'a' is infinite", {"a": -np.inf}),
     "too large": ("value of feature 'a' is too large", {"a": 1e39}),
     "too large an integer": ("value of feature 'a' is too large", {"a": 10**400}),
-    "None": ("value of feature 'a' is neither a number nor a text", {"a": None}),
     "list": ("value of feature 'a' is neither a number nor a text", {"a": [1.0]}),
     "complex": ("value of feature 'a' is neither a number nor a text", {"a": 1j}),
     "NumPy's NaN": ("value of feature 5 is NaN", {5: np.float32("nan")}),
@@ -216,14 +215,27 @@ BAD_WEIGHTS = [-1.0, np.nan, np.inf, "x", None]
 @pytest.mark.parametrize("name", DICTS)
 def test_dicts_are_refused_whole(estimator_class, name):
     says, row = DICTS[name]
-    if name == "None" and getattr(estimator_class, "tells_missing", False):
-        pytest.skip("None is a value that is missing")
     model, fresh = fitted(estimator_class), estimator_class()
     refuse(lambda: model.learn_one(row, 1), says, model)
     refuse(lambda: fresh.learn_one(row, 1), says, fresh)
     refuse(lambda: model.predict_one(row), says, model)
     if hasattr(model, "predict_proba"):
         refuse(lambda: model.predict_proba_one(row), says, model)
+
+
+def test_a_value_that_is_none_is_missing(estimator_class):
+    """Which is 0 to all learners but those that tell the two apart."""
+    model, other = fitted(estimator_class), fitted(estimator_class)
+    row, stated = {"new": 1.0, "a": None, 3: 0.5}, {"new": 1.0, 3: 0.5}
+    assert model.predict_one(row) == model.predict_one(stated)
+    model.learn_one(row, 1)
+    other.learn_one(stated, 1)
+    if hasattr(model, "explain_one"):
+        assert "a" not in {part.feature for part in model.explain_one(row).contributions}
+    if not getattr(estimator_class, "tells_missing", False):
+        assert_same(fingerprint(model), fingerprint(other))
+    with pytest.raises(YarrowError, match="feature name"):
+        model.learn_one({1.5: None}, 1)
 
 
 @pytest.mark.parametrize("label", BAD_LABELS, ids=ascii)

@@ -269,7 +269,7 @@ def test_errors_of_transformers_and_options_name_the_way_out(tmp_path: Path) -> 
                          ([1.0, np.nan], "NaN at row 1, column 'city'")):  # fmt: skip
         with pytest.raises(DataError, match=says):
             OnlineStandardScaler().fit(pd.DataFrame({"a": [1.0, 2.0], "city": values}))
-    with pytest.raises(DataError, match="feature 'a' is NaN; leave out what is missing"):
+    with pytest.raises(DataError, match="feature 'a' is NaN; say None where a value is missing"):
         AROWClassifier().learn_one({"a": np.nan}, 1)
     (tmp_path / "rows.svm").write_text("1 1:1\n")
     for options, says in (

@@ -8,13 +8,22 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
-from contract.support import as_dicts, classification, learned
+from contract.support import as_dicts, assert_same, classification, fingerprint, learned
 
 import yarrow
-from yarrow import AROWClassifier, ForgettingAROWClassifier, Perceptron, RDAClassifier
+from yarrow import (
+    AROWClassifier,
+    ForgettingAROWClassifier,
+    Perceptron,
+    RDAClassifier,
+    YarrowClassifier,
+)
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.feedback import LateLabels
+from yarrow.io.formats import StreamFormat
+from yarrow.online.driver import learn_files
 from yarrow.saving import model_file
 
 X, Y = classification(300, 6, 3, seed=2)
@@ -258,3 +267,27 @@ def test_rows_too_old_are_not_counted_as_waiting():
     late.predict({"a": 1.0})
     now[0] = 22.0
     assert (late.n_waiting, late.given_up) == (0, 2)
+
+
+def test_rows_that_wait_are_read_as_their_model_was_taught(tmp_path):
+    """Their columns become words, dates and categories, and what is missing stays that."""
+    rows = pd.DataFrame(
+        {"note": ["buy now", "see you"] * 30, "day": pd.date_range("2024-05-06", periods=60)}
+    )
+    rows["size"] = [1.0, None, 3.0] * 20
+    X = rows.to_dict("records")
+    path = tmp_path / "rows.parquet"
+    rows.assign(y=["spam", "ham"] * 30).to_parquet(path)
+    model = YarrowClassifier()
+    for _ in learn_files(model, [str(path)], StreamFormat(table={"label": "y", "text": ["note"]})):
+        pass
+    late, plain = LateLabels(copy.deepcopy(model)), copy.deepcopy(model)
+    asked = [{"note": "now or never", "size": None, "day": datetime.date(2024, 5, 6)}, X[1]]
+    tickets = [late.predict(x) for x in asked]
+    assert [ticket.prediction for ticket in tickets] == [plain.predict_one(x) for x in asked]
+    late.save(tmp_path / "late.yarrow")
+    late = LateLabels.load(tmp_path / "late.yarrow")
+    for ticket, x in zip(tickets, asked, strict=True):
+        late.learn(ticket, "ham")
+        plain.learn_one(x, "ham")
+    assert_same(fingerprint(late.model), fingerprint(plain))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ import yarrow
 from yarrow.bandit import BanditronClassifier
 from yarrow.errors import DataError, ReadingWarning
 from yarrow.io import read_table
+from yarrow.io.formats import StreamFormat
 from yarrow.io.kinds import MARKS
 from yarrow.kernel import KernelPerceptron
+from yarrow.online.driver import learn_files
 
 
 @pytest.mark.parametrize(
@@ -62,6 +66,8 @@ def column(cells: list[Any]) -> bytes:
 
 NEARLY_NUMBERS = [*range(50), "oops"]
 NEARLY_UNIQUE = [f"message number {i}" for i in range(50)]
+THOUSANDS = [*range(10), *(f'"{i},{i + 100}.50"' for i in range(50))]
+DATES = [*(f"2024-05-{i:02}" for i in range(1, 30)), *(f"{i}/05/2024" for i in range(1, 30))]
 
 
 @pytest.mark.parametrize(
@@ -69,17 +75,37 @@ NEARLY_UNIQUE = [f"message number {i}" for i in range(50)]
     [
         (NEARLY_NUMBERS, r"50 of 51 values are numbers, but 'oops' is none.*missing=\['oops'\] or"),
         (NEARLY_UNIQUE, r"50 of 50 values are different.*say text=\['c'\] or drop=\['c'\]"),
+        (THOUSANDS, r"50 of 60 values are numbers with commas, such as '0,100.50': all.*\.$"),
+        (DATES, r"58 of 58 values look like dates, such as '1/05/2024': .* as 2024-05-31\.$"),
     ],
 )
 def test_columns_that_may_not_be_meant_so_are_warned_of(cells, says):
     with pytest.warns(ReadingWarning, match=f"column 'c': {says}"):
         list(read_table(io.BytesIO(column(cells)), format="csv"))
-    frame = pd.DataFrame({"c": [str(cell) for cell in cells], "x": 1.0})
+    frame = pd.DataFrame({"c": [str(cell).strip('"') for cell in cells], "x": 1.0})
     y = np.arange(len(cells)) % 2
     with pytest.warns(ReadingWarning, match=f"^column 'c': {says}"):
         yarrow.AROWClassifier().fit(frame, y)
     for said in ({"text": ["c"]}, {"categories": ["c"]}, {"drop": ["c"]}):
         list(read_table(io.BytesIO(column(cells)), format="csv", **said))  # no warning: an error
+
+
+def test_models_are_asked_without_warnings(tmp_path: Path) -> None:
+    """Also where a file has taught them whose columns say themselves what they hold."""
+    frame = pd.DataFrame({"c": NEARLY_UNIQUE, "y": ["a", "b"] * 25})
+    for suffix, write in (("parquet", frame.to_parquet), ("jsonl", as_lines(frame))):
+        write(tmp_path / f"rows.{suffix}")
+        model = yarrow.AROWClassifier()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            path = str(tmp_path / f"rows.{suffix}")
+            for _ in learn_files(model, [path], StreamFormat(table={"label": "y"})):
+                pass
+        model.predict(frame[["c"]])  # a warning would be an error
+
+
+def as_lines(frame: pd.DataFrame) -> Any:
+    return functools.partial(frame.to_json, orient="records", lines=True)
 
 
 def test_few_values_and_repeated_ones_are_no_news():
@@ -111,7 +137,10 @@ def test_commands_tell_how_columns_were_read(tmp_path: Path) -> None:
     assert "yarrow:" not in told
     assert "  note  words\n" in told
     assert "  n     categories\n" in told
+    told = said(tmp_path, *command, "--text", "note", "--drop", "Flag", stdin=data)
+    assert "column 'Flag': there is no such column to drop; it has y, n, flag, note" in told
     told = said(tmp_path, "predict", "m", "-", "--describe", "--quiet", stdin=data)
+    assert "yarrow:" not in told  # what the model remembers need not be there
     assert "  note  words\n" in told
     assert "  y     left out\n" in told or "\n  y " not in told
 

@@ -13,7 +13,7 @@ from data.tables import as_format, every_format, features, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yarrow.errors import DataError
+from yarrow.errors import DataError, ReadingWarning
 
 RECORDS = [
     {"y": "spam", "age": 31, "rate": 0.5, "new": True, "town": "Oslo", "body": "Buy now, NOW!"},
@@ -90,9 +90,18 @@ def test_labels_of_json_keep_their_type():
 def test_categories_drop_and_features_choose_columns(format):
     content = as_format([{"zip": 123, "a": 1, "b": 2}], format)
     assert features(content, format, categories=["zip"]) == [{"zip=123": 1, "a": 1, "b": 2}]
-    assert features(content, format, drop=["zip", "none"]) == [{"a": 1, "b": 2}]
+    assert features(content, format, drop=["zip"]) == [{"a": 1, "b": 2}]
     assert features(content, format, features=["b"]) == [{"b": 2}]
     assert features(content, format, features=["a", "b"], drop=["a"]) == [{"b": 2}]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_column_to_drop_that_is_not_there_is_told(format):
+    content = as_format([{"zip": 123, "a": 1}], format)
+    says = "column 'Zip': there is no such column to drop; it has zip, a\\.$"
+    with pytest.warns(ReadingWarning, match=says):
+        assert features(content, format, drop=["Zip", "a"]) == [{"zip": 123}]
+    assert features(content, format, drop=["Zip"], known={}) == [{"zip": 123, "a": 1}]
 
 
 @every_format

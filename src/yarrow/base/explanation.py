@@ -78,8 +78,8 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     if label is None and hasattr(model, "classes_"):
         label = model.predict_one(x)
     score = model._score_of(x, label)  # which refuses what is no row
-    missing = [name for name, value in x.items() if value is None]
-    features = features_of({name: value for name, value in x.items() if value is not None})
+    missing = [n for n, value in x.items() if value is None] if model.tells_missing else []
+    features = features_of(x)
     names = [*features, *missing]
     values = [*features.values(), *[math.nan] * len(missing)]
     found = [(sign, core.explain(names, values, c)) for c, sign in model._classes_of(label)]

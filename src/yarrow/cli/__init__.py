@@ -47,7 +47,7 @@ class Yarrow(Commands):
     ) -> Any:
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _warn
+                warnings.showwarning = _warner()
                 for category in (ReadingWarning, UnknownFeaturesWarning):
                     warnings.simplefilter("always", category)
                 result = super().main(args, standalone_mode=False, **extra)
@@ -67,15 +67,23 @@ class Yarrow(Commands):
         sys.exit(result if isinstance(result, int) else 0)
 
 
-def _warn(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
-    """A warning as a sentence, without the place in the code."""
-    text = message.on_command_line() if hasattr(message, "on_command_line") else str(message)
-    click.echo(f"yarrow: {text}", err=True)
+def _warner() -> Any:
+    """What shows a warning as a sentence, without the place in the code, and none twice."""
+    shown = set()
+
+    def warn(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
+        text = message.on_command_line() if hasattr(message, "on_command_line") else str(message)
+        if text not in shown:
+            click.echo(f"yarrow: {text}", err=True)
+        shown.add(text)
+
+    return warn
 
 
 #: errors name parameters as Python has them; here they are options
 _AS_OPTIONS = {
     "longest_line allows": "--longest-line allows",
+    "say delimiter=": "say --delimiter ",
     "YarrowRegressor, or insist by max_classes=": (
         "YarrowRegressor (--regression), or insist by --max-classes "
     ),

@@ -173,7 +173,10 @@ def reading_options(command: F) -> F:
 
     @functools.wraps(command)
     def read(**values: Any) -> Any:
-        return command(stream_format=_stream_format(values), **values)
+        stream_format = _stream_format(values)
+        data = values.get("data") or values.get("source") or ()
+        _check_tables(stream_format, [data] if isinstance(data, str) else data)
+        return command(stream_format=stream_format, **values)
 
     return functools.reduce(lambda f, add: add(f), reversed(_READING), read)  # type: ignore[return-value]
 
@@ -216,6 +219,22 @@ def _stream_format(values: dict[str, Any]) -> Any:
         longest_line=values.pop("longest_line") or LONGEST_LINE,
         table=said,
     )
+
+
+def _check_tables(stream_format: Any, data: Iterable[str]) -> None:
+    """Warn where options speak of columns, and the data has none."""
+    from yarrow.io.formats import TEXT_FORMATS, format_of_name
+
+    formats = {stream_format.format or format_of_name(path) for path in data}
+    if not formats or not formats <= set(TEXT_FORMATS):
+        return
+    words = given_options(click.get_current_context(), [TABLES])
+    if said := dict.fromkeys(word for word in words if word.startswith("--")):
+        click.echo(
+            f"yarrow: {' and '.join(sorted(formats))} text has no columns, so that "
+            f"{', '.join(said)} {'says' if len(said) == 1 else 'say'} nothing about it.",
+            err=True,
+        )
 
 
 def _describe(source: str, columns: Mapping[str, str]) -> None:

@@ -103,6 +103,11 @@ def command(
     if meta["learner"] is not None and not meta["chosen"]:
         said += f"; by {meta['learner'].__name__}, as no --learner was named"
     click.echo(said)
+    if len(classes := getattr(estimator, "classes_", ())) == 1:
+        click.echo(
+            f"yarrow: all rows had the label {classes[0]!s}, so that the model predicts no other.",
+            err=True,
+        )
     last = getattr(estimator, "_share_of_last_target", 0.0)
     if last > 0.5:
         click.echo(

@@ -21,7 +21,7 @@ from yarrow.composite import files
 from yarrow.data.arrays import (
     Array,
 )
-from yarrow.data.dict_rows import features_of
+from yarrow.data.dict_rows import features_of, without_missing
 from yarrow.data.labels import UNKNOWN, numbered
 from yarrow.errors import ParameterError
 from yarrow.estimator import (
@@ -189,7 +189,7 @@ class Composite(StateEstimator):
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
         batch = super()._one(x, y, w)
         features_of(batch.row)  # refuses what is no row, before any learner sees it
-        return batch
+        return dataclasses.replace(batch, row=without_missing(batch.row))
 
     # -- looking inside --------------------------------------------------------------------------
 

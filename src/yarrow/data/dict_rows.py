@@ -48,8 +48,23 @@ def row_of_dict(x: Any) -> Row:
 
 
 def features_of(x: Any) -> dict[Any, float]:
-    """The names and values of such a row, zeros left out; what is no row is refused."""
+    """The names and values of such a row, zeros left out; what is no row is refused.
+
+    None, a value that is missing, is left out like a zero.
+    """
     return {name: value for name, value in numbers_of_dict(x).items() if value}
+
+
+def features_and_missing(x: Any) -> dict[Any, float | None]:
+    """The same with None where a value is missing, for learners that tell that from 0."""
+    return {**features_of(x), **{name: None for name, value in x.items() if value is None}}
+
+
+def without_missing(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """A row as it is, but for what is missing: as rows of frames come to most learners."""
+    if None not in x.values():
+        return x
+    return {name: value for name, value in x.items() if value is not None}
 
 
 def numbers_of_dict(x: Any) -> dict[Any, float]:
@@ -84,6 +99,8 @@ def _feature(name: Any, value: Any) -> tuple[str | int, float]:
             raise DataError(f"The text {name!r} in a row is not valid Unicode.")
     elif not -(2**63) <= name < 2**63:
         raise DataError(f"The feature name {name} does not fit into 64 bits.")
+    if value is None:
+        return name, 0.0
     try:
         number = math.fabs(value) and float(value)  # a number, not bytes that look like one
     except OverflowError:
@@ -91,7 +108,7 @@ def _feature(name: Any, value: Any) -> tuple[str | int, float]:
     except TypeError:
         raise DataError(f"The value of feature {name!r} is neither a number nor a text.") from None
     if not math.isfinite(number):
-        what = "NaN" if math.isnan(number) else "infinite"
+        what = "NaN; say None where a value is missing" if math.isnan(number) else "infinite"
         raise DataError(f"The value of feature {name!r} is {what}.")
     return name, number
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from yarrow.composite import files
-from yarrow.data.dict_rows import features_of, read_weight
+from yarrow.data.dict_rows import features_and_missing, read_weight
 from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError, check_value
 from yarrow.estimator import Shared, uninterrupted
+from yarrow.io.taught import as_taught
 from yarrow.lazy import np
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects, Saved
@@ -38,13 +39,13 @@ class Ticket:
 
 @dataclasses.dataclass(frozen=True)
 class _Waiting:
-    x: dict[Any, float]
+    x: dict[Any, float | None]
     at: float
 
 
 @dataclasses.dataclass(frozen=True)
 class _Learned:
-    x: dict[Any, float]
+    x: dict[Any, float | None]
     label: Any
     weight: float
 
@@ -60,7 +61,7 @@ class _Answer(schema.Schema):
 
 
 _NUMBER = schema.Whole(at_most=2 * _LEAST)
-_ROW = schema.ListOf(schema.Record(schema.FeatureName(), schema.Number()))
+_ROW = schema.ListOf(schema.Record(schema.FeatureName(), schema.Maybe(schema.Number())))
 _MEMBER = schema.MapOf(schema.Anything())
 
 
@@ -122,7 +123,7 @@ class LateLabels(Saved, Shared):
 
     def predict(self, x: dict[Any, Any]) -> Ticket:
         """Predict one row, and keep it until its label comes."""
-        row = features_of(x)
+        row = features_and_missing(as_taught(self.model, x))
         with self._lock:
             ticket = Ticket(self._new_number(), self.model.predict_one(row))
             self._waiting[ticket.number] = _Waiting(row, self._now())
@@ -312,7 +313,7 @@ def _teach(model: Any, row: _Learned) -> None:
         model.learn_one(row.x, row.label, row.weight)
 
 
-def _row(pairs: list[list[Any]]) -> dict[Any, float]:
+def _row(pairs: list[list[Any]]) -> dict[Any, float | None]:
     """The way back; what a row cannot be is refused."""
     row = dict(map(tuple, pairs))
     if len(row) < len(pairs):
@@ -320,6 +321,6 @@ def _row(pairs: list[list[Any]]) -> dict[Any, float]:
     return row
 
 
-def _pairs(x: dict[Any, float]) -> list[list[Any]]:
+def _pairs(x: dict[Any, float | None]) -> list[list[Any]]:
     """A row as JSON holds it: keys of objects are texts, and numbers are names as well."""
     return [[name, value] for name, value in x.items()]

@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.data.labels import kept
 from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble
-from yarrow.errors import DataError, first_of
+from yarrow.errors import DataError, ReadingWarning, first_of
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Roles:
     weight: str | None = None
     features: frozenset[str] | None = None
     drop: frozenset[str] = frozenset()  # the label and the weight among them
+    expected: frozenset[str] = frozenset()  # those of them that ought to be there
     text: Mapping[str, TextFunction] = field(default_factory=dict)
     categories: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
@@ -86,7 +88,7 @@ class Roles:
     passed: tuple[str, ...] = ()  # whose cells go along with the rows as they are
 
     def check(self, names: Iterable[str], source: str | None) -> None:
-        """Refuse a column that was asked for and is not there."""
+        """Refuse a column that was asked for and is not there; warn of one to be dropped."""
         names = list(names)
         there = set(names)
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
@@ -94,6 +96,10 @@ class Roles:
             if path is not None and not {path, path.split(".")[0]} & there:
                 problem = f"no such column; it has {first_of(names)}"
                 raise DataError(problem, source=source, field=path)
+        for path in sorted(self.expected):
+            if not {path, path.split(".")[0]} & there:
+                problem = f"there is no such column to drop; it has {first_of(names)}"
+                warnings.warn(ReadingWarning(source, path, problem), stacklevel=2)
 
     def reads(self, column: str) -> bool:
         """Whether anything of a whole column is needed."""

@@ -96,7 +96,14 @@ def cells_of(line: str, delimiter: str, quotes: bool, more: Iterable[str] = ()) 
 
 
 def _check_header(header: list[str], roles: Roles, numeric: list[str], name: str) -> None:
-    roles.check(header, name)
+    try:
+        roles.check(header, name)
+    except DataError as error:
+        mark = next((mark for mark in ";\t|," if mark in header[0]), None)
+        if len(header) > 1 or mark is None:
+            raise
+        problem = f"{error.problem}; if {mark!r} separates its cells, say delimiter={mark!r}"
+        raise DataError(problem, source=name, field=error.field) from None
     Roles(categories=frozenset(numeric)).check(header, name)
     seen: set[str] = set()
     for column in header:
@@ -242,7 +249,8 @@ def _batch(
 
     batch = BatchProblems(source, "line", lines[~is_broken])
     for row, at in zip(broken, lines[places].tolist(), strict=True):
-        problem = f"{row.actual_columns} cells instead of {row.expected_columns}: {row.text[:60]!r}"
+        cells = f"{row.actual_columns} cell{'' if row.actual_columns == 1 else 's'}"
+        problem = f"{cells} instead of {row.expected_columns}: {row.text[:60]!r}"
         batch.errors.append(DataError(problem, source=source, line=at))
     return batch
 

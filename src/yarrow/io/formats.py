@@ -66,6 +66,7 @@ class StreamFormat:
     on_error: Literal["raise", "skip"] = "raise"
     longest_line: int = LONGEST_LINE  # in bytes; a longer line, or row of a CSV file, is refused
     table: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    is_first: bool = True  # whether nothing is remembered of an earlier stream
     #: is told, once a table, its name and how each of its columns was read
     on_columns: Callable[[str, Mapping[str, str]], None] | None = None
 
@@ -86,6 +87,7 @@ class StreamFormat:
         base = stream.get("index_base")
         return dataclasses.replace(
             self,
+            is_first=False,
             otherwise=stream["format"],
             index_base=base if self.index_base == "auto" and base is not None else self.index_base,
             interactions=self.interactions or tuple(map(tuple, stream.get("interactions", ()))),
@@ -313,6 +315,8 @@ class TableReader:
         self._format, self._on_columns = format, stream_format.on_columns
         options = dict(stream_format.table)
         header = options.pop("header", True)
+        if not stream_format.is_first:
+            options.setdefault("known", {})
         if not labels:
             special = [options.pop(role, None) for role in ("label", "weight")]
             options["drop"] = [*options.get("drop", ()), *(column for column in special if column)]

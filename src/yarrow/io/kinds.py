@@ -31,6 +31,9 @@ _IN_WORDS = {
 }
 _EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date as 2024-05-31"}
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+#: how people and other programs write numbers and dates that are read as categories here
+_WITH_COMMAS = r"^\s*[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+,\d+)\s*$"
+_OTHER_DATE = r"^\s*(\d{4}[/.-]\d\d?[/.-]\d\d?|\d\d?[/.-]\d\d?[/.-](\d{4}|\d\d))([ T,].*)?$"
 #: columns with fewer values say too little about themselves
 _ENOUGH = 20
 #: from this share on, cells are nearly all numbers, and values nearly all different
@@ -151,7 +154,7 @@ def read_cell(name: str, text: str, kind: Kind) -> Any:
 
 
 def warn_of_texts(source: str | None, name: str, text: Any) -> None:
-    """Warn of texts read as categories that are nearly all numbers, or nearly all different."""
+    """Warn of texts read as categories that are nearly all numbers or dates, or all different."""
     import pyarrow.compute as pc
 
     stated = text.drop_null()
@@ -159,8 +162,23 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
         return
     is_number = pc.match_substring_regex(stated, _NUMBER)
     numbers = pc.sum(is_number).as_py()
+    with_commas = stated.filter(pc.match_substring_regex(stated, _WITH_COMMAS))
+    dates = stated.filter(pc.match_substring_regex(stated, _OTHER_DATE))
     different = pc.count_distinct(stated).as_py()
-    if _NEARLY * len(stated) <= numbers < len(stated):
+    ways: dict[str, str] = {}
+    if len(with_commas) and numbers + len(with_commas) >= _NEARLY * len(stated):
+        problem = (
+            f"{len(with_commas):,} of {len(stated):,} values are numbers with commas, such as "
+            f"{with_commas[0].as_py()[:40]!r}: all were read as categories; write numbers without "
+            "separators of thousands and with a decimal point"
+        )
+    elif len(dates) >= _NEARLY * len(stated):
+        other = next((d for d in dates.to_pylist() if not _is_date(d)), dates[0].as_py())
+        problem = (
+            f"{len(dates):,} of {len(stated):,} values look like dates, such as {other[:40]!r}: "
+            "all were read as categories; write dates as 2024-05-31"
+        )
+    elif _NEARLY * len(stated) <= numbers < len(stated):
         other = stated.filter(pc.invert(is_number))[0].as_py()
         problem = (
             f"{numbers:,} of {len(stated):,} values are numbers, but {other[:40]!r} is none: all "
@@ -176,3 +194,10 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
     else:
         return
     warnings.warn(ReadingWarning(source, name, problem, ways), stacklevel=2)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return bool(datetime.fromisoformat(text.strip()))
+    except ValueError:
+        return False

@@ -73,7 +73,8 @@ def read_table(
     format : "csv", "jsonl" (an object per line) or "parquet"; by default from the file's name
     label, weight : columns that are not features; a row without its label or weight is an error
     features : only these columns make features; by default all others do
-    drop : columns that make no features; one that does not exist is no error
+    drop : columns that make no features; one that a CSV or Parquet file does not have is a
+        `ReadingWarning`, but where something is `known` of an earlier file
     text : columns that are read as words; a mapping gives each its own function from text to
         a mapping from names to values
     ngrams : of text columns that are read as words, also count sequences of up to so many
@@ -124,7 +125,10 @@ def read_table(
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
     roles = dataclasses.replace(
-        roles, passed=tuple(_names("passed", passed)), tells_missing=tells_missing
+        roles,
+        passed=tuple(_names("passed", passed)),
+        tells_missing=tells_missing,
+        expected=frozenset(_names("drop", drop) if known is None else ()),
     )
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
@@ -310,13 +314,17 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
 
 
 def note_kinds(
-    kinds: dict[str, Kind], roles: Roles, columns: Mapping[str, Any], source: str | None
+    kinds: dict[str, Kind],
+    roles: Roles,
+    columns: Mapping[str, Any],
+    source: str | None,
+    warns: bool = True,
 ) -> None:
     """Add what typed columns hold, and warn of texts that may not be meant as categories."""
     for name, column in columns.items():
         if name not in kinds:
             kinds[name] = kind_of_type(column.type)
-            if str(column.type) in TEXT_TYPES and roles.is_plain(name):
+            if warns and str(column.type) in TEXT_TYPES and roles.is_plain(name):
                 warn_of_texts(source, name, column)
 
 

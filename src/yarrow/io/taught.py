@@ -102,7 +102,7 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     if dicts:
         return rows_of_named(reader.of_dicts(X), [], stream or {"format": "jsonl"}, tells)
     known: dict[str, Any] = {}
-    found = reader.of_frame(frame, known)
+    found = reader.of_frame(frame, known, is_first=stream is None)
     stream = stream or {"format": "csv"}
     table = stream.get("table", {})
     known = {name: kind for name, kind in known.items() if kind != "nested"}
@@ -164,7 +164,7 @@ def rows_of_named(
 
 
 def _reader_of(model: Any) -> Any:
-    stream = model._stream
+    stream = getattr(model, "_stream", None)
     if stream is None:
         return None
     reader, of = _READERS.get(model, (None, None))
@@ -273,8 +273,11 @@ class RowReader:
         plain = self.roles.is_plain(name) and self.roles.when_missing == "ignore"
         return plain and self.kinds.get(name) in (None, "number", "boolean")
 
-    def of_frame(self, frame: Any, kinds: dict[str, Any]) -> NamedRows:
-        """The features of a frame; `kinds` gets what its columns hold."""
+    def of_frame(self, frame: Any, kinds: dict[str, Any], is_first: bool = True) -> NamedRows:
+        """The features of a frame; `kinds` gets what its columns hold.
+
+        What may not be meant is told of the first rows that a model is given, not of all others.
+        """
         from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
         from yarrow.io.columns import BatchProblems
         from yarrow.io.kinds import typed
@@ -290,7 +293,7 @@ class RowReader:
             roles = dataclasses.replace(roles, features=roles.features | made)
         kinds |= self.kinds
         columns = {name: column for name, column in columns.items() if roles.reads(name)}
-        note_kinds(kinds, roles, columns, None)
+        note_kinds(kinds, roles, columns, None, is_first)
         for name, column in columns.items():
             if str(column.type) in TEXT_TYPES and name in self.kinds:
                 columns[name] = typed(batch, name, column, self.kinds[name])

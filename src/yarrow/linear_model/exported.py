@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from yarrow.base.explanation import Contribution, Explanation
 from yarrow.data.arrays import Array, Rows, check_values, column_names
-from yarrow.data.dict_rows import features_of
+from yarrow.data.dict_rows import features_and_missing, features_of
 from yarrow.data.labels import array_of
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.taught import FEW_ROWS, row_asked
@@ -140,10 +140,7 @@ class ExportedModel:
 
     def _features(self, x: Any) -> dict[Any, Any]:
         x = row_asked(self._inner, self._inner._fitted, x)
-        if not self._has_weights and isinstance(x, Mapping):
-            missing = {name: None for name, value in x.items() if value is None}
-            return features_of({k: v for k, v in x.items() if v is not None}) | missing
-        return features_of(x)
+        return features_of(x) if self._has_weights else features_and_missing(x)
 
     def _read(self, X: Any) -> tuple[Rows, list[Any]]:
         rows, names = self._inner._read(self._in_order(X), by_core=False)

@@ -101,13 +101,6 @@ def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any,
     return {column: row}
 
 
-def row_for(model: Any, row: dict[Any, Any]) -> dict[Any, Any]:
-    """A row as a model takes it: without what is missing, unless it tells that from 0."""
-    if None not in row.values() or getattr(model, "tells_missing", False):
-        return row
-    return {name: value for name, value in row.items() if value is not None}
-
-
 def learn(model: Any, event: Event, changes: Mapping[int, bytes | None] | None = None) -> Learned:
     """Let a model learn an event; `changes` are labels that were retracted or corrected since.
 
@@ -127,7 +120,6 @@ def learn(model: Any, event: Event, changes: Mapping[int, bytes | None] | None =
 
 def learn_one(model: Any, x: dict[Any, Any], label: Any, weight: float) -> float:
     """Learn a row; the loss of the prediction before."""
-    x = row_for(model, x)
     before = getattr(model, "n_mistakes_", None)  # many count their mistakes themselves
     said = model.predict_one(x) if before is None else None
     if getattr(model, "learns_labels", True):

@@ -20,7 +20,6 @@ from yarrow.serve.learning import (
     check_lines,
     n_lines,
     pack,
-    row_for,
     rows_of,
 )
 from yarrow.serve.models import Model
@@ -99,7 +98,6 @@ async def _predict_lines(
 def _prediction(
     api: Api, model: Model, learner: Any, row: dict[Any, Any], message: messages.Predict
 ) -> messages.Prediction:
-    given, row = row, row_for(learner, row)
     found = messages.Prediction(learner.predict_one(row))
     if hasattr(learner, "predict_proba"):
         likely = learner.predict_proba_one(row)
@@ -108,7 +106,7 @@ def _prediction(
             model.name, api.service.log.committed, max(likely.values(), default=0.0)
         )
     if message.ticket:
-        found.ticket = api.service.tickets.keep(model.number, pack(given))
+        found.ticket = api.service.tickets.keep(model.number, pack(row))
     if message.explain and not hasattr(learner, "explain_one"):
         found.explanation = {"problem": f"{type(learner).__name__} does not explain itself."}
     elif message.explain and found.label is not None:

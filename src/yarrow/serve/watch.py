@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from yarrow.evaluate.monitor import Alarm, Monitor
-from yarrow.serve.learning import row_for
 
 _told = logging.getLogger("yarrow.serve")
 _KEPT = 200  # alarms
@@ -78,7 +77,7 @@ class Watch:
         now = time.time()
         if kept and 0 <= now - kept[-1][0] < _SAMPLE:
             return None
-        likely = learner.predict_proba_one(row_for(learner, row))
+        likely = learner.predict_proba_one(row)
         if not likely:
             return None
         best = max(likely, key=likely.__getitem__)
