@@ -9,6 +9,7 @@
 #include "bindings/dict_row.hpp"
 #include "bindings/python_model.hpp"
 #include "learner/column_sources.hpp"
+#include "loops/grouped.hpp"
 
 namespace yarrow {
 
@@ -201,12 +202,12 @@ static void bind_model(nb::module_& m, const char* name) {
   nb::class_<M> type(m, name, "A learner with its names, classes and lock.");
   type.def(
       "__init__",
-      [](M* self, LoopKind loop, Strategy strategy, const RuleObject& rule,
+      [](M* self, LearnerKind kind, Strategy strategy, const RuleObject& rule,
          std::vector<double> rule_parameters, int rivals, std::vector<double> loop_parameters,
          double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
          Index max_features, WhenFull when_full, const nb::list& declared, int max_classes,
          const nb::list& class_weights, const nb::list& costs) {
-        Recipe recipe{loop,
+        Recipe recipe{kind,
                       strategy,
                       rule.function,
                       std::move(rule_parameters),
@@ -227,7 +228,7 @@ static void bind_model(nb::module_& m, const char* name) {
           self->set_cost(to_class_name(item[0]), to_class_name(item[1]), nb::cast<double>(item[2]));
         self->rule_owner = rule.owner;
       },
-      nb::kw_only(), nb::arg("loop"), nb::arg("strategy"), nb::arg("rule"),
+      nb::kw_only(), nb::arg("kind"), nb::arg("strategy"), nb::arg("rule"),
       nb::arg("rule_parameters"), nb::arg("rivals"), nb::arg("loop_parameters"),
       nb::arg("initial_variance"), nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"),
       nb::arg("hash_bits"), nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"),
@@ -350,9 +351,9 @@ static void bind_model(nb::module_& m, const char* name) {
 }
 
 void bind_models(nb::module_& m) {
-  nb::enum_<LoopKind> loops(m, "Loop", "The loop that a learner runs.");
-#define YARROW_ADD(name, ...) loops.value(#name, LoopKind::name);
-  YARROW_LOOPS(YARROW_ADD)
+  nb::enum_<LearnerKind> kinds(m, "Learner", "By the loop that it runs; or a mixture.");
+#define YARROW_ADD(name, ...) kinds.value(#name, LearnerKind::name);
+  YARROW_LEARNERS(YARROW_ADD)
 #undef YARROW_ADD
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)

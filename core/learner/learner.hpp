@@ -5,7 +5,6 @@
 
 #include "data/arrays.hpp"
 #include "data/classes.hpp"
-#include "learner/loop_list.hpp"
 #include "learner/outputs.hpp"
 #include "learner/rivals.hpp"
 #include "rules/rule.hpp"
@@ -13,9 +12,11 @@
 
 namespace yarrow {
 
+enum class LearnerKind;  // registry/learner_list.hpp has them
+
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {
-  LoopKind loop = LoopKind::affine;
+  LearnerKind kind{};
   Strategy strategy = Strategy::one_versus_rest;
   Rule rule = nullptr;
   std::vector<double> rule_parameters;

@@ -76,84 +76,84 @@ class Rule:
     def from_callable(function: Callable) -> Rule:
         """A Python function of a RuleInput that returns two numbers."""
 
-class Loop(enum.Enum):
-    """The loop that a learner runs."""
+class Learner(enum.Enum):
+    """By the loop that it runs; or a mixture."""
 
     affine = 0
 
-    diagonal = 1
+    elastic = 1
 
-    projected = 2
+    l1_constrained = 2
 
-    whitened = 3
+    p_norm = 3
 
-    full = 4
+    exponential = 4
 
-    full_row_inside = 5
+    exponential_signed = 5
 
-    factored = 6
+    voted = 6
 
-    soft_threshold = 7
+    diagonal = 7
 
-    dual_averaging = 8
+    projected = 8
 
-    elastic_net = 9
+    whitened = 9
 
-    cumulative_penalty = 10
+    herded = 10
 
-    frequency_penalty = 11
+    fading_visits = 11
 
-    frequency_cumulative_penalty = 12
+    fading_rows = 12
 
-    frequency_dual_averaging = 13
+    projected_fading_visits = 13
 
-    adagrad_mirror = 14
+    projected_fading_rows = 14
 
-    adagrad_dual = 15
+    restarting = 15
 
-    ftrl_proximal = 16
+    full = 16
 
-    truncated_gradient = 17
+    full_row_inside = 17
 
-    randomized_rounding = 18
+    factored = 18
 
-    herded = 19
+    joint = 19
 
-    fading_visits = 20
+    soft_threshold = 20
 
-    fading_rows = 21
+    dual_averaging = 21
 
-    projected_fading_visits = 22
+    elastic_net = 22
 
-    projected_fading_rows = 23
+    cumulative_penalty = 23
 
-    restarting = 24
+    frequency_penalty = 24
 
-    l1_constrained = 25
+    frequency_cumulative_penalty = 25
 
-    elastic = 26
+    frequency_dual_averaging = 26
 
-    p_norm = 27
+    adagrad_mirror = 27
 
-    exponential = 28
+    adagrad_dual = 28
 
-    exponential_signed = 29
+    ftrl_proximal = 29
 
-    voted = 30
+    truncated_gradient = 30
 
-    largest = 31
+    randomized_rounding = 31
 
-    surest = 32
+    largest = 32
 
-    feature_groups = 33
+    surest = 33
 
-    task_groups = 34
+    feature_groups = 34
 
-    yarrow = 35
+    task_groups = 35
 
-    yarrow_regression = 36
+    yarrow = 36
 
-    joint = 37
+    yarrow_regression = 37
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
@@ -193,7 +193,7 @@ class WhenFull(enum.Enum):
 class ModelF32:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
+    def __init__(self, *, kind: Learner, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -329,7 +329,7 @@ class ModelF32:
 class ModelF64:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
+    def __init__(self, *, kind: Learner, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""

@@ -86,8 +86,8 @@ class LinearModel(CoreRule, CoreEstimator):
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "O(nnz)"
-    #: its loop in the core, named as its rule is, and what rows it learns
-    core_loop: ClassVar[str]
+    #: its learner in the core, named as its rule is, and what rows it learns
+    core_learner: ClassVar[str]
     core_strategy: ClassVar[str]
     #: the parameters that the loop must know beside its rule, in its order
     loop_settings: ClassVar[tuple[str, ...]] = ()
@@ -105,8 +105,8 @@ class LinearModel(CoreRule, CoreEstimator):
 
     # -- what a subclass says --------------------------------------------------------------------
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop[self.core_loop.format_map(vars(self))]
+    def _kind(self) -> _core.Learner:
+        return _core.Learner[self.core_learner.format_map(vars(self))]
 
     def _rule_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self._rule().parameters]
@@ -160,7 +160,7 @@ class LinearModel(CoreRule, CoreEstimator):
         self._check_parameters()
         model_type = _core.ModelF32 if self.dtype == "float32" else _core.ModelF64
         return model_type(
-            loop=self._loop(),
+            kind=self._kind(),
             strategy=_core.Strategy.joint if joint else self._strategy(declared),
             rule=self._rule(),
             rule_parameters=self._rule_parameters(),

@@ -72,7 +72,7 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     )
 
     tells_missing = True
-    core_loop = "yarrow"
+    core_learner = "yarrow"
     core_rule = "arow"
 
     def _rule_parameters(self) -> list[float]:

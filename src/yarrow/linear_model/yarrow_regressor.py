@@ -76,7 +76,7 @@ class YarrowRegressor(LinearRegressor):
     )
 
     tells_missing = True
-    core_loop = "yarrow_regression"
+    core_learner = "yarrow_regression"
     core_rule = "arow_squared"
 
     def _rule_parameters(self) -> list[float]:

@@ -246,7 +246,7 @@ _MIXTURE = Family(
     _write_mixture,
 )
 
-#: by the name of the loop
+#: by the name of the core's learner
 FAMILIES = {
     "affine": _AFFINE,
     **dict.fromkeys(("diagonal", "projected", "herded"), _GAUSSIAN),

@@ -309,14 +309,14 @@ def _family_of(model: Any) -> Family:
         raise ParameterError(
             f"{name} cannot be merged: what it learns is no sum over rows; train it in one place."
         )
-    loop, rule = model._loop().name, model._rule().name
-    if loop not in FAMILIES or rule in KEEPING:
+    kind, rule = model._kind().name, model._rule().name
+    if kind not in FAMILIES or rule in KEEPING:
         raise ParameterError(
-            f"{name} with these settings cannot be merged: the numbers of its loop ({loop}, rule "
+            f"{name} with these settings cannot be merged: the numbers of its loop ({kind}, rule "
             f"{rule}) do not add up; AROWClassifier, PassiveAggressiveClassifier and RDAClassifier "
             "with their defaults can be."
         )
-    return FAMILIES[loop]
+    return FAMILIES[kind]
 
 
 def _check_alike(a: Any, b: Any) -> None:

@@ -1,0 +1,9 @@
+#include "loops/proximal.hpp"
+#include "learner/rule_learner.hpp"
+#include "registry/learner_list.hpp"
+
+namespace yarrow {
+
+YARROW_PROXIMAL(YARROW_COMPILE_LOOP)
+
+}  // namespace yarrow

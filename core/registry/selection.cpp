@@ -1,0 +1,10 @@
+#include "loops/selection.hpp"
+#include "learner/rule_learner.hpp"
+#include "loops/grouped.hpp"
+#include "registry/learner_list.hpp"
+
+namespace yarrow {
+
+YARROW_SELECTION(YARROW_COMPILE_LOOP)
+
+}  // namespace yarrow
